@@ -1,0 +1,151 @@
+// swift-tools-version: 6.3
+
+// One manifest for every wing of the house. Which wing may import which is written in Documentation/architecture.md
+// and held by Tests/HouseTests against this file and against the import lines.
+
+import PackageDescription
+
+/// What every target of ours is compiled with: all upcoming features of this compiler, and no warning.
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .treatAllWarnings(as: .error),
+]
+
+/// Executables carry the Swift runtime, so that a process starts quickly and an image needs no toolchain. The libraries
+/// are named because `-static-stdlib` at the link alone does not bring Foundation's own, and `swift test` cannot build
+/// against the static module folder, which `--static-swift-stdlib` would ask of it.
+let staticRuntime: [LinkerSetting] = [
+  .unsafeFlags([
+    "-static-stdlib", "-use-ld=lld", "-Xlinker", "--start-group", "-lFoundation", "-lFoundationInternationalization",
+    "-lFoundationEssentials", "-lCoreFoundation", "-l_FoundationCShims", "-l_FoundationCollections",
+    "-l_FoundationICU", "-lswiftSynchronization", "-lstdc++", "-Xlinker", "--end-group",
+  ])
+]
+
+func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
+}
+
+func process(_ name: String, in wing: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house,
+    linkerSettings: staticRuntime)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+}
+
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+
+let package = Package(
+  name: "WidgetLab",
+  products: [
+    .library(name: "SwiftUI", targets: ["SwiftUI"]),
+    .library(name: "WidgetKit", targets: ["WidgetKit"]),
+    .library(name: "UIKit", targets: ["UIKit"]),
+    .library(name: "WidgetLabTesting", targets: ["WidgetLabTesting"]),
+    .executable(name: "message-bus", targets: ["MessageBusBroker"]),
+    .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
+    .executable(name: "host-system", targets: ["HostSystemMain"]),
+    .executable(name: "widgetlab", targets: ["WidgetLab"]),
+    .executable(name: "containing-app", targets: ["ContainingApp"]),
+    .executable(name: "widget-extension", targets: ["WidgetExtension"]),
+    .executable(name: "provider-server", targets: ["ProviderServer"]),
+    .executable(name: "trial-extension", targets: ["TrialExtension"]),
+    .executable(name: "faulty-process", targets: ["Faults"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    // Bus: the wire and everything that is said on it.
+    .systemLibrary(
+      name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
+      providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
+    room("ZeroMQ", in: "Bus", ["CZeroMQ"]),
+    room("Archive", in: "Bus"),
+    room("Conversations", in: "Bus", ["Archive"]),
+    room("Journal", in: "Bus", ["Conversations"]),
+    room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
+
+    // Authoring: what an author's code sees. No server stack below this line of the manifest.
+    room("AuthoredProcess", in: "Authoring", ["Conversations", "MessageBus"]),
+    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations"]),
+    room("SwiftUI", in: "Authoring", ["Archive", "AuthoredProcess", "BackgroundURLSession"]),
+    room(
+      "WidgetKit", in: "Authoring",
+      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "SwiftUI"]),
+    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations"]),
+
+    // Device: the rooms of the host system. No room imports another.
+    room("Timekeeping", in: "Device"),
+    room("Launching", in: "Device", ["Conversations", "MessageBus", "Timekeeping", grdb]),
+    room(
+      "Transfers", in: "Device", ["Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, grdb, nioCore, nioHTTP1]),
+    room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+
+    // Processes: assembled, never imported, but for the two assemblies that Trial/Faults breaks on purpose.
+    // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
+    room("Cluster", in: "Processes", ["Conversations", "MessageBus", "ZeroMQ", lifecycle, logging, yams]),
+    process(
+      "MessageBusBroker", in: "Processes",
+      ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
+    room("ProcessAgent", in: "Processes", ["Cluster", "Conversations", "MessageBus", arguments, lifecycle, logging]),
+    process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
+    room(
+      "HostSystem", in: "Processes",
+      [
+        "Cluster", "Conversations", "Launching", "MessageBus", "Timekeeping", "Timelines", "Transfers", arguments, grdb, lifecycle,
+        logging,
+      ]),
+    process("HostSystemMain", in: "Processes", ["HostSystem"]),
+    process("WidgetLab", in: "Processes", ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging]),
+
+    // CaffeineTracker: the sample that an author copies.
+    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"]),
+    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"]),
+    process("ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, logging]),
+
+    // Trial: everything that proves it.
+    room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
+    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"]),
+    process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
+
+    tests("ZeroMQTests", ["ZeroMQ"]),
+    tests("ConversationsTests", ["Conversations"]),
+    tests("JournalTests", ["Conversations", "Journal"]),
+    tests("MessageBusTests", ["Conversations", "MessageBus"]),
+    tests("MessageBusBrokerTests", ["Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
+    tests("AuthoringTests", ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit", "WidgetKit"]),
+    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus"]),
+    tests("TransfersTests", ["Conversations", "MessageBus", "Timekeeping", "Transfers"]),
+    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timelines"]),
+    tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
+    tests("ClusterTests", ["Cluster", "Conversations"]),
+    tests("WidgetLabTests", ["Cluster", "Conversations", "Journal", "WidgetLab"]),
+    tests("HouseTests", []),
+    tests("LiveTests", ["Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,136 @@
+/// Every kind of envelope, with who may say it to whom. The broker refuses the rest, and the protocol page is made
+/// from it.
+package enum ConversationTable {
+  private static let spawned: [Role] = [.app, .widgetExtension]
+  private static let standing: [Role] = [.host, .agent, .provider, .pushServer]
+  private static let speaking: [Role] = spawned + standing + [.operator]
+  private static let listening: [Role] = [.messageBus] + standing + spawned
+
+  private static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
+    destinations.map { Route(sources, to: $0) }
+  }
+
+  package static let all: [ConversationEntry] = peers + processes + sessions + timelines
+
+  static let peers: [ConversationEntry] = [
+    .request(
+      Hello.self, [Route(speaking, to: .messageBus)], "Says which incarnation speaks on this connection.",
+      failure: "It is said again on the next connection."),
+    .request(
+      Goodbye.self, [Route(speaking, to: .messageBus)], "The last word of a process that leaves.",
+      failure: "The disconnection tells the same."),
+    .request(
+      Ping.self, toAll(listening, from: [.operator, .host]), "Shows that a process answers, and whether it is ready.",
+      failure: "It is stopped, or not there."),
+    .notice(
+      RaiseSignal.self, toAll([.messageBus] + standing, from: [.operator]),
+      "Asks a standing process to send itself a signal."),
+    .notice(
+      Presence.self, toAll(speaking, from: [.messageBus]), "An address that the receiver talks to came or went."),
+    .notice(WhoAreYou.self, toAll(speaking, from: [.messageBus]), "The broker asks a connection to say hello again."),
+    .notice(
+      Undelivered.self, toAll(speaking, from: [.messageBus]),
+      "The envelope named as cause was not forwarded: unreachable or busy. Definite."),
+    .notice(
+      Refused.self, toAll(speaking + [.journal], from: [.messageBus]),
+      "The envelope named as cause may not be said. Definite."),
+    .notice(TurnedAway.self, toAll([.journal], from: [.messageBus]), "A connection without a known key."),
+    .request(
+      RegisterLife.self, [Route([.agent], to: .messageBus)], "Makes the key of a life known before its child is spawned.",
+      failure: "The child is not spawned."),
+    .request(
+      RetireLife.self, [Route([.agent], to: .messageBus)], "The life is over; its key is turned away from now on.",
+      failure: "The agent says it again."),
+    .notice(BusStarted.self, toAll([.journal], from: [.messageBus]), "A broker began a segment; all that it knew."),
+    .notice(RegistrationChanged.self, toAll([.journal], from: [.messageBus]), "A peer came, went, was born or retired."),
+    .request(
+      BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
+      failure: "Ask again; nothing changed."),
+  ]
+
+  static let processes: [ConversationEntry] = [
+    .request(
+      SpawnProcess.self, [Route([.host], to: .agent)], "Starts a process in the agent's container.",
+      failure: "When indefinite, the agent's list says whether it lives."),
+    .request(
+      SignalProcess.self, [Route([.host, .operator], to: .agent)], "Sends a signal to one life of a child.",
+      failure: "When indefinite, the exit or the list tells."),
+    .request(
+      ListProcesses.self, [Route([.host, .operator], to: .agent)], "Which children the agent holds.",
+      failure: "Ask again; nothing changed."),
+    .event(AgentStarted.self, [Route([.agent], to: .host)], "An agent is there, with these children."),
+    .event(ProcessExited.self, [Route([.agent], to: .host)], "A child ended, with its code or signal."),
+    .notice(ProcessStarted.self, [Route([.agent], to: .journal)], "A child was born."),
+    .notice(ProcessOutput.self, [Route([.agent], to: .journal)], "A line of a child's standard output or error."),
+    .notice(ProcessState.self, [Route([.host], to: .journal)], "The host's view of a process changed."),
+    .request(
+      ProcessReady.self, [Route(spawned, to: .host)], "The author's code is in place.",
+      failure: "Said again when the host is there."),
+    .request(
+      OpenApp.self, [Route([.operator], to: .host)], "A person opens the containing app.", failure: "It is not open."),
+    .event(AppActivation.self, [Route([.host], to: .app)], "The app is in front, or no longer."),
+    .request(
+      DeviceStatus.self, [Route([.operator], to: .host)], "What the device knows of its processes and sessions.",
+      failure: "Ask again; nothing changed."),
+  ]
+
+  static let sessions: [ConversationEntry] = [
+    .request(
+      OpenSession.self, [Route(spawned, to: .host)], "A session object was created in this process.",
+      failure: "Said again when the host is there."),
+    .request(
+      CreateTransfer.self, [Route(spawned, to: .host)], "resume(): answered when the task is on disk.",
+      failure: "The task fails with -997; when indefinite it may run all the same, once."),
+    .request(
+      CancelTransfer.self, [Route(spawned, to: .host)], "cancel() of a task.",
+      failure: "The task goes on."),
+    .event(
+      SessionEvents.self, toAll(spawned, from: [.host]),
+      "What became of each task of a session; acknowledged after the handler's completion ran."),
+    .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
+    .notice(DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned."),
+    .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
+    .notice(TransferProgress.self, [Route([.host], to: .journal)], "What a transfer is doing."),
+    .notice(SessionAcknowledged.self, [Route([.host], to: .journal)], "The host forgot a session's events."),
+  ]
+
+  static let timelines: [ConversationEntry] = [
+    .event(
+      ReloadTimelines.self, [Route(spawned + [.operator], to: .host)], "Asks for new timelines of a kind, or of all."),
+    .request(
+      RequestTimeline.self, [Route([.host], to: .widgetExtension)], "Asks the extension's provider for a timeline.",
+      failure: "The last timeline stays."),
+    .notice(TimelineStored.self, [Route([.host], to: .journal)], "A timeline is stored."),
+    .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload came to nothing."),
+  ]
+
+  private static let byKind: [Kind: ConversationEntry] = Dictionary(
+    uniqueKeysWithValues: all.map { ($0.kind, $0) })
+
+  /// The line of a kind, or of the kind that it answers.
+  package static subscript(kind: Kind) -> ConversationEntry? { byKind[kind.asked] }
+
+  /// Why an envelope may not be forwarded; `nil` when it may.
+  package static func refusal(of header: EnvelopeHeader) -> String? {
+    guard let entry = self[header.kind] else { return "not-in-table" }
+    let (asker, asked) =
+      header.kind.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
+    if let answer = header.kind.answer, !entry.style.answers.contains(answer) { return "not-in-table" }
+    guard entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
+      return "not-in-table"
+    }
+    if let one = asker.device, let other = asked.device, one != other { return "other-device" }
+    return nil
+  }
+}
+
+extension ConversationStyle {
+  /// How an envelope of this style can be answered.
+  package var answers: [Kind.Answer] {
+    switch self {
+    case .request: [.ok, .failed]
+    case .notice: []
+    case .event: [.acknowledged, .failed]
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package import Foundation
+
+// What peers and the broker say to each other about being there.
+
+/// Said on every connection before anything else: which incarnation speaks.
+package struct Hello: Request {
+  package static let kind: Kind = "peer.hello"
+  /// New for every life of a process, the same on each of its connections.
+  package let incarnation: UUID
+  package let pid: Int32
+  package init(incarnation: UUID, pid: Int32) {
+    self.incarnation = incarnation
+    self.pid = pid
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Which life of this address the speaker is: 1, 2, 3 …
+    package let generation: UInt32
+    package init(generation: UInt32) { self.generation = generation }
+  }
+}
+
+/// The last thing that a process says. After the answer nothing more is sent to it.
+package struct Goodbye: Request {
+  package static let kind: Kind = "peer.goodbye"
+  package typealias Reply = Done
+  package init() {}
+}
+
+/// The broker answers it itself; any process answers it, and so shows that it is not stopped.
+package struct Ping: Request {
+  package static let kind: Kind = "peer.ping"
+  package struct Reply: Codable, Hashable, Sendable {
+    package let pid: Int32
+    /// Whether it can do its work now; `waitingFor` says what it lacks.
+    package let isReady: Bool
+    package let waitingFor: [String]
+    package init(pid: Int32, isReady: Bool = true, waitingFor: [String] = []) {
+      self.pid = pid
+      self.isReady = isReady
+      self.waitingFor = waitingFor
+    }
+  }
+  package init() {}
+}
+
+/// Asks a standing process to send a signal to itself: the way to kill inside another container.
+package struct RaiseSignal: Notice {
+  package static let kind: Kind = "peer.raise-signal"
+  package let signal: Int32
+  package init(signal: Int32) { self.signal = signal }
+}
+
+/// A peer that somebody talks to came or went.
+package struct Presence: Notice {
+  package static let kind: Kind = "peer.presence"
+  package let address: Address
+  package let isPresent: Bool
+  package let generation: UInt32
+  package init(address: Address, isPresent: Bool, generation: UInt32) {
+    self.address = address
+    self.isPresent = isPresent
+    self.generation = generation
+  }
+}
+
+/// The broker does not know this connection yet: say hello again.
+package struct WhoAreYou: Notice {
+  package static let kind: Kind = "peer.who"
+  package init() {}
+}
+
+/// The envelope named as cause was not forwarded, for a reason that is nobody's fault: `unreachable` or `busy`.
+package struct Undelivered: Notice {
+  package static let kind: Kind = "bus.undelivered"
+  package let kindName: String
+  package let destination: Address
+  package let code: BusError.Code
+  package init(kindName: String, destination: Address, code: BusError.Code) {
+    self.kindName = kindName
+    self.destination = destination
+    self.code = code
+  }
+}
+
+/// The envelope named as cause may not be said by this sender to that destination.
+package struct Refused: Notice {
+  package static let kind: Kind = "bus.refused"
+  /// The reason: `role-mismatch`, `not-in-table`, `other-device`, `not-an-envelope`, `body-too-large`, `not-registered`.
+  package let reason: String
+  /// What the sender claimed to be.
+  package let claimed: String
+  /// What its key says it is.
+  package let keyOwner: String
+  package let kindName: String
+  package let destination: String
+  package init(reason: String, claimed: String, keyOwner: String, kindName: String, destination: String) {
+    self.reason = reason
+    self.claimed = claimed
+    self.keyOwner = keyOwner
+    self.kindName = kindName
+    self.destination = destination
+  }
+}
+
+/// A connection was turned away before it could say anything.
+package struct TurnedAway: Notice {
+  package static let kind: Kind = "peer.turned-away"
+  /// `unknown-key`, `revoked-key`, `no-key`.
+  package let reason: String
+  package let publicKey: String
+  package let peerAddress: String
+  package init(reason: String, publicKey: String, peerAddress: String) {
+    self.reason = reason
+    self.publicKey = publicKey
+    self.peerAddress = peerAddress
+  }
+}
+
+/// An agent asks the broker to know a life's key, before it spawns the child.
+package struct RegisterLife: Request {
+  package static let kind: Kind = "life.register"
+  package let address: Address
+  /// z85, 40 characters.
+  package let publicKey: String
+  package init(address: Address, publicKey: String) {
+    self.address = address
+    self.publicKey = publicKey
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let generation: UInt32
+    package init(generation: UInt32) { self.generation = generation }
+  }
+}
+
+/// A life is over: its key is turned away from now on.
+package struct RetireLife: Request {
+  package static let kind: Kind = "life.retire"
+  package typealias Reply = Done
+  package let address: Address
+  package let generation: UInt32
+  package init(address: Address, generation: UInt32) {
+    self.address = address
+    self.generation = generation
+  }
+}
+
+/// What the broker knows of one address. The journal's records carry it, so that a new broker knows it again.
+package struct Registration: Codable, Hashable, Sendable {
+  package let address: Address
+  package var generation: UInt32
+  /// The incarnation that said hello as this generation; `nil` for a life that was registered and has not spoken yet.
+  package var incarnation: UUID?
+  /// The life's key; `nil` for a standing process, whose key is a file.
+  package var publicKey: String?
+  package var pid: Int32?
+  package var isConnected: Bool
+  /// A retired life: its key is turned away.
+  package var isRetired: Bool
+  package init(
+    address: Address, generation: UInt32, incarnation: UUID? = nil, publicKey: String? = nil, pid: Int32? = nil,
+    isConnected: Bool = false, isRetired: Bool = false
+  ) {
+    self.address = address
+    self.generation = generation
+    self.incarnation = incarnation
+    self.publicKey = publicKey
+    self.pid = pid
+    self.isConnected = isConnected
+    self.isRetired = isRetired
+  }
+}
+
+/// Journal: a broker began a segment, and this is all that it knew.
+package struct BusStarted: Notice {
+  package static let kind: Kind = "bus.started"
+  package let pid: Int32
+  /// The broker's own generation.
+  package let generation: UInt32
+  package let registrations: [Registration]
+  package init(pid: Int32, generation: UInt32, registrations: [Registration]) {
+    self.pid = pid
+    self.generation = generation
+    self.registrations = registrations
+  }
+}
+
+/// Journal: a registration changed: hello, goodbye, disconnection, a life registered or retired.
+package struct RegistrationChanged: Notice {
+  package static let kind: Kind = "peer.changed"
+  package enum Change: String, Codable, Sendable {
+    case connected, disconnected, left, registered, retired
+  }
+  package let change: Change
+  package let registration: Registration
+  package init(_ change: Change, _ registration: Registration) {
+    self.change = change
+    self.registration = registration
+  }
+}
+
+/// Asks the broker whom it knows.
+package struct BusStatus: Request {
+  package static let kind: Kind = "bus.status"
+  package struct Reply: Codable, Hashable, Sendable {
+    package let pid: Int32
+    package let generation: UInt32
+    package let sequence: UInt64
+    package let registrations: [Registration]
+    package init(pid: Int32, generation: UInt32, sequence: UInt64, registrations: [Registration]) {
+      self.pid = pid
+      self.generation = generation
+      self.sequence = sequence
+      self.registrations = registrations
+    }
+  }
+  package init() {}
+}

@@ -1,0 +1,262 @@
+package import Foundation
+
+// What the host and its agents say about processes, and what a child says about itself.
+
+/// How a process ended, from `waitpid`.
+package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
+  case exited(code: Int32)
+  case signalled(signal: Int32)
+  /// Its agent died, and with it all its children.
+  case lostWithAgent
+  /// The kernel could not start it: `errno`.
+  case notStarted(code: Int32)
+
+  package var description: String {
+    switch self {
+    case .exited(let code): "exit code \(code)"
+    case .signalled(let signal): "signal \(Ending.name(ofSignal: signal))"
+    case .lostWithAgent: "died with its agent"
+    case .notStarted(let code): "could not be started (errno \(code))"
+    }
+  }
+
+  /// `SIGKILL` for 9, `signal 77` for what has no name here.
+  package static func name(ofSignal signal: Int32) -> String {
+    let names: [Int32: String] = [
+      1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+      9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 18: "SIGCONT", 19: "SIGSTOP",
+    ]
+    return names[signal] ?? "signal \(signal)"
+  }
+}
+
+/// A child that an agent holds.
+package struct ChildProcess: Codable, Hashable, Sendable {
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package var isStopped: Bool
+  package init(address: Address, generation: UInt32, pid: Int32, isStopped: Bool) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.isStopped = isStopped
+  }
+}
+
+/// The host asks an agent to start a process.
+package struct SpawnProcess: Request {
+  package static let kind: Kind = "process.spawn"
+  package let address: Address
+  /// The name of an executable in the agent's folder, or an absolute path.
+  package let executable: String
+  /// Added to the agent's own environment.
+  package let environment: [String: String]
+  /// The process's own folder: its home, with `Documents`, `Library/Caches`, `tmp`.
+  package let container: String
+  /// Folders of app groups, by group identifier.
+  package let groups: [String: String]
+  /// Why it is started, for the journal.
+  package let reason: String
+  package init(
+    address: Address, executable: String, environment: [String: String], container: String, groups: [String: String],
+    reason: String
+  ) {
+    self.address = address
+    self.executable = executable
+    self.environment = environment
+    self.container = container
+    self.groups = groups
+    self.reason = reason
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let generation: UInt32
+    package let pid: Int32
+    package init(generation: UInt32, pid: Int32) {
+      self.generation = generation
+      self.pid = pid
+    }
+  }
+}
+
+/// Asks an agent to send a signal to one life of a child. A life that has ended already is a definite failure,
+/// `no-such-life`.
+package struct SignalProcess: Request {
+  package static let kind: Kind = "process.signal"
+  package let address: Address
+  /// Which life; `nil` for whichever lives now.
+  package let generation: UInt32?
+  package let signal: Int32
+  package init(address: Address, generation: UInt32?, signal: Int32) {
+    self.address = address
+    self.generation = generation
+    self.signal = signal
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let generation: UInt32
+    package let pid: Int32
+    package init(generation: UInt32, pid: Int32) {
+      self.generation = generation
+      self.pid = pid
+    }
+  }
+}
+
+/// Asks an agent which children it holds.
+package struct ListProcesses: Request {
+  package static let kind: Kind = "process.list"
+  package struct Reply: Codable, Hashable, Sendable {
+    package let incarnation: UUID
+    package let children: [ChildProcess]
+    package init(incarnation: UUID, children: [ChildProcess]) {
+      self.incarnation = incarnation
+      self.children = children
+    }
+  }
+  package init() {}
+}
+
+/// An agent is there, with these children: none, when it has just started, since children die with their agent.
+package struct AgentStarted: Event {
+  package static let kind: Kind = "agent.started"
+  package let incarnation: UUID
+  package let pid: Int32
+  package let children: [ChildProcess]
+  package init(incarnation: UUID, pid: Int32, children: [ChildProcess]) {
+    self.incarnation = incarnation
+    self.pid = pid
+    self.children = children
+  }
+}
+
+/// A child ended. Kept by the agent until the host has acknowledged it.
+package struct ProcessExited: Event {
+  package static let kind: Kind = "process.exited"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package let ending: Ending
+  package init(address: Address, generation: UInt32, pid: Int32, ending: Ending) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.ending = ending
+  }
+}
+
+/// Journal: a child was born.
+package struct ProcessStarted: Notice {
+  package static let kind: Kind = "process.started"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package let executable: String
+  package init(address: Address, generation: UInt32, pid: Int32, executable: String) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.executable = executable
+  }
+}
+
+/// Journal: a line that a child wrote to its standard output or standard error.
+package struct ProcessOutput: Notice {
+  package static let kind: Kind = "process.output"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  /// `stdout` or `stderr`.
+  package let stream: String
+  package let line: String
+  package init(address: Address, generation: UInt32, pid: Int32, stream: String, line: String) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.stream = stream
+    self.line = line
+  }
+}
+
+/// Journal: the host's view of a process changed.
+package struct ProcessState: Notice {
+  package static let kind: Kind = "process.state"
+  package let address: Address
+  package let generation: UInt32
+  /// `absent`, `launching`, `running`, `suspended`, `dying`.
+  package let state: String
+  /// Why it lives, or why it does not.
+  package let why: String
+  package init(address: Address, generation: UInt32, state: String, why: String) {
+    self.address = address
+    self.generation = generation
+    self.state = state
+    self.why = why
+  }
+}
+
+/// A child says to its host that its code is in place and that it can be handed things.
+package struct ProcessReady: Request {
+  package static let kind: Kind = "process.ready"
+  package typealias Reply = Done
+  package let pid: Int32
+  /// `/proc/self/exe`.
+  package let executable: String
+  /// The kinds of the extension's widgets; empty for an app.
+  package let widgetKinds: [String]
+  package init(pid: Int32, executable: String, widgetKinds: [String]) {
+    self.pid = pid
+    self.executable = executable
+    self.widgetKinds = widgetKinds
+  }
+}
+
+/// A person opens the containing app.
+package struct OpenApp: Request {
+  package static let kind: Kind = "app.open"
+  package typealias Reply = Done
+  package let bundle: String
+  package init(bundle: String) { self.bundle = bundle }
+}
+
+/// The app is in front, or no longer. Sent to the app by the host.
+package struct AppActivation: Event {
+  package static let kind: Kind = "app.activation"
+  package let isActive: Bool
+  package init(isActive: Bool) { self.isActive = isActive }
+}
+
+/// Asks the host for all that `ps` prints.
+package struct DeviceStatus: Request {
+  package static let kind: Kind = "device.status"
+  package struct Process: Codable, Hashable, Sendable {
+    package let address: Address
+    package let generation: UInt32
+    package let pid: Int32?
+    package let state: String
+    package let why: String
+    package let lastEnding: Ending?
+    package init(
+      address: Address, generation: UInt32, pid: Int32?, state: String, why: String, lastEnding: Ending?
+    ) {
+      self.address = address
+      self.generation = generation
+      self.pid = pid
+      self.state = state
+      self.why = why
+      self.lastEnding = lastEnding
+    }
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let device: String
+    package let processes: [Process]
+    package let sessions: [SessionStatus]
+    package let timelines: [TimelineStored]
+    package init(device: String, processes: [Process], sessions: [SessionStatus], timelines: [TimelineStored]) {
+      self.device = device
+      self.processes = processes
+      self.sessions = sessions
+      self.timelines = timelines
+    }
+  }
+  package init() {}
+}

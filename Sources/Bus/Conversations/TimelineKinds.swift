@@ -1,0 +1,83 @@
+package import Archive
+package import Foundation
+
+// Timelines: reloads asked for, and what a provider gave.
+
+/// `WidgetCenter.reloadTimelines(ofKind:)` and `reloadAllTimelines()`, and the operator's `reload`.
+package struct ReloadTimelines: Event {
+  package static let kind: Kind = "timeline.reload"
+  /// `nil`: all kinds of the asking bundle; of all bundles, when the operator asks.
+  package let widgetKind: String?
+  package init(widgetKind: String?) { self.widgetKind = widgetKind }
+}
+
+/// When the provider wants to be asked again.
+package enum ReloadPolicy: Codable, Hashable, Sendable {
+  case atEnd
+  case after(Date)
+  case never
+}
+
+/// One entry of a timeline: the view as it was archived for its date.
+package struct ArchivedEntry: Codable, Hashable, Sendable {
+  package let date: Date
+  package let view: ViewArchive
+  package init(date: Date, view: ViewArchive) {
+    self.date = date
+    self.view = view
+  }
+}
+
+/// The host asks the extension for a new timeline.
+package struct RequestTimeline: Request {
+  package static let kind: Kind = "timeline.request"
+  package let widgetKind: String
+  package let family: WidgetFamilyName
+  /// Points.
+  package let displayWidth: Double
+  /// Points.
+  package let displayHeight: Double
+  package init(widgetKind: String, family: WidgetFamilyName, displayWidth: Double, displayHeight: Double) {
+    self.widgetKind = widgetKind
+    self.family = family
+    self.displayWidth = displayWidth
+    self.displayHeight = displayHeight
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let entries: [ArchivedEntry]
+    package let policy: ReloadPolicy
+    package init(entries: [ArchivedEntry], policy: ReloadPolicy) {
+      self.entries = entries
+      self.policy = policy
+    }
+  }
+}
+
+/// Journal: a timeline is stored, and its first entry shows this.
+package struct TimelineStored: Notice, Hashable {
+  package static let kind: Kind = "timeline.stored"
+  package let bundle: String
+  package let widgetKind: String
+  package let entries: Int
+  /// The first entry's texts, line by line.
+  package let text: [String]
+  package init(bundle: String, widgetKind: String, entries: Int, text: [String]) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.entries = entries
+    self.text = text
+  }
+}
+
+/// Journal: a reload came to nothing; the last timeline stays.
+package struct ReloadFailed: Notice {
+  package static let kind: Kind = "timeline.failed"
+  package let bundle: String
+  package let widgetKind: String
+  package let reason: String
+  package init(bundle: String, widgetKind: String, reason: String) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.reason = reason
+  }
+}
