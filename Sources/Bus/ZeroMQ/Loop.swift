@@ -1,0 +1,209 @@
+import CZeroMQ
+import Glibc
+import Synchronization
+
+/// One thread that sleeps in `zmq_poll`: it owns all sockets that are created on it, and is the serial and the task executor of
+/// the actors that speak on them.
+///
+/// A turn: receive up to 256 messages from each socket that has some and call its handlers, run what was posted or enqueued
+/// before, fire the timers that are due, sleep. An idle loop does not wake up. What runs here is short and never blocks.
+///
+/// An actor lives on the loop by
+/// `nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }`.
+package final class Loop: SerialExecutor, TaskExecutor {
+  private enum Work: Sendable {
+    case posted(@Sendable () -> Void)
+    case job(UnownedJob)
+  }
+
+  private enum Phase {
+    /// The thread polls.
+    case running
+    /// The thread closes the sockets and runs what is left.
+    case stopping
+    /// There is no thread.
+    case stopped
+    /// A thread runs the jobs of tasks that outlived the loop, and nothing else.
+    case finishing
+  }
+
+  private struct Inbox {
+    var phase = Phase.running
+    var work: [Work] = []
+    var isAsleep = false
+    var thread: pthread_t?
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let name: String
+  private let inbox = Mutex(Inbox())
+  private let wakeDescriptor: Int32
+  private let currentThread = Atomic<UInt>(0)
+  private let timerIDs = Atomic<UInt64>(0)
+  // Touched by the loop's thread only: `confined` is the one way to it and checks the thread.
+  private nonisolated(unsafe) let loopState: LoopState
+
+  /// Starts the thread. The first 15 bytes of the name are what `ps -L` shows. A process that can have neither a thread nor
+  /// a descriptor for it is ended with the reason.
+  package init(name: String) {
+    self.name = name
+    wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+    precondition(wakeDescriptor >= 0, "eventfd for \(name): \(String(cString: strerror(errno)))")
+    loopState = LoopState(wakeDescriptor: wakeDescriptor)
+    let thread = startThread(name: name, detached: false) { self.run() }
+    inbox.withLock { $0.thread = thread }
+  }
+
+  deinit { close(wakeDescriptor) }
+
+  // MARK: Any thread
+
+  /// Runs a job on the loop, in the order of posting. A burst costs one write to an eventfd, and none on a loop that is awake.
+  /// Once `stop()` was called the job is dropped.
+  package func post(_ job: @escaping @Sendable () -> Void) {
+    let mustWake = inbox.withLock { box -> Bool in
+      guard box.phase == .running else { return false }
+      box.work.append(.posted(job))
+      defer { box.isAsleep = false }
+      return box.isAsleep
+    }
+    if mustWake { wake() }
+  }
+
+  /// Whether the caller runs on the loop's thread.
+  package var isCurrent: Bool { currentThread.load(ordering: .relaxed) == pthread_self() }
+
+  /// Starts a task whose code runs on the loop wherever no actor says otherwise, and returns to it cheaply after each await.
+  @discardableResult
+  package func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task(executorPreference: self, operation: operation)
+  }
+
+  /// Calls `action` on the loop once the duration has passed, to the next whole millisecond. Timers fire in the order of
+  /// their deadlines, then of their creation. `stop()` drops them.
+  @discardableResult
+  package func after(_ duration: Duration, _ action: @escaping @Sendable () -> Void) -> TimerID {
+    let id = TimerID(raw: timerIDs.add(1, ordering: .relaxed).newValue)
+    let (now, delay) = (monotonicNanoseconds(), duration.nanoseconds)
+    let deadline = delay > .max - now ? .max : now + delay
+    if isCurrent {
+      confined.timers.insert(id, deadline: deadline, action)
+    } else {
+      post { self.confined.timers.insert(id, deadline: deadline, action) }
+    }
+    return id
+  }
+
+  /// The timer will not fire if this is called on the loop before it does; nothing happens if it has.
+  package func cancel(_ timer: TimerID) {
+    if isCurrent, confined.timers.remove(timer) { return }
+    // Made on another thread, the timer may still be on its way here: this follows it.
+    post { _ = self.confined.timers.remove(timer) }
+  }
+
+  /// Runs what was posted before, closes all sockets with the linger of their options, ends the thread and waits for its
+  /// end. Idempotent. May be called from a task on the loop: tasks that outlive it still run to their end.
+  package func stop() async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let (isOver, mustWake) = inbox.withLock { box -> (Bool, Bool) in
+        guard box.phase == .running || box.phase == .stopping else { return (true, false) }
+        box.phase = .stopping
+        box.waiters.append(continuation)
+        defer { box.isAsleep = false }
+        return (false, box.isAsleep)
+      }
+      if mustWake { wake() }
+      if isOver { continuation.resume() }
+    }
+    let thread = inbox.withLock { box in
+      defer { box.thread = nil }
+      return box.thread
+    }
+    if let thread { pthread_join(thread, nil) }
+  }
+
+  // MARK: Executor
+
+  /// Takes a job of an actor or a task. Accepted even after `stop()`, or the task would hang for ever.
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let (mustWake, mustStart) = inbox.withLock { box -> (Bool, Bool) in
+      box.work.append(.job(job))
+      let mustStart = box.phase == .stopped
+      if mustStart { box.phase = .finishing }
+      defer { box.isAsleep = false }
+      return (box.isAsleep, mustStart)
+    }
+    if mustWake { wake() }
+    if mustStart { startThread(name: name, detached: true) { self.finish() } }
+  }
+
+  /// Makes `assumeIsolated` sound in the handlers, which no actor's job called.
+  package func checkIsolated() { precondition(isCurrent, "not on the thread of the loop \(name)") }
+
+  package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+  // MARK: The thread
+
+  /// The state that belongs to the thread. Traps elsewhere.
+  var confined: LoopState {
+    precondition(isCurrent, "a socket or timer of the loop \(name) was touched on another thread")
+    return loopState
+  }
+
+  private func wake() {
+    // A full counter (EAGAIN) wakes the poll as well.
+    while eventfd_write(wakeDescriptor, 1) == -1, errno == EINTR {}
+  }
+
+  private func run() {
+    currentThread.store(pthread_self(), ordering: .relaxed)
+    var work: [Work] = []
+    while true {
+      let (phase, maySleep) = inbox.withLock { box -> (Phase, Bool) in
+        box.isAsleep = box.phase == .running && box.work.isEmpty
+        return (box.phase, box.isAsleep)
+      }
+      guard phase == .running else { break }
+      loopState.poll(maySleep: maySleep)
+      inbox.withLock { $0.isAsleep = false }
+      loopState.serveSockets()
+      runWork(&work)
+      loopState.fireTimers()
+    }
+    runWork(&work)
+    loopState.closeAll()
+    finish()
+  }
+
+  /// Runs jobs until there are none, and leaves the thread's place empty.
+  private func finish() {
+    currentThread.store(pthread_self(), ordering: .relaxed)
+    var work: [Work] = []
+    var waiters: [CheckedContinuation<Void, Never>]?
+    while waiters == nil {
+      runWork(&work)
+      waiters = inbox.withLock { box in
+        guard box.work.isEmpty else { return nil }
+        box.phase = .stopped
+        currentThread.store(0, ordering: .relaxed)
+        defer { box.waiters = [] }
+        return box.waiters
+      }
+    }
+    waiters?.forEach { $0.resume() }
+  }
+
+  /// Runs what was waiting at the call. What comes in meanwhile waits for the next turn, so that sockets get theirs.
+  private func runWork(_ work: inout [Work]) {
+    inbox.withLock { swap(&$0.work, &work) }
+    for item in work {
+      switch item {
+      case .posted(let job): job()
+      case .job(let job):
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      }
+    }
+    work.removeAll(keepingCapacity: true)
+  }
+}

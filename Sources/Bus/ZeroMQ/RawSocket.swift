@@ -1,0 +1,116 @@
+import CZeroMQ
+import Glibc
+
+/// ZeroMQ's calls on one socket, with errors thrown and interruptions repeated. Confined like the socket that it is.
+struct RawSocket {
+  let pointer: UnsafeMutableRawPointer
+
+  /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context's end.
+  init(_ context: Context, type: Int32) throws(ZMQError) {
+    guard let pointer = zmq_socket(context.raw, type) else { throw .last("zmq_socket") }
+    self.pointer = pointer
+  }
+
+  func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
+    var value = value
+    try check("zmq_setsockopt(\(name))") { zmq_setsockopt(pointer, option, &value, MemoryLayout<Int32>.size) }
+  }
+
+  func set(_ option: Int32, _ name: String, wide value: Int64) throws(ZMQError) {
+    var value = value
+    try check("zmq_setsockopt(\(name))") { zmq_setsockopt(pointer, option, &value, MemoryLayout<Int64>.size) }
+  }
+
+  func set(_ option: Int32, _ name: String, bytes: [UInt8]) throws(ZMQError) {
+    try check("zmq_setsockopt(\(name))") {
+      bytes.withUnsafeBytes { zmq_setsockopt(pointer, option, $0.baseAddress, $0.count) }
+    }
+  }
+
+  /// A key in Z85. ZeroMQ takes it with its closing NUL.
+  func set(_ option: Int32, _ name: String, key: String) throws(ZMQError) {
+    guard key.utf8.count == 40 else { throw ZMQError(code: EINVAL, call: "zmq_setsockopt(\(name))") }
+    try set(option, name, bytes: Array(key.utf8) + [0])
+  }
+
+  func lastEndpoint() throws(ZMQError) -> String {
+    var buffer = [UInt8](repeating: 0, count: 512)
+    var count = buffer.count
+    try check("zmq_getsockopt(ZMQ_LAST_ENDPOINT)") {
+      zmq_getsockopt(pointer, ZMQ_LAST_ENDPOINT, &buffer, &count)
+    }
+    return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  /// Sends a frame without waiting. ZeroMQ copies the bytes.
+  func send(_ bytes: UnsafeRawBufferPointer, more: Bool) throws(ZMQError) -> SendResult {
+    let flags = more ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT
+    while zmq_send(pointer, bytes.baseAddress, bytes.count, flags) == -1 {
+      switch zmq_errno() {
+      case EINTR: continue
+      case EAGAIN: return .wouldBlock
+      case EHOSTUNREACH: return .unroutable
+      case let code: throw ZMQError(code: code, call: "zmq_send")
+      }
+    }
+    return .queued
+  }
+
+  func send(_ bytes: [UInt8], more: Bool) throws(ZMQError) -> SendResult {
+    // `withUnsafeBytes` does not carry typed throws out of a throwing closure everywhere, a Result does.
+    try bytes.withUnsafeBytes { bytes in
+      Result { () throws(ZMQError) -> SendResult in try send(bytes, more: more) }
+    }.get()
+  }
+
+  func close(linger: Duration) {
+    var milliseconds = linger.milliseconds
+    zmq_setsockopt(pointer, ZMQ_LINGER, &milliseconds, MemoryLayout<Int32>.size)
+    zmq_close(pointer)
+  }
+}
+
+/// One received frame, whose memory stays at one place: short frames stand inside `zmq_msg_t` itself.
+struct Frame: ~Copyable {
+  private let message: UnsafeMutablePointer<zmq_msg_t>
+
+  init() {
+    message = .allocate(capacity: 1)
+    zmq_msg_init(message)
+  }
+
+  deinit {
+    zmq_msg_close(message)
+    message.deallocate()
+  }
+
+  /// Receives without waiting, in place of what was held before. False when there is nothing, or nothing more to come.
+  func receive(from socket: RawSocket) -> Bool {
+    while zmq_msg_recv(message, socket.pointer, ZMQ_DONTWAIT) == -1 {
+      // Besides EAGAIN only ETERM is left, which the next poll will find.
+      guard zmq_errno() == EINTR else { return false }
+    }
+    return true
+  }
+
+  /// Gives the memory of a long frame back.
+  func clear() {
+    zmq_msg_close(message)
+    zmq_msg_init(message)
+  }
+
+  var hasMore: Bool { zmq_msg_more(message) != 0 }
+  var descriptor: Int32 { zmq_msg_get(message, ZMQ_SRCFD) }
+
+  /// The bytes, until the next `receive` or `clear`.
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    body(UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
+  }
+
+  func copy() -> [UInt8] { withBytes { [UInt8]($0) } }
+
+  /// What ZeroMQ knows of the connection: "User-Id", "Peer-Address".
+  func property(_ name: String) -> String? {
+    zmq_msg_gets(message, name).map { String(cString: $0) }
+  }
+}
