@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The developer's own backend of CaffeineTracker: it serves the day's caffeine figures over HTTP, as slowly and as
+/// unreliably as it is asked to. It knows nothing of WidgetLab.
+@main
+struct ProviderServer: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "provider-server",
+    abstract: "The developer's backend of CaffeineTracker: serves the day's caffeine figures.",
+    discussion: """
+      GET /figures   today's figures as JSON. Query parameters: size=BYTES (the body has exactly that many),
+                     bytesPerSecond=N, delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server
+                     cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date).
+      GET /counters  what was served so far, in all and per path.
+      GET /health    200 while the server runs.
+      """)
+
+  @Option(help: "The address to listen on.")
+  var hostname = "127.0.0.1"
+
+  @Option(help: "The port to listen on; 0 takes any free one.")
+  var port = 0
+
+  @Option(help: "A file to write {\"url\":…,\"pid\":…} to once the server listens.")
+  var announce: String?
+
+  @Option(help: "For how many seconds a client should take the figures as fresh.")
+  var freshFor = 5
+
+  @Flag(help: "End when the process that started this one ends.")
+  var dieWithParent = false
+
+  static func main() async {
+    ParentDeath.followIfAsked(CommandLine.arguments)
+    await main(nil)
+  }
+
+  func validate() throws {
+    guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535") }
+    guard freshFor >= 0 else { throw ValidationError("--fresh-for is a number of seconds, 0 or more") }
+  }
+
+  /// Serves until SIGTERM or SIGINT. Answers in progress then have half a second to end; after that they are cut off.
+  func run() async throws {
+    var logger = Logger(label: "provider-server")
+    logger.logLevel = .notice
+    let server = Application(
+      router: routes(of: Figures.Source(freshFor: freshFor), countedBy: ServedBytes()),
+      configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), serverName: "provider-server"),
+      onServerRunning: { [logger] channel in announceServer(at: channel.localAddress?.port ?? port, logger: logger) },
+      logger: logger)
+    var life = ServiceGroupConfiguration(
+      services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    life.maximumGracefulShutdownDuration = .milliseconds(500)
+    do {
+      try await ServiceGroup(configuration: life).run()
+    } catch is CancellationError {
+      logger.notice("stopped; the answers still in progress were cut off")
+    }
+  }
+
+  /// Says where the server listens: on standard output, and in the file of `--announce`, which appears whole or not at
+  /// all. A file that cannot be written ends the process with 73, since whoever waits for it would wait in vain.
+  private func announceServer(at port: Int, logger: Logger) {
+    let host = ["0.0.0.0", "::"].contains(hostname) ? "127.0.0.1" : hostname
+    let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    logger.notice("listening", metadata: ["url": "\(url)"])
+    guard let announce else { return }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      let announcement = Announcement(url: url, pid: ProcessInfo.processInfo.processIdentifier)
+      try encoder.encode(announcement).write(to: URL(fileURLWithPath: announce), options: .atomic)
+    } catch {
+      logger.critical("cannot write the announcement", metadata: ["file": "\(announce)", "error": "\(error)"])
+      Foundation.exit(73)
+    }
+  }
+
+  private struct Announcement: Encodable {
+    let url: String
+    let pid: Int32
+  }
+}
+
+extension ProviderServer {
+  /// The router of the three paths that the abstract above names.
+  private func routes(of figures: Figures.Source, countedBy served: ServedBytes) -> Router<BasicRequestContext> {
+    let router = Router(options: .autoGenerateHeadEndpoints)
+    router.get("figures") { request, _ in try await FiguresAnswer(figures, countedBy: served).answer(request) }
+    router.get("counters") { _, _ in try Response(json: served.counters) }
+    router.get("health") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok"))) }
+    return router
+  }
+}
