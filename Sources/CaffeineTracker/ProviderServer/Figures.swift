@@ -30,7 +30,9 @@ struct Figures: Sendable {
 
   private static let dayFormat = Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
   private static let timeFormat = Date.ISO8601FormatStyle(timeZone: .gmt)
-  private static let menu = [("Espresso", 63), ("Filter coffee", 95), ("Black tea", 47), ("Green tea", 28), ("Cola", 34)]
+  private static let menu = [
+    ("Espresso", 63), ("Filter coffee", 95), ("Black tea", 47), ("Green tea", 28), ("Cola", 34),
+  ]
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   /// The number of bytes of the body.
@@ -69,14 +71,15 @@ struct Figures: Sendable {
     }
   }
 
-  /// The padding's letter at an index of the body: drawn from the seed and the index alone, so that a part that is asked
-  /// for later fits, and so that no two parts are alike.
+  /// The padding's letter at an index of the body: drawn from the seed and the index alone, so that a part that is
+  /// asked for later fits, and so that no two parts are alike.
   private func letter(at index: Int) -> UInt8 {
     let eight = Self.mixed(seed &+ UInt64(index / 8))
     return Self.letters[Int(eight >> UInt64(index % 8 * 8) & 63)]
   }
 
-  /// The drinks that the seed draws. A seed that is a day (2026-05-12) gives that day's date, any other one a day of 2026.
+  /// The drinks that the seed draws. A seed that is a day (2026-05-12) gives that day's date, any other one a day of
+  /// 2026.
   private static func day(named text: String, seed: UInt64, freshFor: Int) throws -> Day {
     var draws = seed
     func draw(below limit: Int) -> Int {

@@ -82,6 +82,7 @@ extension Response {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let body = status.code == 204 || status.code == 304 ? Data() : try encoder.encode(value)
     self.init(
-      status: status, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+      status: status, headers: [.contentType: "application/json"],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
   }
 }

@@ -2,7 +2,8 @@ import Glibc
 
 /// The end of this process when its parent ends, for whoever starts it as a part of a cluster.
 enum ParentDeath {
-  /// The option that asks for it. It is looked for before any other option is read, since the parent may be gone already.
+  /// The option that asks for it. It is looked for before any other option is read, since the parent may be gone by
+  /// then.
   static let option = "--die-with-parent"
 
   /// Asks the kernel for `SIGKILL` at the death of the thread that spawned this process, when `arguments` say so.
