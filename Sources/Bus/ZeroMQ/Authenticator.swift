@@ -51,7 +51,7 @@ package final class Authenticator {
       // A reply that finds no room must not be lost, or the handshake would hang until its interval ends.
       try raw.set(ZMQ_SNDHWM, "ZMQ_SNDHWM", 0)
       try raw.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
-      try check("zmq_bind(inproc://zeromq.zap.01)") { zmq_bind(raw.pointer, "inproc://zeromq.zap.01") }
+      try raw.bind("inproc://zeromq.zap.01")
     } catch {
       raw.close(linger: .zero)
       throw error

@@ -12,13 +12,14 @@ package final class Context: Sendable {
   private let isTerminated = Mutex(false)
   private let monitors = Atomic<UInt64>(0)
 
-  /// Throws `EMFILE` and the like.
-  package init() throws(ZMQError) {
+  /// Throws `EMFILE` and the like. A `Socket` counts as three of the sockets that ZeroMQ allows here, an `Authenticator` as one.
+  package init(maximumSockets: Int32 = 1023) throws(ZMQError) {
     guard let raw = zmq_ctx_new() else { throw .last("zmq_ctx_new") }
     self.raw = raw
     // Without this, a socket closed without a linger of its own could hold up termination for ever.
     try check("zmq_ctx_set(ZMQ_BLOCKY)") { zmq_ctx_set(raw, ZMQ_BLOCKY, 0) }
     try check("zmq_ctx_set(ZMQ_IO_THREADS)") { zmq_ctx_set(raw, ZMQ_IO_THREADS, 1) }
+    try check("zmq_ctx_set(ZMQ_MAX_SOCKETS)") { zmq_ctx_set(raw, ZMQ_MAX_SOCKETS, maximumSockets) }
   }
 
   deinit {

@@ -191,7 +191,7 @@ package final class Loop: SerialExecutor, TaskExecutor {
         return box.waiters
       }
     }
-    waiters?.forEach { $0.resume() }
+    for waiter in waiters ?? [] { waiter.resume() }
   }
 
   /// Runs what was waiting at the call. What comes in meanwhile waits for the next turn, so that sockets get theirs.

@@ -15,7 +15,10 @@ final class LoopState {
   var timers = Timers()
   private var polled: [any Polled] = []
   private var isChanged = true
+  /// The wake descriptor, then the items of `collected`, whose numbers stand in `itemCounts`.
   private var items: [zmq_pollitem_t] = []
+  private var collected: [any Polled] = []
+  private var itemCounts: [Int] = []
   private let wakeDescriptor: Int32
 
   init(wakeDescriptor: Int32) { self.wakeDescriptor = wakeDescriptor }
@@ -43,8 +46,8 @@ final class LoopState {
     switch code {
     case EINTR: return
     // A context was terminated under open sockets: they are of no use any more and would make the poll spin.
-    case ETERM: closeAll()
-    default: preconditionFailure("zmq_poll: \(ZMQError(code: code, call: "zmq_poll"))")
+    case ETERM: closeSockets()
+    default: preconditionFailure(ZMQError(code: code, call: "zmq_poll").description)
     }
   }
 
@@ -54,7 +57,7 @@ final class LoopState {
       _ = eventfd_read(wakeDescriptor, &count)
     }
     // The list of this turn: handlers may open and close sockets, for which `isChanged` makes the next list.
-    let (turn, turnItems) = (polledAtCollect, items)
+    let (turn, turnItems) = (collected, items)
     var start = 1
     for (index, one) in turn.enumerated() {
       let end = start + itemCounts[index]
@@ -72,18 +75,19 @@ final class LoopState {
 
   func closeAll() {
     timers.removeAll()
+    closeSockets()
+  }
+
+  private func closeSockets() {
     for one in polled { one.closeAtStop() }
     polled = []
     isChanged = true
   }
 
-  private var polledAtCollect: [any Polled] = []
-  private var itemCounts: [Int] = []
-
   private func collect() {
     isChanged = false
     items = [zmq_pollitem_t(socket: nil, fd: wakeDescriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
-    polledAtCollect = polled
+    collected = polled
     itemCounts.removeAll(keepingCapacity: true)
     for one in polled {
       let interest = one.interest

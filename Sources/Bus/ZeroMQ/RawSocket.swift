@@ -33,6 +33,14 @@ struct RawSocket {
     try set(option, name, bytes: Array(key.utf8) + [0])
   }
 
+  func bind(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_bind(\(endpoint))") { zmq_bind(pointer, endpoint) }
+  }
+
+  func connect(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_connect(\(endpoint))") { zmq_connect(pointer, endpoint) }
+  }
+
   func lastEndpoint() throws(ZMQError) -> String {
     var buffer = [UInt8](repeating: 0, count: 512)
     var count = buffer.count

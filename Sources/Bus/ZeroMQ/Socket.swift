@@ -45,14 +45,14 @@ package final class Socket {
   /// Listens, and returns the endpoint with its port: `tcp://127.0.0.1:*` takes a free one.
   package func bind(_ endpoint: String) throws(ZMQError) -> String {
     try open("zmq_bind(\(endpoint))")
-    try check("zmq_bind(\(endpoint))") { zmq_bind(raw.pointer, endpoint) }
+    try raw.bind(endpoint)
     return try raw.lastEndpoint()
   }
 
   /// Connects in the background, and again whenever the connection is lost. Success says only that the endpoint is well formed.
   package func connect(_ endpoint: String) throws(ZMQError) {
     try open("zmq_connect(\(endpoint))")
-    try check("zmq_connect(\(endpoint))") { zmq_connect(raw.pointer, endpoint) }
+    try raw.connect(endpoint)
   }
 
   /// Queues one frame without waiting. A ROUTER needs the peer, no other socket takes one.
@@ -191,7 +191,7 @@ extension Socket: Polled {
     }
     let own = ownEvents
     ownEvents = []
-    own.forEach { eventHandler?($0) }
+    for event in own { eventHandler?(event) }
   }
 }
 
@@ -200,11 +200,12 @@ extension RawSocket {
   /// halt the context's I/O thread.
   static func monitor(of socket: RawSocket, _ context: Context) throws(ZMQError) -> RawSocket {
     let endpoint = context.nextMonitorEndpoint()
-    try check("zmq_socket_monitor") { zmq_socket_monitor(socket.pointer, endpoint, ZMQ_EVENT_ALL) }
+    // The reader is made first, where descriptors may run out: a monitor that lacks one blocks the socket's close.
     let reader = try RawSocket(context, type: ZMQ_PAIR)
     do {
       try reader.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
-      try check("zmq_connect(\(endpoint))") { zmq_connect(reader.pointer, endpoint) }
+      try check("zmq_socket_monitor") { zmq_socket_monitor(socket.pointer, endpoint, ZMQ_EVENT_ALL) }
+      try reader.connect(endpoint)
     } catch {
       reader.close(linger: .zero)
       throw error

@@ -38,6 +38,8 @@ package enum SocketEvent: Sendable, Equatable {
 /// Reads a monitor's messages, and keeps which connections are shaking hands, since only some events name theirs.
 struct EventReader {
   private var shaking: Set<Int32> = []
+  /// How many of them are done without our knowing which.
+  private var endedUnknown = 0
 
   /// Nil for an event that says nothing to a user of sockets.
   mutating func event(_ number: Int32, value: Int32) -> SocketEvent? {
@@ -54,10 +56,10 @@ struct EventReader {
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
       return .handshakeFailed(code: value, isAuthentication: false, descriptor: endOfHandshake())
     case ZMQ_EVENT_DISCONNECTED:
-      shaking.remove(value)
+      remove(value)
       return .disconnected(descriptor: value)
     case ZMQ_EVENT_CLOSED:
-      shaking.remove(value)
+      remove(value)
       return .closed(descriptor: value)
     case ZMQ_EVENT_CONNECT_DELAYED: return .connecting
     case ZMQ_EVENT_CONNECT_RETRIED: return .retrying
@@ -71,9 +73,26 @@ struct EventReader {
 }
 
 extension EventReader {
-  /// The one connection that shakes hands. With several it is unknown which one is done, and all stay until they disconnect.
+  /// The one connection that shakes hands, if it is only one.
   private mutating func endOfHandshake() -> Int32 {
-    guard shaking.count == 1, let only = shaking.first else { return SocketEvent.unknownDescriptor }
-    return only
+    if shaking.count == 1, let only = shaking.popFirst() {
+      endedUnknown = 0
+      return only
+    }
+    endedUnknown += 1
+    if endedUnknown >= shaking.count { forget() }
+    return SocketEvent.unknownDescriptor
+  }
+
+  /// A connection that ended was, if it still stands here, one of those whose handshake ended unknown.
+  private mutating func remove(_ descriptor: Int32) {
+    guard shaking.remove(descriptor) != nil else { return }
+    endedUnknown = max(0, endedUnknown - 1)
+    if endedUnknown >= shaking.count { forget() }
+  }
+
+  private mutating func forget() {
+    shaking = []
+    endedUnknown = 0
   }
 }

@@ -27,7 +27,7 @@ struct Timers {
     if heap.count > 64, heap.count > 2 * actions.count {
       let live = heap.filter { actions[$0.id] != nil }
       heap.removeAll(keepingCapacity: true)
-      live.forEach { push($0) }
+      for entry in live { push(entry) }
     }
     return true
   }
