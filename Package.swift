@@ -43,12 +43,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -70,6 +73,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -83,6 +87,7 @@ let package = Package(
     .systemLibrary(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
+    .target(name: "CProcess", path: "Sources/Bus/CProcess"),
     room("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     room("Archive", in: "Bus"),
     room("Conversations", in: "Bus", ["Archive"]),
@@ -90,7 +95,7 @@ let package = Package(
     room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
 
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
-    room("AuthoredProcess", in: "Authoring", ["Conversations", "MessageBus"]),
+    room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus"]),
     room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations"]),
     room("SwiftUI", in: "Authoring", ["Archive", "AuthoredProcess", "BackgroundURLSession"]),
     room(
@@ -102,16 +107,18 @@ let package = Package(
     room("Timekeeping", in: "Device"),
     room("Launching", in: "Device", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room(
-      "Transfers", in: "Device", ["Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, grdb, nioCore, nioHTTP1]),
+      "Transfers", in: "Device",
+      ["Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, nioCore, nioHTTP1]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Processes: assembled, never imported, but for the two assemblies that Trial/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
-    room("Cluster", in: "Processes", ["Conversations", "MessageBus", "ZeroMQ", lifecycle, logging, yams]),
+    room("Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, yams]),
     process(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
-    room("ProcessAgent", in: "Processes", ["Cluster", "Conversations", "MessageBus", arguments, lifecycle, logging]),
+    room(
+      "ProcessAgent", in: "Processes", ["CProcess", "Cluster", "Conversations", "MessageBus", "ZeroMQ", arguments, logging]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     room(
       "HostSystem", in: "Processes",
@@ -125,7 +132,8 @@ let package = Package(
     // CaffeineTracker: the sample that an author copies.
     process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"]),
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"]),
-    process("ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, logging]),
+    process(
+      "ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, lifecycle, logging, nioCore, unixSignals]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
@@ -135,12 +143,14 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("ConversationsTests", ["Conversations"]),
     tests("JournalTests", ["Conversations", "Journal"]),
-    tests("MessageBusTests", ["Conversations", "MessageBus"]),
+    tests("MessageBusTests", ["Conversations", "MessageBus", "ZeroMQ"]),
     tests("MessageBusBrokerTests", ["Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
     tests("AuthoringTests", ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit", "WidgetKit"]),
-    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus"]),
-    tests("TransfersTests", ["Conversations", "MessageBus", "Timekeeping", "Transfers"]),
-    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timelines"]),
+    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
+    tests(
+      "TransfersTests",
+      ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix]),
+    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Cluster", "Conversations"]),
     tests("WidgetLabTests", ["Cluster", "Conversations", "Journal", "WidgetLab"]),

@@ -51,7 +51,7 @@ package struct RaiseSignal: Notice {
 }
 
 /// A peer that somebody talks to came or went.
-package struct Presence: Notice {
+package struct Presence: Notice, Hashable {
   package static let kind: Kind = "peer.presence"
   package let address: Address
   package let isPresent: Bool

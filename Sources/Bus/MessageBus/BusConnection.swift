@@ -72,6 +72,9 @@ package protocol BusConnection: Sendable {
   /// comes again while the first is being handled is dropped; after that it is acknowledged again and not handled.
   nonisolated func onEvent<E: Event>(_ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void)
 
+  /// Hears notices of a kind. One whose body has not the kind's shape is dropped.
+  nonisolated func onNotice<N: Notice>(_ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void)
+
   /// Hears of addresses that come and go: those that this connection has sent something to.
   nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void)
 

@@ -1,15 +1,24 @@
-/// What carries a connection's frames. Confined to the connection's loop.
+/// What carries a connection's frames. Confined to the connection's loop, as are the closures that it is given.
 protocol Transport: AnyObject {
   /// Begins to connect, and keeps connecting for as long as it takes.
   ///
-  /// - Parameters:
-  ///   - up: each time that the line stands: frames can be sent.
-  ///   - down: each time that it broke.
-  ///   - received: each frame.
-  func open(up: @escaping () -> Void, down: @escaping () -> Void, received: @escaping ([UInt8]) -> Void) throws
+  /// - Parameter told: each time that the line stands or breaks, and each frame.
+  /// - Throws: what the line could not be made of at all; a broker that is away is no error.
+  func open(_ told: @escaping @Sendable (TransportEvent) -> Void) throws
   /// Sends a frame; `false` when there is no room for it now.
   func send(_ frame: [UInt8]) -> Bool
   /// Says when there is room again, once.
-  func whenWritable(_ handler: @escaping () -> Void)
+  func whenWritable(_ handler: @escaping @Sendable () -> Void)
   func close()
+}
+
+/// What a transport tells its connection.
+enum TransportEvent: Sendable {
+  /// The line stands: frames can be sent.
+  case up
+  /// The line broke. The transport connects again by itself.
+  case down
+  /// The broker turned the key away for good. The transport has given up.
+  case turnedAway
+  case received([UInt8])
 }

@@ -1,0 +1,345 @@
+package import Conversations
+package import Foundation
+package import ZeroMQ
+
+/// A connection to the bus: an actor whose executor is the thread that owns the socket.
+///
+/// Handlers are started on that thread in the order in which their envelopes came. What they need longer than a moment
+/// belongs into an actor of its own.
+package actor Connection: BusConnection {
+  private typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
+
+  package nonisolated let address: Address
+  /// The thread and executor of this connection.
+  package nonisolated let loop: Loop
+  private let makeTransport: @Sendable (Loop) throws -> any Transport
+  private let ownsLoop: Bool
+  private var exchange: Exchange
+  private var transport: (any Transport)?
+  private var blocked: [[UInt8]] = []
+  private var handlers: [Kind: Handler] = [:]
+  private var presenceHandlers: [@Sendable (Presence) -> Void] = []
+  private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
+  private var deadlines: [UUID: TimerID] = [:]
+  private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
+  private var end: BusError?
+  /// Which life of the address this is; 0 before the first welcome.
+  package private(set) var generation: UInt32 = 0
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(
+    address: Address, loop: Loop, ownsLoop: Bool, makeTransport: @escaping @Sendable (Loop) throws -> any Transport
+  ) {
+    self.address = address
+    self.loop = loop
+    self.ownsLoop = ownsLoop
+    self.makeTransport = makeTransport
+    self.exchange = Exchange(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
+  }
+
+  /// A connection over ZeroMQ, with a thread of its own.
+  ///
+  /// - Parameters:
+  ///   - endpoint: where the broker listens, `tcp://host:port`.
+  ///   - serverKey: the broker's public key, z85.
+  ///   - keys: this process's own.
+  ///   - heartbeats: only for processes that nobody suspends.
+  package static func zeroMQ(
+    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool
+  ) -> Connection {
+    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true) { loop in
+      try ZeroMQTransport(
+        loop: loop, endpoint: endpoint, serverKey: serverKey, keys: keys, heartbeats: heartbeats)
+    }
+  }
+
+  // MARK: Life
+
+  package func start() async throws(BusError) -> UInt32 {
+    let waiter = UUID()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waitForWelcome(waiter, continuation)
+      }
+    } onCancel: {
+      perform { $0.stopWaiting(waiter, BusError(.closed, "nobody waits for the bus any longer")) }
+    }
+    return try result.get()
+  }
+
+  private func waitForWelcome(_ id: UUID, _ continuation: CheckedContinuation<Result<UInt32, BusError>, Never>) {
+    if let end { return continuation.resume(returning: .failure(end)) }
+    if exchange.isWelcome { return continuation.resume(returning: .success(generation)) }
+    waitingForWelcome[id] = continuation
+    guard transport == nil else { return }
+    do {
+      let transport = try makeTransport(loop)
+      self.transport = transport
+      try transport.open { [weak self] event in
+        self?.assumeIsolated { $0.told(event) }
+      }
+    } catch {
+      finish(BusError(.closed, "the bus cannot be reached from here: \(error)"))
+    }
+  }
+
+  private func stopWaiting(_ id: UUID, _ error: BusError) {
+    waitingForWelcome.removeValue(forKey: id)?.resume(returning: .failure(error))
+  }
+
+  package func leave() async {
+    if end == nil, exchange.isWelcome {
+      _ = try? await request(Goodbye(), to: .messageBus, within: .seconds(1))
+    }
+    finish(BusError(.closed, "\(address) has left the bus", isDefinite: false))
+    if ownsLoop { await loop.stop() }
+  }
+
+  private func finish(_ error: BusError) {
+    guard end == nil else { return }
+    end = error
+    transport?.close()
+    transport = nil
+    for id in Array(completions.keys) { complete(id, .failure(error)) }
+    for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
+  }
+
+  // MARK: The line
+
+  private func told(_ event: TransportEvent) {
+    guard end == nil else { return }
+    switch event {
+    case .up: perform(exchange.up())
+    case .down:
+      blocked = []
+      exchange.down()
+    case .turnedAway: finish(BusError(.refused, "the bus does not accept the key of \(address) any longer"))
+    case .received(let frame):
+      // The broker forwards only what it could decode, and its own envelopes are well-formed.
+      guard let envelope = try? Envelope(decoding: frame) else { return }
+      perform(exchange.received(envelope))
+    }
+  }
+
+  private func perform(_ effects: [Exchange.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let envelope): transmit(envelope)
+      case .handle(let envelope): handle(envelope)
+      case .finish(let id, let result): complete(id, result)
+      case .presence(let presence): for handler in presenceHandlers { handler(presence) }
+      case .welcomed(let generation):
+        self.generation = generation
+        for id in Array(waitingForWelcome.keys) {
+          waitingForWelcome.removeValue(forKey: id)?.resume(returning: .success(generation))
+        }
+      case .tryAgainLater(let id):
+        _ = loop.after(.milliseconds(50)) { [weak self] in
+          self?.assumeIsolated { $0.perform($0.exchange.tryAgain(id)) }
+        }
+      }
+    }
+  }
+
+  private func transmit(_ envelope: Envelope) {
+    // Bodies are limited where they are encoded, so that a frame can always be made.
+    guard let frame = try? envelope.encoded(), let transport else { return }
+    guard blocked.isEmpty, transport.send(frame) else {
+      if blocked.isEmpty { waitUntilWritable(transport) }
+      blocked.append(frame)
+      return
+    }
+  }
+
+  private func waitUntilWritable(_ transport: any Transport) {
+    transport.whenWritable { [weak self] in self?.assumeIsolated { $0.flush() } }
+  }
+
+  private func flush() {
+    guard let transport else { return }
+    while let frame = blocked.first {
+      guard transport.send(frame) else { return waitUntilWritable(transport) }
+      blocked.removeFirst()
+    }
+  }
+
+  // MARK: Asking
+
+  package func request<R: Request>(
+    _ request: R, to destination: Address, id: UUID, story: Story, within limit: Duration,
+    whenUnreachable: WhenUnreachable
+  ) async throws(BusError) -> R.Reply {
+    let body = try BodyCoding.encode(request)
+    let envelope = envelope(R.kind, to: destination, id: id, story: story, body: body)
+    let answer = try await answer(to: envelope, isEvent: false, waits: whenUnreachable, limit: limit).get()
+    return try BodyCoding.decode(R.Reply.self, from: answer)
+  }
+
+  package func deliver<E: Event>(
+    _ event: E, to destination: Address, id: UUID, story: Story
+  ) async throws(BusError) {
+    let body = try BodyCoding.encode(event)
+    let envelope = envelope(E.kind, to: destination, id: id, story: story, body: body)
+    _ = try await answer(to: envelope, isEvent: true, waits: .wait, limit: nil).get()
+  }
+
+  private func answer(
+    to envelope: Envelope, isEvent: Bool, waits: WhenUnreachable, limit: Duration?
+  ) async -> Result<[UInt8], BusError> {
+    let id = envelope.header.id
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        ask(envelope, isEvent: isEvent, waits: waits, limit: limit) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      perform { $0.abandon(id, BusError(.closed, "the sender no longer waits", isDefinite: false)) }
+    }
+  }
+
+  package nonisolated func submit<R: Request>(
+    _ request: R, to destination: Address, id: UUID, story: Story, within limit: Duration,
+    whenUnreachable: WhenUnreachable, completion: @escaping @Sendable (Result<R.Reply, BusError>) -> Void
+  ) {
+    perform { connection in
+      do throws(BusError) {
+        let body = try BodyCoding.encode(request)
+        let envelope = connection.envelope(R.kind, to: destination, id: id, story: story, body: body)
+        connection.ask(envelope, isEvent: false, waits: whenUnreachable, limit: limit) { result in
+          completion(result.flatMap { body in Result { () throws(BusError) in try BodyCoding.decode(R.Reply.self, from: body) } })
+        }
+      } catch {
+        completion(.failure(error))
+      }
+    }
+  }
+
+  private func ask(
+    _ envelope: Envelope, isEvent: Bool, waits: WhenUnreachable, limit: Duration?,
+    completion: @escaping @Sendable (Result<[UInt8], BusError>) -> Void
+  ) {
+    if let end { return completion(.failure(end)) }
+    let id = envelope.header.id
+    if Task.isCancelled {
+      return completion(.failure(BusError(.closed, "the sender no longer waits")))
+    }
+    completions[id] = completion
+    if let limit {
+      deadlines[id] = loop.after(limit) { [weak self] in
+        self?.assumeIsolated { $0.deadlinePassed(id, envelope.header, limit) }
+      }
+    }
+    perform(exchange.ask(envelope, isEvent: isEvent, waits: waits))
+  }
+
+  private func deadlinePassed(_ id: UUID, _ header: EnvelopeHeader, _ limit: Duration) {
+    abandon(
+      id,
+      BusError(.deadline, "\(header.kind) to \(header.destination): no answer within \(limit)", isDefinite: false))
+  }
+
+  private func abandon(_ id: UUID, _ error: BusError) {
+    exchange.forget(id)
+    complete(id, .failure(error))
+  }
+
+  private func complete(_ id: UUID, _ result: Result<[UInt8], BusError>) {
+    if let timer = deadlines.removeValue(forKey: id) { loop.cancel(timer) }
+    completions.removeValue(forKey: id)?(result)
+  }
+
+  package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story) {
+    perform { connection in
+      // A notice that cannot be written is the sender's mistake, and may be lost like any other.
+      guard connection.end == nil, let body = try? BodyCoding.encode(notice) else { return }
+      let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
+      connection.perform(connection.exchange.say(envelope))
+    }
+  }
+
+  private func envelope(_ kind: Kind, to destination: Address, id: UUID, story: Story, body: [UInt8]) -> Envelope {
+    Envelope(
+      header: EnvelopeHeader(
+        kind: kind, id: id, cause: story.cause, correlation: story.correlation, source: address,
+        destination: destination),
+      body: body)
+  }
+
+  // MARK: Answering
+
+  package nonisolated func onRequest<R: Request>(
+    _ type: R.Type, _ handler: @escaping @Sendable (R, Received) async throws -> R.Reply
+  ) {
+    setHandler(R.kind) { envelope in
+      await Connection.answering(.ok) {
+        let request = try BodyCoding.decode(R.self, from: envelope.body)
+        return try BodyCoding.encode(try await handler(request, Received(envelope.header)))
+      }
+    }
+  }
+
+  package nonisolated func onEvent<E: Event>(
+    _ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void
+  ) {
+    setHandler(E.kind) { envelope in
+      await Connection.answering(.acknowledged) {
+        let event = try BodyCoding.decode(E.self, from: envelope.body)
+        try await handler(event, Received(envelope.header))
+        return []
+      }
+    }
+  }
+
+  package nonisolated func onNotice<N: Notice>(
+    _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
+  ) {
+    setHandler(N.kind) { envelope in
+      guard let notice = try? BodyCoding.decode(N.self, from: envelope.body) else { return nil }
+      await handler(notice, Received(envelope.header))
+      return nil
+    }
+  }
+
+  package nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) {
+    perform { $0.presenceHandlers.append(handler) }
+  }
+
+  private nonisolated func setHandler(_ kind: Kind, _ handler: @escaping Handler) {
+    perform { $0.handlers[kind] = handler }
+  }
+
+  private static func answering(
+    _ answer: Kind.Answer, _ work: () async throws -> [UInt8]
+  ) async -> (answer: Kind.Answer, body: [UInt8])? {
+    do {
+      return (answer, try await work())
+    } catch {
+      let reason =
+        error as? BusError ?? BusError(.failed, String(describing: error), isDefinite: false)
+      return (.failed, (try? BodyCoding.encode(reason)) ?? [])
+    }
+  }
+
+  private func handle(_ envelope: Envelope) {
+    guard let handler = handlers[envelope.header.kind] else {
+      guard ConversationTable[envelope.header.kind]?.style != .notice else { return }
+      let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
+      perform(exchange.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
+      return
+    }
+    _ = loop.task { [weak self] in
+      guard let (answer, body) = await handler(envelope) else { return }
+      await self?.give(answer, body, to: envelope)
+    }
+  }
+
+  private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {
+    guard end == nil else { return }
+    perform(exchange.answer(envelope, answer, body: body))
+  }
+
+  /// Runs `work` on this connection's thread, in order, from any thread.
+  private nonisolated func perform(_ work: @escaping @Sendable (isolated Connection) -> Void) {
+    loop.post { self.assumeIsolated { work($0) } }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import Conversations
+
+private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
+
+/// The envelope on the wire: golden bytes, and a decoder that any bytes cannot break.
+@Suite struct `The wire` {
+  static let golden = Envelope(
+    header: {
+      var header = EnvelopeHeader(
+        kind: "timeline.reload", sentAt: Timestamp(microseconds: 1_700_000_000_000_000),
+        id: UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!, cause: nil,
+        correlation: UUID(uuidString: "FFEEDDCC-BBAA-9988-7766-554433221100")!, source: .operator("7"),
+        destination: .host("phone"), attempt: 2)
+      header.sequence = 0x0102_0304_0506_0708
+      header.sourceGeneration = 3
+      header.destinationGeneration = 4
+      return header
+    }(), body: Array("{}".utf8))
+
+  static let goldenBytes =
+    "01" + "74696d656c696e652e72656c6f6164" + String(repeating: "00", count: 16) + "0807060504030201"
+    + "00401c54240a0600" + "00112233445566778899aabbccddeeff" + String(repeating: "00", count: 16)
+    + "ffeeddccbbaa99887766554433221100" + "03000000" + "04000000" + "0a00" + "1100" + "02000000" + "0200"
+    + "000000000000" + "6f70657261746f722f37" + "6465766963652f70686f6e652f686f7374" + "7b7d"
+
+  @Test func `has the documented layout, byte for byte`() throws {
+    let bytes = try Self.golden.encoded()
+    #expect(bytes.map { String(format: "%02x", $0) }.joined() == Self.goldenBytes)
+    #expect(try Envelope(decoding: bytes) == Self.golden)
+  }
+
+  @Test func `is stamped in place by the broker`() throws {
+    var bytes = try Self.golden.encoded()
+    EnvelopeHeader.stamp(&bytes, sequence: 9, sourceGeneration: 10, destinationGeneration: 11)
+    let header = try EnvelopeHeader(decoding: bytes)
+    #expect(header.sequence == 9)
+    #expect(header.sourceGeneration == 10)
+    #expect(header.destinationGeneration == 11)
+    #expect(try Envelope(decoding: bytes).body == Self.golden.body)
+  }
+
+  @Test func `gives a reason for every truncation and every damaged byte, and never traps`() throws {
+    let bytes = try Self.golden.encoded()
+    for length in 0..<bytes.count {
+      #expect(throws: WireError.self) { try Envelope(decoding: Array(bytes.prefix(length))) }
+    }
+    for index in bytes.indices {
+      for value in [0, 1, 0x7f, 0x80, 0xff] as [UInt8] {
+        var damaged = bytes
+        damaged[index] = value
+        _ = try? Envelope(decoding: damaged)
+      }
+    }
+    #expect(throws: WireError(.lengthMismatch)) { try Envelope(decoding: bytes + [0]) }
+  }
+
+  @Test func `takes no body over the limit`() {
+    let envelope = Envelope(header: Self.golden.header, body: Array(repeating: 0, count: Wire.bodyLimit + 1))
+    #expect(throws: WireError(.bodyTooLong)) { try envelope.encoded() }
+  }
+}
+
+@Suite struct `The table of conversations` {
+  func refusal(_ kind: Kind, from source: Address, to destination: Address) -> String? {
+    ConversationTable.refusal(of: EnvelopeHeader(kind: kind, source: source, destination: destination))
+  }
+
+  @Test func `lets a session's events go from the host to the extension and be acknowledged`() {
+    #expect(refusal(SessionEvents.kind, from: .host("phone"), to: widget) == nil)
+    #expect(refusal(SessionEvents.kind.answered(.acknowledged), from: widget, to: .host("phone")) == nil)
+  }
+
+  @Test func `does not let an extension hand events to the app`() {
+    #expect(refusal(SessionEvents.kind, from: widget, to: .app("phone", "com.example.App")) == "not-in-table")
+  }
+
+  @Test func `does not let one device speak to another`() {
+    #expect(refusal(SessionEvents.kind, from: .host("pad"), to: widget) == "other-device")
+  }
+
+  @Test func `does not know kinds that nobody declared, nor answers that a style has not`() {
+    #expect(refusal("session.steal", from: widget, to: .host("phone")) == "not-in-table")
+    #expect(refusal(OpenSession.kind.answered(.acknowledged), from: .host("phone"), to: widget) == "not-in-table")
+  }
+
+  @Test func `has one line for each kind, short enough for its answers`() {
+    #expect(Set(ConversationTable.all.map(\.kind)).count == ConversationTable.all.count)
+    for entry in ConversationTable.all {
+      #expect(!entry.routes.isEmpty && !entry.summary.isEmpty)
+      #expect(entry.kind.name.utf8.count + "/failed".utf8.count <= Kind.maximumLength, "\(entry.kind)")
+    }
+  }
+}
+
+@Suite struct `Addresses` {
+  @Test(arguments: ["", "device/phone", "device//host", "device/phone/agent/x", "operator", "device/phone/app/a/b", "a b"])
+  func `of other shapes are none`(text: String) {
+    #expect(Address(text) == nil)
+  }
+
+  @Test func `carry their role, device and bundle`() {
+    #expect(widget.role == .widgetExtension)
+    #expect(widget.device == "phone")
+    #expect(widget.bundleIdentifier == "com.example.App.Widget")
+    #expect(Address(widget.text) == widget)
+  }
+
+  @Test func `match the pattern of their key and no other`() {
+    #expect(AddressPattern("operator/*").matches(.operator("12")))
+    #expect(!AddressPattern("operator/*").matches(.messageBus))
+    #expect(!AddressPattern(widget).matches(.host("phone")))
+  }
+
+  @Test func `give a session the same story in every life`() {
+    #expect(Story.session(widget, "daily") == Story.session(widget, "daily"))
+    #expect(Story.session(widget, "daily") != Story.session(.app("phone", "x"), "daily"))
+    #expect(Story.session(widget, "daily") != Story.session(widget, "weekly"))
+  }
+}

@@ -1,0 +1,150 @@
+import Conversations
+import Foundation
+import Testing
+import ZeroMQ
+
+@testable import MessageBus
+
+private let host = Address.host("phone")
+private let agent = Address.agent("phone", 1)
+private let app = Address.app("phone", "com.example.App")
+private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
+
+/// What a conversation over the bus promises, with both ends on the in-memory bus.
+@Suite struct `A connection to the bus` {
+  let bus = InMemoryBus()
+
+  func connected(_ address: Address) async throws -> Connection {
+    let connection = bus.connection(address)
+    _ = try await connection.start()
+    return connection
+  }
+
+  @Test func `gets the reply of its request`() async throws {
+    let answering = try await connected(agent)
+    answering.onRequest(ListProcesses.self) { _, _ in
+      ListProcesses.Reply(incarnation: UUID(), children: [])
+    }
+    let asking = try await connected(host)
+    let reply = try await asking.request(ListProcesses(), to: agent)
+    #expect(reply.children.isEmpty)
+  }
+
+  @Test func `is told at once that nobody is there`() async throws {
+    let asking = try await connected(host)
+    let error = await #expect(throws: BusError.self) { _ = try await asking.request(ListProcesses(), to: agent) }
+    #expect(error?.code == .unreachable)
+    #expect(error?.isDefinite == true)
+  }
+
+  @Test func `waits for a destination when it says so`() async throws {
+    let asking = try await connected(host)
+    async let reply = asking.request(ListProcesses(), to: agent, whenUnreachable: .wait)
+    _ = await bus.first { $0.header.kind == Undelivered.kind }
+    let answering = bus.connection(agent)
+    answering.onRequest(ListProcesses.self) { _, _ in ListProcesses.Reply(incarnation: UUID(), children: []) }
+    _ = try await answering.start()
+    #expect(try await reply.children.isEmpty)
+  }
+
+  @Test func `says of a passed deadline that the request may have happened`() async throws {
+    let answering = try await connected(agent)
+    let (never, hold) = AsyncStream.makeStream(of: Void.self)
+    answering.onRequest(ListProcesses.self) { _, _ in
+      for await _ in never {}
+      return ListProcesses.Reply(incarnation: UUID(), children: [])
+    }
+    let asking = try await connected(host)
+    let error = await #expect(throws: BusError.self) {
+      _ = try await asking.request(ListProcesses(), to: agent, within: .milliseconds(20))
+    }
+    #expect(error?.code == .deadline)
+    #expect(error?.isDefinite == false)
+    hold.finish()
+  }
+
+  @Test func `is refused what the table does not allow`() async throws {
+    let speaking = try await connected(app)
+    let error = await #expect(throws: BusError.self) { _ = try await speaking.request(ListProcesses(), to: agent) }
+    #expect(error?.code == .refused)
+  }
+
+  @Test func `delivers an event again to the next life until it is acknowledged`() async throws {
+    let sending = try await connected(host)
+    let id = UUID()
+    let first = bus.connection(widget)
+    let (held, hold) = AsyncStream.makeStream(of: Void.self)
+    first.onEvent(SessionEvents.self) { _, _ in for await _ in held {} }
+    _ = try await first.start()
+    let event = SessionEvents(session: "daily", wakesHandler: true, outcomes: [])
+    async let delivered: Void = sending.deliver(event, to: widget, id: id, story: .none)
+    _ = await bus.first { $0.header.id == id && $0.header.destinationGeneration == 1 }
+    await bus.disconnect(widget)
+
+    let second = bus.connection(widget)
+    let (seen, see) = AsyncStream.makeStream(of: Received.self)
+    second.onEvent(SessionEvents.self) { _, received in see.yield(received) }
+    _ = try await second.start()
+    var iterator = seen.makeAsyncIterator()
+    let received = await iterator.next()
+    #expect(received?.id == id)
+    #expect((received?.attempt ?? 0) > 0)
+    try await delivered
+    hold.finish()
+  }
+
+  @Test func `acknowledges a repeated event without handling it again`() async throws {
+    let handling = bus.connection(host)
+    let (seen, see) = AsyncStream.makeStream(of: UUID.self)
+    handling.onEvent(ReloadTimelines.self) { _, received in see.yield(received.id) }
+    _ = try await handling.start()
+    let sending = try await connected(widget)
+    let id = UUID()
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, story: .none)
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, story: .none)
+    let last = UUID()
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: last, story: .none)
+    see.finish()
+    var ids: [UUID] = []
+    for await id in seen { ids.append(id) }
+    #expect(ids == [id, last])
+  }
+
+  @Test func `starts handlers in the order of the envelopes`() async throws {
+    actor Log {
+      var kinds: [String] = []
+      func note(_ kind: String) { kinds.append(kind) }
+    }
+    let log = Log()
+    let handling = bus.connection(host)
+    handling.onEvent(ReloadTimelines.self) { event, _ in await log.note(event.widgetKind ?? "") }
+    _ = try await handling.start()
+    let sending = try await connected(widget)
+    let names = (1...200).map(String.init)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for name in names {
+        let said = bus.loop.task { _ = try? await sending.deliver(ReloadTimelines(widgetKind: name), to: host) }
+        group.addTask { await said.value }
+      }
+      try await group.waitForAll()
+    }
+    #expect(await log.kinds == names)
+  }
+
+  @Test func `hands the receiver's own error to the sender`() async throws {
+    let answering = try await connected(agent)
+    answering.onRequest(ListProcesses.self) { _, _ in throw BusError(BusError.Code("no-such-life"), "gone") }
+    let asking = try await connected(host)
+    let error = await #expect(throws: BusError.self) { _ = try await asking.request(ListProcesses(), to: agent) }
+    #expect(error?.code.rawValue == "no-such-life")
+  }
+
+  @Test func `fails what is under way when it leaves`() async throws {
+    let leaving = try await connected(host)
+    let delivered = Task { try await leaving.deliver(AppActivation(isActive: true), to: app) }
+    _ = await bus.first { $0.header.kind == Undelivered.kind }
+    await leaving.leave()
+    await #expect(throws: BusError.self) { try await delivered.value }
+    #expect(await bus.said.contains { $0.header.kind == Goodbye.kind })
+  }
+}
