@@ -22,7 +22,7 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
 
   static let goldenBytes =
     "01" + "74696d656c696e652e72656c6f6164" + String(repeating: "00", count: 16) + "0807060504030201"
-    + "00401c54240a0600" + "00112233445566778899aabbccddeeff" + String(repeating: "00", count: 16)
+    + "00401e18240a0600" + "00112233445566778899aabbccddeeff" + String(repeating: "00", count: 16)
     + "ffeeddccbbaa99887766554433221100" + "03000000" + "04000000" + "0a00" + "1100" + "02000000" + "0200"
     + "000000000000" + "6f70657261746f722f37" + "6465766963652f70686f6e652f686f7374" + "7b7d"
 
