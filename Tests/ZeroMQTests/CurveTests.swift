@@ -1,0 +1,213 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import ZeroMQ
+
+@Suite(.timeLimit(.minutes(1)))
+struct CurveTests {
+  let server: CurveKeyPair
+  let client: CurveKeyPair
+
+  init() throws {
+    server = try .generate()
+    client = try .generate()
+  }
+
+  var serverOptions: Socket.Options { .init(curve: .server(server), zapDomain: "bus", mandatory: true) }
+  func clientOptions(_ keys: CurveKeyPair) -> Socket.Options {
+    .init(curve: .client(keys, serverPublicKey: server.publicKey))
+  }
+
+  @Test func `a key pair has 40 characters each, derives its public key and keeps its secret out of logs`() throws {
+    #expect(client.publicKey.utf8.count == 40)
+    #expect(client.secretKey.utf8.count == 40)
+    #expect(client != server)
+    #expect(try CurveKeyPair(secretKey: client.secretKey) == client)
+    #expect(!"\(client)".contains(client.secretKey))
+    #expect(throws: ZMQError(code: EINVAL, call: "zmq_curve_public")) { try CurveKeyPair(secretKey: "short") }
+  }
+
+  @Test func `an error is described in ZeroMQ's words`() {
+    #expect(ZMQError(code: ENOENT, call: "zmq_bind").description == "zmq_bind: No such file or directory (2)")
+  }
+
+  /// What an authenticator was asked first.
+  final class Question: Sendable {
+    let first = Mutex<AuthenticationRequest?>(nil)
+  }
+
+  @Test func `the authenticator is asked with the domain, the address and the proven key`() async throws {
+    let question = Question()
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { request in
+        question.first.withLock { $0 = $0 ?? request }
+        return .refuse("")
+      }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      _ = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
+    }
+    let request = try #require(question.first.withLock { $0 })
+    #expect(request.domain == "bus")
+    #expect(request.address == "127.0.0.1")
+    #expect(request.mechanism == "CURVE")
+    #expect(request.publicKey == client.publicKey)
+  }
+
+  @Test func `a known key's messages go both ways, and each of them carries the key's user id`() async throws {
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .admit(userID: "extension") }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      for text in ["one", "two", "three"] {
+        try await dealer.send(text)
+        let message = try await router.messages.next()
+        #expect(message.text == text)
+        #expect(message.userID == "extension")
+        try await router.send("answer to \(text)", to: message.peer)
+        let answer = try await dealer.messages.next()
+        #expect(answer.text == "answer to \(text)")
+      }
+    }
+  }
+
+  @Test func `a handshake that succeeded names the descriptor of the messages that follow`() async throws {
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .admit(userID: "extension") }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      let success = try await router.events.first { if case .handshakeSucceeded = $0 { true } else { false } }
+      try await dealer.send("hello")
+      let hello = try await router.messages.next()
+      #expect(success == .handshakeSucceeded(descriptor: hello.descriptor))
+    }
+  }
+
+  @Test func `keys are told apart by their user ids`() async throws {
+    let other = try CurveKeyPair.generate()
+    let users = [client.publicKey: "app", other.publicKey: "extension"]
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { request in
+        request.publicKey.flatMap { users[$0] }.map { .admit(userID: $0) } ?? .refuse("unknown")
+      }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let endpoint = try await router.bind()
+      for keys in [client, other] {
+        let dealer = try await Station(context, .dealer, on: loop, clientOptions(keys))
+        try await dealer.connect(endpoint)
+        try await dealer.sendAll(["hello", "again"])
+        for await message in router.messages.prefix(2) { #expect(message.userID == users[keys.publicKey]) }
+      }
+    }
+  }
+
+  @Test func `a key that is told to try again gets in once it is known`() async throws {
+    try await withLoop { context, loop in
+      let isKnown = Atomic(false)
+      try await loop.authenticate(context) { _ in
+        isKnown.load(ordering: .acquiring) ? .admit(userID: "late") : .tryAgain("not yet")
+      }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      try await dealer.send("hello")
+      let refusal = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
+      guard case .handshakeFailed(code: 300, isAuthentication: true, _) = refusal else {
+        Issue.record("not a 300: \(refusal)")
+        return
+      }
+      isKnown.store(true, ordering: .releasing)
+      let hello = try await router.messages.next()
+      #expect(hello.text == "hello")
+      #expect(hello.userID == "late")
+    }
+  }
+
+  @Test func `a refused key is told so, and the server sees it`() async throws {
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .refuse("revoked") }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      for events in [router.events, dealer.events] {
+        let refusal = try await events.first { if case .handshakeFailed = $0 { true } else { false } }
+        guard case .handshakeFailed(code: 400, isAuthentication: true, let descriptor) = refusal else {
+          Issue.record("not a 400: \(refusal)")
+          continue
+        }
+        #expect(descriptor > 0)
+      }
+    }
+  }
+
+  @Test func `a client without CURVE is refused by a CURVE server`() async throws {
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .admit(userID: "anybody") }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop)
+      try await dealer.connect(router.bind())
+      let refusal = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
+      guard case .handshakeFailed(_, isAuthentication: false, _) = refusal else {
+        Issue.record("not a protocol error: \(refusal)")
+        return
+      }
+    }
+  }
+
+  @Test func `a client that expects another server's key does not talk to this one`() async throws {
+    let stranger = try CurveKeyPair.generate()
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .admit(userID: "anybody") }
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let options = Socket.Options(curve: .client(client, serverPublicKey: stranger.publicKey))
+      let dealer = try await Station(context, .dealer, on: loop, options)
+      try await dealer.connect(router.bind())
+      _ = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
+    }
+  }
+
+  @Test func `without an authenticator nobody gets in`() async throws {
+    try await withLoop { context, loop in
+      let router = try await Station(context, .router, on: loop, serverOptions)
+      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      try await dealer.connect(router.bind())
+      let end = try await router.events.first {
+        switch $0 {
+        case .handshakeFailed, .handshakeSucceeded: true
+        default: false
+        }
+      }
+      guard case .handshakeFailed = end else {
+        Issue.record("admitted: \(end)")
+        return
+      }
+    }
+  }
+
+  @Test func `a CURVE server without a ZAP domain is not made, nor a socket with a malformed key`() async throws {
+    try await withLoop { context, loop in
+      let withoutDomain = Socket.Options(curve: .server(server))
+      let error = await #expect(throws: ZMQError.self) {
+        _ = try await Station(context, .router, on: loop, withoutDomain)
+      }
+      #expect(error?.code == EINVAL)
+      let malformed = CurveKeyPair(publicKey: client.publicKey, secretKey: "not a key")
+      await #expect(throws: ZMQError(code: EINVAL, call: "zmq_setsockopt(ZMQ_CURVE_SECRETKEY)")) {
+        _ = try await Station(context, .dealer, on: loop, clientOptions(malformed))
+      }
+    }
+  }
+
+  @Test func `a context has one authenticator`() async throws {
+    try await withLoop { context, loop in
+      try await loop.authenticate(context) { _ in .refuse("") }
+      await #expect(throws: ZMQError(code: EADDRINUSE, call: "zmq_bind(inproc://zeromq.zap.01)")) {
+        try await loop.authenticate(context) { _ in .refuse("") }
+      }
+    }
+  }
+}
