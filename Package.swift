@@ -114,7 +114,7 @@ let package = Package(
 
     // Processes: assembled, never imported, but for the two assemblies that Trial/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
-    room("Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, yams]),
+    room("Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
     process(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
