@@ -25,6 +25,8 @@ import Testing
   @Test func `import lines are declared and keep the import table`() throws {
     for target in manifest.targets.values {
       for file in try tree.swiftFiles(below: target.folder) {
+        #expect(
+          target.kind != .target, "\(file.path): Swift is declared by room(), process() or tests() in the manifest")
         expectNone(ImportTable.findings(in: file, of: target, manifest))
         expectNone(TreeRules.noTypeLikeItsModule(file, target))
       }

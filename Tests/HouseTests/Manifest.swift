@@ -3,7 +3,8 @@ import Foundation
 /// What Package.swift says of our targets, read from its text: asking SwiftPM would take its lock in the middle of a test run.
 struct Manifest {
   struct Target {
-    enum Kind: String { case room, process, tests, systemLibrary }
+    /// The words of the manifest that make a target. `target` itself is for C, which the settings of `room` do not fit.
+    enum Kind: String { case room, process, tests, systemLibrary, target }
 
     var kind: Kind
     var name: String
@@ -40,7 +41,8 @@ struct Manifest {
     upcomingFeatures = text.matches(of: /enableUpcomingFeature\("(\w+)"\)/).map { match in
       (String(match.1), Self.line(of: match.range.lowerBound, in: text))
     }
-    for match in text.matches(of: /(func )?\.?\b(room|process|tests|systemLibrary)\(/) where match.1 == nil {
+    for match in text.matches(of: /(func )?\.?\b(room|process|tests|systemLibrary|target)\(/)
+    where match.1 == nil && !text[match.range.upperBound...].trimmingPrefix(/\s+/).starts(with: "name: name") {
       guard let kind = Target.Kind(rawValue: String(match.2)) else { continue }
       let line = Self.line(of: match.range.lowerBound, in: text)
       read(Self.inside(text[match.range.upperBound...]), kind, line: line, products)
