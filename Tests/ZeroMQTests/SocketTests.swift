@@ -224,6 +224,19 @@ struct SocketTests {
     }
   }
 
+  @Test func `a context that is terminated under open sockets closes them, and the loop goes on`() async throws {
+    let (context, loop) = (try Context(), Loop(name: "test-loop"))
+    let router = try await Station(context, .router, on: loop)
+    _ = try await router.bind()
+    await context.terminate()
+    await #expect(throws: ZMQError(code: ENOTSOCK, call: "zmq_connect(tcp://127.0.0.1:1)")) {
+      try await router.connect("tcp://127.0.0.1:1")
+    }
+    let error = await #expect(throws: ZMQError.self) { _ = try await Station(context, .dealer, on: loop) }
+    #expect(error?.description == "zmq_socket: Context was terminated (156384765)")
+    await loop.stop()
+  }
+
   @Test func `a stopped loop sends what its sockets' linger allows`() async throws {
     try await withLoop { context, loop in
       let router = try await Station(context, .router, on: loop)

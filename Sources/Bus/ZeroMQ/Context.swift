@@ -8,7 +8,7 @@ import Synchronization
 /// when the last reference goes. Termination waits for what the closed sockets' linger still allows to be sent.
 package final class Context: Sendable {
   // ZeroMQ documents a context as safe to use from any thread, and the pointer never changes.
-  nonisolated(unsafe) let raw: UnsafeMutableRawPointer
+  private nonisolated(unsafe) let raw: UnsafeMutableRawPointer
   private let isTerminated = Mutex(false)
   private let monitors = Atomic<UInt64>(0)
 
@@ -41,6 +41,18 @@ package final class Context: Sendable {
         continuation.resume()
       }
     }
+  }
+
+  /// Under the lock, since a terminated context is freed memory.
+  func makeSocket(_ type: Int32) throws(ZMQError) -> UnsafeMutableRawPointer {
+    var pointer: UnsafeMutableRawPointer?
+    let code = isTerminated.withLock { terminated in
+      guard !terminated else { return ETERM }
+      pointer = zmq_socket(raw, type)
+      return pointer == nil ? zmq_errno() : 0
+    }
+    guard let pointer else { throw ZMQError(code: code, call: "zmq_socket") }
+    return pointer
   }
 
   /// A name for a socket monitor that no other monitor of this context has.

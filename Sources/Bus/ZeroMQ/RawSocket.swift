@@ -7,8 +7,7 @@ struct RawSocket {
 
   /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context's end.
   init(_ context: Context, type: Int32) throws(ZMQError) {
-    guard let pointer = zmq_socket(context.raw, type) else { throw .last("zmq_socket") }
-    self.pointer = pointer
+    pointer = try context.makeSocket(type)
   }
 
   func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
