@@ -19,6 +19,8 @@ struct ProviderServer: AsyncParsableCommand {
                      cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date).
       GET /counters  what was served so far, in all and per path.
       GET /health    200 while the server runs.
+
+      With --die-with-parent [PID] the server ends when the process that started it does.
       """)
 
   @Option(help: "The address to listen on.")
@@ -33,12 +35,8 @@ struct ProviderServer: AsyncParsableCommand {
   @Option(help: "For how many seconds a client should take the figures as fresh.")
   var freshFor = 5
 
-  @Flag(help: "End when the process that started this one ends.")
-  var dieWithParent = false
-
   static func main() async {
-    ParentDeath.followIfAsked(CommandLine.arguments)
-    await main(nil)
+    await main(ParentDeath.followIfAsked(CommandLine.arguments))
   }
 
   func validate() throws {
