@@ -1,0 +1,210 @@
+package import Conversations
+import Foundation
+import Yams
+
+/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, and the settings of the rules that
+/// Apple does not state.
+package struct ClusterConfiguration: Sendable, Hashable {
+  package struct Device: Sendable, Hashable {
+    /// The device's name on the bus: letters, digits, `-`, `_`, `.`.
+    package let name: String
+    package let model: String
+    package let platform: String
+    package let version: String
+  }
+
+  /// An app or an extension of the device.
+  package struct Product: Sendable, Hashable {
+    package let bundle: String
+    /// A name in the folder of the agent's executables, or an absolute path.
+    package let executable: String
+    /// The number of the agent that spawns it.
+    package let agent: Int
+    /// As it stands in the file; `ClusterConfiguration.environment(of:in:)` expands it.
+    package let environment: [String: String]
+    package let isExtension: Bool
+
+    /// Its address on a device.
+    package func address(on device: String) -> Address {
+      isExtension ? .widgetExtension(device, bundle) : .app(device, bundle)
+    }
+  }
+
+  /// The developer's own backend.
+  package struct Provider: Sendable, Hashable {
+    package let executable: String
+    package let arguments: [String]
+  }
+
+  /// Rules that Apple does not state, see Documentation/fidelity.md.
+  package struct Settings: Sendable, Hashable {
+    /// An extension with nothing to do is suspended after this long.
+    package var suspendAfter: Duration = .seconds(1)
+    /// Time to call the completion handler of a session's events, then the process is evicted.
+    package var completionDeadline: Duration = .seconds(30)
+    /// How long a process that ended while it was launching is left alone; doubled each time.
+    package var crashBackoffFirst: Duration = .seconds(1)
+    package var crashBackoffMax: Duration = .seconds(60)
+    /// Events whose completion was never called are delivered again after this long; doubled each time.
+    package var redeliverAfter: Duration = .seconds(60)
+    /// After so many deliveries they are held until a process creates the session.
+    package var redeliveries: Int = 5
+    /// An interrupted transfer is resumed after this long; doubled each time.
+    package var resumeAfter: Duration = .seconds(1)
+
+    package init() {}
+  }
+
+  package let device: Device
+  package let appGroups: [String]
+  package let apps: [Product]
+  package let extensions: [Product]
+  /// `nil` when the backend runs elsewhere.
+  package let provider: Provider?
+  package let settings: Settings
+
+  /// Apps, then extensions.
+  package var products: [Product] { apps + extensions }
+
+  /// The agents that the products name, ascending; agent 1 when there are none.
+  package var agentNumbers: [Int] { Set(products.map(\.agent)).union(products.isEmpty ? [1] : []).sorted() }
+
+  /// The product with a bundle identifier.
+  package func product(_ bundle: String) -> Product? { products.first { $0.bundle == bundle } }
+
+  /// Reads `widgetlab.yaml`.
+  ///
+  /// - Throws: `configuration`, with the file, the line and the key.
+  package static func load(_ path: String) throws(ClusterError) -> ClusterConfiguration {
+    let text: String
+    do {
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw ClusterError(
+        .configuration,
+        "\(path) cannot be read: name another file with --config, or go to the folder of your widgetlab.yaml")
+    }
+    return try ClusterConfiguration(yaml: text, file: path)
+  }
+
+  /// Reads the text of a `widgetlab.yaml`.
+  ///
+  /// - Parameter file: its name in messages.
+  /// - Throws: `configuration`, with the file, the line and the key.
+  package init(yaml: String, file: String = "widgetlab.yaml") throws(ClusterError) {
+    let node: Node?
+    do {
+      node = try Yams.compose(yaml: yaml)
+    } catch {
+      throw ClusterError(.configuration, "\(file) is not YAML: \(error)")
+    }
+    guard let node else { throw ClusterError(.configuration, "\(file) is empty: at least `device:` is needed") }
+    var root = try ConfigurationReader(node, file: file, path: "")
+    var device = try root.requiredMapping("device")
+    self.device = try Device(reading: &device)
+    appGroups = try root.strings("appGroups")
+    apps = try root.mappings("apps").map { reader throws(ClusterError) in
+      try Product(reading: reader, isExtension: false)
+    }
+    extensions = try root.mappings("extensions").map { reader throws(ClusterError) in
+      try Product(reading: reader, isExtension: true)
+    }
+    provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
+    settings =
+      try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
+      ?? Settings()
+    try root.finish()
+    try validate(file)
+  }
+
+  private func validate(_ file: String) throws(ClusterError) {
+    var seen: Set<String> = []
+    for product in products where !seen.insert(product.bundle).inserted {
+      throw ClusterError(
+        .configuration, "\(file): the bundle identifier \(product.bundle) is used twice; each process needs its own")
+    }
+    for group in appGroups where !group.isName {
+      throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is no group identifier")
+    }
+  }
+}
+
+extension ClusterConfiguration.Device {
+  fileprivate init(reading reader: inout ConfigurationReader) throws(ClusterError) {
+    name = try reader.requiredString("name")
+    guard name.isName else {
+      throw reader.error("name", "\"\(name)\" is no device name; letters, digits, `-`, `_` and `.` make one")
+    }
+    model = try reader.string("model") ?? "iPhone 16"
+    platform = try reader.string("platform") ?? "iOS"
+    version = try reader.string("version") ?? "18.0"
+    try reader.finish()
+  }
+}
+
+extension ClusterConfiguration.Product {
+  fileprivate init(reading mapping: ConfigurationReader, isExtension: Bool) throws(ClusterError) {
+    var reader = mapping
+    bundle = try reader.requiredString("bundle")
+    guard bundle.isName, bundle.utf8.count <= 155 else {
+      throw reader.error("bundle", "\"\(bundle)\" is no bundle identifier")
+    }
+    executable = try reader.requiredString("executable")
+    guard !executable.isEmpty else { throw reader.error("executable", "is empty") }
+    agent = try reader.integer("agent") ?? 1
+    guard agent > 0 else { throw reader.error("agent", "agents are numbered from 1") }
+    environment = try reader.dictionary("environment")
+    for (name, value) in environment {
+      do {
+        try Expansion.check(value)
+      } catch {
+        throw reader.error("environment", "\(name): \(error.message)")
+      }
+    }
+    self.isExtension = isExtension
+    try reader.finish()
+  }
+}
+
+extension ClusterConfiguration.Provider {
+  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
+    var reader = mapping
+    executable = try reader.requiredString("executable")
+    arguments = try reader.strings("arguments")
+    try reader.finish()
+  }
+}
+
+extension ClusterConfiguration.Settings {
+  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
+    var reader = mapping
+    self.init()
+    suspendAfter = try reader.seconds("suspendAfter") ?? suspendAfter
+    completionDeadline = try reader.seconds("completionDeadline") ?? completionDeadline
+    crashBackoffFirst = try reader.seconds("crashBackoffFirst") ?? crashBackoffFirst
+    crashBackoffMax = try reader.seconds("crashBackoffMax") ?? crashBackoffMax
+    redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
+    redeliveries = try reader.integer("redeliveries") ?? redeliveries
+    resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
+    guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
+    guard crashBackoffFirst <= crashBackoffMax else {
+      throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
+    }
+    try reader.finish()
+  }
+}
+
+extension String {
+  /// Whether it can be a component of an address and of a path.
+  fileprivate var isName: Bool {
+    !isEmpty && self != "." && self != ".."
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+}

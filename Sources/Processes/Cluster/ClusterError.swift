@@ -1,0 +1,31 @@
+/// Why a cluster cannot be started or reached. Definite: nothing was done.
+package struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The open set of reasons.
+  package struct Code: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// `widgetlab.yaml` cannot be read, or says something that it may not say.
+    package static let configuration = Code("configuration")
+    /// A file or folder of the instance could not be read or written.
+    package static let folder = Code("instance-folder")
+    /// A standing key is missing or damaged.
+    package static let key = Code("key")
+    /// Something that was waited for did not come in time.
+    package static let notThere = Code("not-there")
+    /// `${…}` names something that is not known now.
+    package static let expansion = Code("expansion")
+  }
+
+  package let code: Code
+  /// What happened, where, and what to do.
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+/// The folder of one running cluster: its keys, its journal, its devices. Clusters with folders of their own run side by
+/// side.
+///
+/// ```text
+/// keys/            standing keys, mode 0600
+/// bus/bus.json     where the broker listens
+/// journal/         the segments of the journal
+/// device/<name>/   containers, app groups and transfers of a device
+/// host/            the host's database, which no author's code opens
+/// logs/            what the standing processes wrote to standard error
+/// provider.json    where the provider server listens
+/// ```
+package struct InstanceFolder: Sendable, Hashable {
+  /// Absolute, without a slash at its end.
+  package let path: String
+
+  /// - Parameter path: the folder, which need not exist yet; relative to the working directory unless absolute.
+  package init(_ path: String) {
+    self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+
+  package var keys: String { path + "/keys" }
+  package var bus: String { path + "/bus" }
+  package var busAnnouncement: String { bus + "/bus.json" }
+  package var journal: String { path + "/journal" }
+  package var host: String { path + "/host" }
+  package var logs: String { path + "/logs" }
+  package var providerAnnouncement: String { path + "/provider.json" }
+
+  /// The folders of one device.
+  package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }
+
+  /// Makes what is missing of the folder, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func create() throws(ClusterError) {
+    for folder in [path, keys, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
+  }
+}
+
+/// The folders of one device, all on one volume, so that a move of a file stays a rename.
+package struct DeviceFolder: Sendable, Hashable {
+  package let path: String
+
+  /// Where the host keeps the files of downloads.
+  package var transfers: String { path + "/transfers" }
+
+  /// The home of an app or an extension: `Documents`, `Library/Caches`, `tmp`.
+  package func container(of bundle: String) -> String { path + "/containers/" + bundle }
+
+  /// The folder that the members of an app group share.
+  package func group(_ identifier: String) -> String { path + "/groups/" + identifier }
+
+  /// Makes what is missing of a container, mode 0700.
+  ///
+  /// - Returns: its path.
+  /// - Throws: `instance-folder`.
+  @discardableResult
+  package func makeContainer(of bundle: String) throws(ClusterError) -> String {
+    let container = container(of: bundle)
+    for folder in ["", "/Documents", "/Library/Caches", "/tmp"] { try makeFolder(container + folder) }
+    return container
+  }
+
+  /// Makes the folders of app groups, mode 0700.
+  ///
+  /// - Returns: their paths by identifier.
+  /// - Throws: `instance-folder`.
+  @discardableResult
+  package func makeGroups(_ identifiers: [String]) throws(ClusterError) -> [String: String] {
+    var paths: [String: String] = [:]
+    for identifier in identifiers {
+      paths[identifier] = group(identifier)
+      try makeFolder(group(identifier))
+    }
+    return paths
+  }
+
+  /// Makes the folder of the transfers, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func makeTransfers() throws(ClusterError) { try makeFolder(transfers) }
+}
+
+/// A small JSON file that appears whole or not at all.
+package enum JSONFile {
+  /// Reads a file; `nil` when there is none.
+  ///
+  /// - Throws: `instance-folder` when it cannot be read or has not the shape of `T`.
+  package static func read<T: Decodable>(_ type: T.Type, at path: String) throws(ClusterError) -> T? {
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      return nil
+    } catch {
+      throw ClusterError(.folder, "\(path) cannot be read: \(error.localizedDescription)")
+    }
+    do {
+      return try JSONDecoder().decode(type, from: data)
+    } catch {
+      throw ClusterError(.folder, "\(path) is damaged (\(error)): remove it, and start the cluster again")
+    }
+  }
+
+  /// Writes a file in the place of what is there, mode 0600.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func write<T: Encodable>(_ value: T, to path: String) throws(ClusterError) {
+    let temporary = try writeTemporary(value, beside: path)
+    guard rename(temporary, path) == 0 else {
+      let reason = String(cString: strerror(errno))
+      unlink(temporary)
+      throw ClusterError(.folder, "\(path) cannot be written: \(reason)")
+    }
+  }
+
+  /// Writes a file unless there is one already, mode 0600.
+  ///
+  /// - Returns: whether it was written.
+  /// - Throws: `instance-folder`.
+  package static func writeIfMissing<T: Encodable>(_ value: T, to path: String) throws(ClusterError) -> Bool {
+    let temporary = try writeTemporary(value, beside: path)
+    defer { unlink(temporary) }
+    if link(temporary, path) == 0 { return true }
+    guard errno == EEXIST else {
+      throw ClusterError(.folder, "\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+    return false
+  }
+
+  private static func writeTemporary<T: Encodable>(_ value: T, beside path: String) throws(ClusterError) -> String {
+    let temporary = "\(path).\(UUID().uuidString)"
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let data = try encoder.encode(value) + Data("\n".utf8)
+      let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      try file.write(contentsOf: data)
+      try file.synchronize()
+      try file.close()
+    } catch {
+      unlink(temporary)
+      throw ClusterError(.folder, "\(path) cannot be written: \(error.localizedDescription)")
+    }
+    return temporary
+  }
+}
+
+private func makeFolder(_ path: String) throws(ClusterError) {
+  do {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  } catch {
+    throw ClusterError(
+      .folder, "the folder \(path) cannot be made: \(error.localizedDescription); choose another with --instance")
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+package import Logging
+
+/// Log lines on standard error: time (UTC), level, process, message, metadata as `key=value`, sorted.
+///
+/// `2026-11-21T03:20:15.123Z notice process-agent: spawned address=device/iphone/app/com.example.A pid=4711`
+package struct LineLogHandler: LogHandler {
+  private let label: String
+  package var logLevel: Logger.Level = .info
+  package var metadata: Logger.Metadata = [:]
+  package var metadataProvider: Logger.MetadataProvider?
+
+  package init(label: String) { self.label = label }
+
+  /// Makes all loggers of this process write such lines. Once, at its beginning. `WIDGETLAB_LOG_LEVEL` (`trace`,
+  /// `debug`, `info`, `notice`, `warning`, `error`, `critical`) chooses what is written; `notice` unless set.
+  package static func bootstrap() {
+    let level =
+      ProcessInfo.processInfo.environment["WIDGETLAB_LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) } ?? .notice
+    LoggingSystem.bootstrap { label in
+      var handler = LineLogHandler(label: label)
+      handler.logLevel = level
+      return handler
+    }
+  }
+
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  package func log(event: LogEvent) {
+    let bytes = Array(line(event, at: Date()).utf8)
+    // One write for a line, so that lines of several threads do not mix. A log that cannot be written is lost.
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+  }
+
+  func line(_ event: LogEvent, at date: Date) -> String {
+    let all = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
+    let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted($0.value.description))" }.joined()
+    let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    return "\(time) \(event.level) \(label): \(escaped(event.message.description))\(details)\n"
+  }
+
+  private func quoted(_ value: String) -> String {
+    value.isEmpty || value.contains(where: { $0 == " " || $0 == "\"" || $0.isNewline })
+      ? "\"\(escaped(value.replacing("\"", with: "\\\"")))\"" : value
+  }
+
+  private func escaped(_ text: String) -> String {
+    text.replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+  }
+}
