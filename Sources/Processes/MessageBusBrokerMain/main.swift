@@ -1,0 +1,3 @@
+import MessageBusBroker
+
+await runBroker()

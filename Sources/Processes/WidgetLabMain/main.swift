@@ -1,0 +1,3 @@
+import WidgetLab
+
+await runTool()
