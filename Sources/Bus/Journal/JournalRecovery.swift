@@ -1,0 +1,58 @@
+package import Conversations
+package import Foundation
+
+/// What a new broker learns from the journal of its predecessors.
+package struct JournalRecovery: Hashable, Sendable {
+  /// The highest number that was ever written; 0 for an empty journal.
+  package var lastSequence: UInt64 = 0
+  /// The generation of the last broker; 0 when there was none.
+  package var busGeneration: UInt32 = 0
+  /// What is known of each address. Whoever was connected is not any more, since the broker died.
+  package var registrations: [Address: Registration] = [:]
+  /// Keys of lives that were followed by another life of the same address.
+  package var formerKeys: Set<String> = []
+
+  package init() {}
+
+  /// Reads the last segment that begins with `bus.started`, and what follows it. Records that cannot be read are passed by:
+  /// a broker that refused to start would help nobody, and the readers tell of the damage.
+  ///
+  /// - Throws: `notReadable`, `notAJournal`.
+  package static func read(folder: URL) throws(JournalError) -> JournalRecovery {
+    let folder = SegmentFolder(path: folder.path(percentEncoded: false))
+    let segments = try folder.segments()
+    var begin = segments.startIndex
+    for index in segments.indices.reversed() {
+      begin = index
+      if try folder.firstEnvelope(ofSegment: segments[index])?.header.kind == BusStarted.kind { break }
+    }
+    var recovery = JournalRecovery()
+    for segment in segments[begin...] {
+      recovery.lastSequence = max(recovery.lastSequence, segment - 1)
+      try folder.forEachReadable(inSegment: segment) { recovery.apply($0) }
+    }
+    for address in recovery.registrations.keys { recovery.registrations[address]?.isConnected = false }
+    return recovery
+  }
+
+  /// Folds in one record.
+  package mutating func apply(_ envelope: Envelope) {
+    lastSequence = max(lastSequence, envelope.header.sequence)
+    guard envelope.header.source == .messageBus else { return }
+    switch envelope.header.kind {
+    case BusStarted.kind:
+      guard let started = try? BodyCoding.decode(BusStarted.self, from: envelope.body) else { return }
+      busGeneration = max(busGeneration, started.generation)
+      for registration in started.registrations { put(registration) }
+    case RegistrationChanged.kind:
+      guard let changed = try? BodyCoding.decode(RegistrationChanged.self, from: envelope.body) else { return }
+      put(changed.registration)
+    default: break
+    }
+  }
+
+  private mutating func put(_ registration: Registration) {
+    let previous = registrations.updateValue(registration, forKey: registration.address)
+    if let key = previous?.publicKey, key != registration.publicKey { formerKeys.insert(key) }
+  }
+}

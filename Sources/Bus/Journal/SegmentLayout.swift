@@ -1,0 +1,92 @@
+import Conversations
+
+/// The layout of a segment, `<first sequence, 20 digits>.journal`. All integers are little-endian.
+///
+///     offset size
+///          0    4  "WLJ1"
+///          4    4  version, 1
+///          8    8  first sequence
+///         16       records, each: length of the frame (4), CRC-32 of the frame (4), the stamped frame as `Wire` lays it out
+///
+/// The first record of a segment is `bus.started` with all registrations. A segment appears under its name with that record
+/// whole; its end may be torn, which is what the death of a broker leaves.
+package enum SegmentLayout {
+  package static let headLength = 16
+  package static let recordHeadLength = 8
+  static let magic = Array("WLJ1".utf8)
+  static let version: UInt32 = 1
+  static let suffix = ".journal"
+
+  static func head(firstSequence: UInt64) -> [UInt8] {
+    magic + bytes(version) + bytes(firstSequence)
+  }
+
+  static func name(firstSequence: UInt64) -> String {
+    let digits = String(firstSequence)
+    return String(repeating: "0", count: 20 - digits.count) + digits + suffix
+  }
+
+  /// The first sequence number of a segment from its name; nil for other files.
+  static func firstSequence(ofName name: String) -> UInt64? {
+    guard name.hasSuffix(suffix), name.utf8.count == 20 + suffix.utf8.count else { return nil }
+    return UInt64(name.dropLast(suffix.count))
+  }
+
+  static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
+    bytes += self.bytes(UInt32(frame.count))
+    bytes += self.bytes(checksum(frame[...]))
+    bytes += frame
+  }
+
+  private static func bytes<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
+    withUnsafeBytes(of: value.littleEndian) { Array($0) }
+  }
+
+  /// What stands at one place of a segment.
+  enum Found: Equatable {
+    /// A whole record, with the envelope's frame.
+    case record(frame: [UInt8])
+    /// The bytes end before the record does.
+    case incomplete
+    /// The record is whole and not what was written.
+    case damaged
+  }
+
+  /// Reads what stands at the beginning of `bytes`, which are all that there is.
+  static func record(in bytes: ArraySlice<UInt8>) -> Found {
+    guard bytes.count >= recordHeadLength else { return .incomplete }
+    let length = Int(integer(in: bytes, at: 0))
+    guard length >= Wire.headerLength, length <= Wire.frameLimit else { return .damaged }
+    guard bytes.count >= recordHeadLength + length else { return .incomplete }
+    let start = bytes.startIndex + recordHeadLength
+    let frame = bytes[start..<start + length]
+    return checksum(frame) == integer(in: bytes, at: 4) ? .record(frame: Array(frame)) : .damaged
+  }
+
+  /// The place of the next whole record in `bytes`, whose beginning is damaged.
+  static func resynchronized(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    var rest = bytes.dropFirst()
+    while rest.count >= recordHeadLength + Wire.headerLength {
+      if rest[rest.startIndex + recordHeadLength] == Wire.version, case .record = record(in: rest) { return rest }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+
+  private static func integer(in bytes: ArraySlice<UInt8>, at offset: Int) -> UInt32 {
+    bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+  }
+
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+  }
+
+  /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xedb88320).
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    table.withUnsafeBufferPointer { table in
+      bytes.withUnsafeBufferPointer { bytes in
+        ~bytes.reduce(~UInt32(0)) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+      }
+    }
+  }
+}
