@@ -30,6 +30,18 @@ package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+// What an agent answers when it did not do what it was asked to; all definite.
+extension BusError.Code {
+  /// There is no executable of that name where the agent looks for one.
+  package static let noSuchExecutable = BusError.Code("no-such-executable")
+  /// The life has ended, or there never was one.
+  package static let noSuchLife = BusError.Code("no-such-life")
+  /// A child with this address lives, or is being started.
+  package static let alreadyRunning = BusError.Code("already-running")
+  /// The child could not be started: no key for it at the broker, or the kernel refused.
+  package static let notStarted = BusError.Code("not-started")
+}
+
 /// A child that an agent holds.
 package struct ChildProcess: Codable, Hashable, Sendable {
   package let address: Address

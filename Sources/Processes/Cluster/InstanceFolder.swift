@@ -60,8 +60,15 @@ package struct DeviceFolder: Sendable, Hashable {
   @discardableResult
   package func makeContainer(of bundle: String) throws(ClusterError) -> String {
     let container = container(of: bundle)
-    for folder in ["", "/Documents", "/Library/Caches", "/tmp"] { try makeFolder(container + folder) }
+    try DeviceFolder.makeContainer(at: container)
     return container
+  }
+
+  /// Makes what is missing of the container at a path, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func makeContainer(at path: String) throws(ClusterError) {
+    for folder in ["", "/Documents", "/Library/Caches", "/tmp"] { try makeFolder(path + folder) }
   }
 
   /// Makes the folders of app groups, mode 0700.

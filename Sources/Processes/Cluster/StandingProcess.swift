@@ -4,28 +4,40 @@ package import Logging
 package import MessageBus
 import UnixSignals
 
-/// Connects one address to the bus of an instance: waits for the broker's announcement, loads the key, starts the
-/// connection. In full `Cluster.connect(as:address:instance:)`.
+/// The connection of one address to the bus of an instance, with the address's standing key; not started yet, so that
+/// handlers can be set. Waits for the broker's announcement. In full `Cluster.connection(as:address:instance:)`.
 ///
 /// - Parameters:
 ///   - name: whose key.
 ///   - heartbeats: `false` for a process that somebody may stop.
-///   - limit: how long the broker is waited for, to announce itself and to answer; `nil` waits for ever.
-///   - prepare: sets the handlers, before the first envelope can come.
-/// - Throws: `ClusterError`: `not-there`, `key`, `instance-folder`; `BusError`: `refused` when the broker turns the key
-///   away for good; `CancellationError`.
-package func connect(
+///   - limit: how long the broker's announcement is waited for; `nil` waits for ever.
+/// - Throws: `ClusterError`: `not-there`, `key`, `instance-folder`; `CancellationError`.
+package func connection(
   as name: StandingKey.Name, address: Address, instance: InstanceFolder, heartbeats: Bool = true,
-  within limit: Duration? = nil, prepare: @Sendable (Connection) -> Void = { _ in }
+  within limit: Duration? = nil
 ) async throws -> Connection {
   let announcement = try await BusAnnouncement.wait(in: instance, within: limit ?? .seconds(1_000_000_000))
   let key = try StandingKey.load(name, in: instance)
   guard key.pattern.matches(address) else {
     throw ClusterError(.key, "the key \(name) speaks as \(key.pattern), not as \(address)")
   }
-  let connection = Connection.zeroMQ(
+  return Connection.zeroMQ(
     address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey, keys: key.pair,
     heartbeats: heartbeats)
+}
+
+/// The same, started. In full `Cluster.connect(as:address:instance:)`.
+///
+/// - Parameters:
+///   - limit: how long the broker is waited for, to announce itself and then to answer; `nil` waits for ever.
+///   - prepare: sets the handlers, before the first envelope can come.
+/// - Throws: what `connection` throws, and `BusError` `refused` when the broker turns the key away for good.
+package func connect(
+  as name: StandingKey.Name, address: Address, instance: InstanceFolder, heartbeats: Bool = true,
+  within limit: Duration? = nil, prepare: (Connection) -> Void = { _ in }
+) async throws -> Connection {
+  let connection = try await connection(
+    as: name, address: address, instance: instance, heartbeats: heartbeats, within: limit)
   prepare(connection)
   guard let limit else {
     _ = try await connection.start()
@@ -47,8 +59,8 @@ package func connect(
     await connection.leave()
     throw ClusterError(
       .notThere,
-      "the bus at \(announcement.endpoint) did not answer within \(limit): is `widgetlab up` running with the instance "
-        + "folder \(instance.path)?")
+      "the bus of \(instance.path) did not answer within \(limit): is `widgetlab up` running with this instance folder?"
+    )
   }
   return connection
 }

@@ -1,0 +1,85 @@
+package import ArgumentParser
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import Logging
+import MessageBus
+
+/// `process-agent`.
+package struct AgentCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "process-agent",
+    abstract: "Starts, stops and reaps the apps and extensions of a device, in its container.",
+    discussion: "It is started by `widgetlab up` or as a service of docker-compose.yml, and acts on the host's word.")
+
+  @Option(help: "The folder of the cluster.")
+  package var instance: String
+
+  @Option(help: "The cluster's widgetlab.yaml.")
+  package var config: String
+
+  @Option(help: "Which agent this is: products name theirs in widgetlab.yaml.")
+  package var number = 1
+
+  @Option(help: "The folder of the executables; the agent's own unless named.")
+  package var executables: String?
+
+  @Option(help: "End when this process, which starts the agent, ends.")
+  package var dieWithParent: Int32?
+
+  package init() {}
+
+  /// The whole life of the process: reads the arguments, and returns after a graceful end.
+  ///
+  /// - Parameter reportedPid: what others are told instead of a pid; a build that is broken on purpose lies here.
+  package static func main(reportedPid: @escaping @Sendable (Int32) -> Int32) async {
+    Birth.dieWithParentIfAsked(CommandLine.arguments)
+    do {
+      try await parse().run(reportedPid: reportedPid)
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  package func validate() throws {
+    guard number > 0 else { throw ValidationError("--number is 1 or more") }
+  }
+
+  package mutating func run() async throws { try await run(reportedPid: { $0 }) }
+
+  private func run(reportedPid: @escaping @Sendable (Int32) -> Int32) async throws {
+    LineLogHandler.bootstrap()
+    let logger = Logger(label: "process-agent")
+    let configuration = try ClusterConfiguration.load(config)
+    let instance = InstanceFolder(instance)
+    let address = Address.agent(configuration.device.name, number)
+    logger.info("waiting for the bus", metadata: ["address": "\(address)", "instance": "\(instance.path)"])
+    let executables = executables ?? AgentCommand.ownFolder
+    let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
+    let agent = Agent(
+      connection: connection, executables: executables, bus: { try AgentCommand.place(in: instance) },
+      reportedPid: reportedPid)
+    agent.listen()
+    StandingProcess.answerPeers(on: connection)
+    let generation = try await connection.start()
+    logger.notice("ready", metadata: ["address": "\(address)", "generation": "\(generation)", "pid": "\(getpid())"])
+    await agent.begin()
+    await StandingProcess.run(connection, logger: logger) { await agent.end() }
+  }
+
+  /// Where the broker is now, which may not be where it was.
+  private static func place(in instance: InstanceFolder) throws(ClusterError) -> BusPlace {
+    guard let announcement = try BusAnnouncement.read(in: instance) else {
+      throw ClusterError(.notThere, "\(instance.busAnnouncement) is gone: is message-bus running?")
+    }
+    return BusPlace(endpoint: announcement.endpoint, serverKey: announcement.publicKey)
+  }
+
+  /// The folder of the executable that runs.
+  private static var ownFolder: String {
+    let path =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: path).deletingLastPathComponent().path
+  }
+}

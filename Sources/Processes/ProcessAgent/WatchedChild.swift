@@ -1,0 +1,119 @@
+import CProcess
+import Conversations
+import Glibc
+
+/// Why the kernel started nothing: an `errno`.
+struct SpawnFailure: Error {
+  let code: Int32
+}
+
+/// A child and the descriptors through which it is watched. Confined to the thread of the children.
+final class WatchedChild {
+  let life: Life
+  let pid: Int32
+  /// Readable when the child has ended.
+  let pidfd: Int32
+  private(set) var outputs: [OutputStream: Int32]
+
+  private init(life: Life, pid: Int32, pidfd: Int32, outputs: [OutputStream: Int32]) {
+    self.life = life
+    self.pid = pid
+    self.pidfd = pidfd
+    self.outputs = outputs
+  }
+
+  /// What the thread polls for this child.
+  var polled: [pollfd] {
+    ([pidfd] + outputs.values).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  }
+
+  /// Spawns on the calling thread. The child has a session of its own, default signals, its input in a pipe that ends,
+  /// its outputs in pipes, and no other descriptor.
+  static func spawn(_ order: SpawnOrder) -> Result<WatchedChild, SpawnFailure> {
+    var opened: [Int32] = []
+    func pipe() -> (reader: Int32, writer: Int32)? {
+      var ends: [Int32] = [-1, -1]
+      guard process_pipe(&ends) == 0 else { return nil }
+      opened += ends
+      return (ends[0], ends[1])
+    }
+    func give(up code: Int32) -> Result<WatchedChild, SpawnFailure> {
+      for descriptor in opened { Glibc.close(descriptor) }
+      return .failure(SpawnFailure(code: code))
+    }
+    guard let input = pipe(), let output = pipe(), let error = pipe() else { return give(up: errno) }
+    // What fits into the pipe can be written before anybody reads.
+    makeNonblocking(input.writer)
+    guard write(input.writer, order.input, order.input.count) == order.input.count else { return give(up: E2BIG) }
+    var pid: Int32 = 0
+    let code = withCStrings([order.executable]) { arguments in
+      withCStrings(order.environment.map { "\($0)=\($1)" }.sorted()) { environment in
+        process_spawn(
+          &pid, order.executable, arguments, environment, order.directory, input.reader, output.writer, error.writer)
+      }
+    }
+    guard code == 0 else { return give(up: code) }
+    let pidfd = process_open_pidfd(pid)
+    guard pidfd >= 0 else {
+      // Out of descriptors: a child that cannot be watched is not let live.
+      let code = errno
+      kill(pid, SIGKILL)
+      while waitpid(pid, nil, 0) == -1, errno == EINTR {}
+      return give(up: code)
+    }
+    for descriptor in [input.reader, input.writer, output.writer, error.writer] { Glibc.close(descriptor) }
+    for descriptor in [output.reader, error.reader] { makeNonblocking(descriptor) }
+    return .success(
+      WatchedChild(
+        life: order.life, pid: pid, pidfd: pidfd, outputs: [.stdout: output.reader, .stderr: error.reader]))
+  }
+
+  /// Sends a signal to this child and to no other process, also when it has just ended.
+  ///
+  /// - Returns: 0 or an `errno`.
+  func signal(_ signal: Int32) -> Int32 {
+    process_signal_pidfd(pidfd, signal) == 0 ? 0 : errno
+  }
+
+  /// Takes the child's end from the kernel; `nil` when it has none yet. What it left behind in its process group is
+  /// killed first: until the child is reaped, nobody else can have got its number.
+  func reap() -> Ending? {
+    kill(-pid, SIGKILL)
+    var status: Int32 = 0
+    while true {
+      let result = waitpid(pid, &status, WNOHANG)
+      if result == pid { break }
+      if result == 0 { return nil }
+      precondition(errno == EINTR, "waitpid of \(pid): \(String(cString: strerror(errno)))")
+    }
+    let signal = status & 0x7f
+    return signal == 0 ? .exited(code: (status >> 8) & 0xff) : .signalled(signal: signal)
+  }
+
+  func closeOutput(_ stream: OutputStream) {
+    if let descriptor = outputs.removeValue(forKey: stream) { Glibc.close(descriptor) }
+  }
+
+  func close() {
+    for stream in OutputStream.allCases { closeOutput(stream) }
+    Glibc.close(pidfd)
+  }
+
+  /// Whether a process is stopped by a signal, from `/proc`.
+  static func isStopped(_ pid: Int32) -> Bool {
+    guard let file = fopen("/proc/\(pid)/stat", "re") else { return false }
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 512)
+    let count = fread(&buffer, 1, buffer.count, file)
+    // The name stands in parentheses and may hold anything; the state follows the last one.
+    guard let end = buffer.prefix(count).lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
+    return buffer[end + 2] == UInt8(ascii: "T")
+  }
+}
+
+/// Lends strings as a C array that ends with NULL.
+private func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
+  let pointers = strings.map { strdup($0) }
+  defer { for pointer in pointers { free(pointer) } }
+  return body(pointers + [nil])
+}

@@ -1,0 +1,3 @@
+import ProcessAgent
+
+await AgentCommand.main(reportedPid: { $0 })
