@@ -1,0 +1,130 @@
+import Cluster
+import Foundation
+import Glibc
+
+/// The demo's own cluster: a fresh temporary folder, the sample's configuration with a slow download, and a `widgetlab up`
+/// that dies with this process.
+final class DemoHome: Sendable {
+  /// Bytes of the extension's file; the app's is smaller.
+  static let fileBytes: Int64 = 1_572_864
+  private static let bytesPerSecond = 409_600
+
+  let instance: String
+  private let configurationPath: String
+  private let executables: String?
+  private let child = ChildOfDemo()
+
+  init(executables: String?) throws {
+    self.executables = executables
+    let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    var template = Array("\(temporary)/widgetlab-demo-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw Complaint(
+        Exit.configuration, "no temporary folder could be made: \(String(cString: strerror(errno)))", at: temporary,
+        advice: "set TMPDIR to a folder that you may write to")
+    }
+    instance = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    configurationPath = instance + "/widgetlab.yaml"
+    try Self.configuration.write(toFile: configurationPath, atomically: true, encoding: .utf8)
+  }
+
+  /// Starts `widgetlab up` and returns when it is ready.
+  func up() async throws -> ClusterFacts {
+    let pipe = Pipe()
+    var arguments = ["up", "--json", "--instance", instance, "--config", configurationPath]
+    arguments += ["--die-with-parent", "\(getpid())"]
+    if let executables { arguments += ["--executables", executables] }
+    let log = instance + "/up.log"
+    let up = try await Child.start(
+      Child.Order(
+        executable: ProcessFacts.own, arguments: arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log))
+    await child.born(up)
+    try pipe.fileHandleForWriting.close()
+    let line = await FirstLine.of(pipe.fileHandleForReading)
+    guard let line, (try? JSONDecoder().decode(ClusterLife.Ready.self, from: Data(line.utf8))) != nil else {
+      let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+      throw Complaint(
+        Exit.unavailable, "the demo's cluster did not start\n\(said)", at: instance, advice: "read \(instance)/logs")
+    }
+    return try ClusterFacts(folder: instance, configurationPath: configurationPath)
+  }
+
+  /// Stops the cluster, as Ctrl-C would.
+  func down() async { await child.stop() }
+
+  func remove() { try? FileManager.default.removeItem(atPath: instance) }
+
+  /// The sample's, but slower and bigger, so that there is a middle to kill in.
+  private static let configuration = """
+    device:
+      name: iphone
+      model: iPhone 16
+      platform: iOS
+      version: "18.0"
+    appGroups:
+      - group.com.example.CaffeineTracker
+    apps:
+      - bundle: com.example.CaffeineTracker
+        executable: containing-app
+        environment:
+          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=1048576&bytesPerSecond=\(bytesPerSecond)&seed=app
+    extensions:
+      - bundle: com.example.CaffeineTracker.Widget
+        executable: widget-extension
+        environment:
+          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=\(fileBytes)&bytesPerSecond=\(bytesPerSecond)&seed=widget
+    provider:
+      executable: provider-server
+      # The figures stay fresh for longer than the demo lasts: the reload at its end starts no second download.
+      arguments: [--fresh-for, "3600"]
+    settings:
+      suspendAfter: 1
+      completionDeadline: 30
+    """
+}
+
+/// The `up` of a demo.
+private actor ChildOfDemo {
+  private var child: Child?
+  private var end: Task<String, Never>?
+
+  func born(_ child: Child) {
+    self.child = child
+    end = Task { await child.ending() }
+  }
+
+  func stop() async {
+    guard let child, let end else { return }
+    kill(child.pid, SIGTERM)
+    let deadline = Task {
+      try await Task.sleep(for: .seconds(20))
+      kill(child.pid, SIGKILL)
+    }
+    _ = await end.value
+    deadline.cancel()
+  }
+}
+
+/// The first line that comes through a pipe.
+enum FirstLine {
+  /// `nil` when the other end closed before a line was whole. Read on a thread of its own.
+  static func of(_ handle: FileHandle) async -> String? {
+    let descriptor = handle.fileDescriptor
+    let line: String? = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+          let count = read(descriptor, &byte, 1)
+          if count < 0 && errno == EINTR { continue }
+          if count <= 0 { return continuation.resume(returning: nil) }
+          if byte == UInt8(ascii: "\n") { return continuation.resume(returning: String(decoding: bytes, as: UTF8.self)) }
+          bytes.append(byte)
+        }
+      }
+    }
+    // The pipe stays open until here: whoever writes more into it later must not be killed for that.
+    _ = handle
+    return line
+  }
+}

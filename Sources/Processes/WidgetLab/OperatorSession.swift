@@ -1,0 +1,95 @@
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import MessageBus
+
+/// One run of this tool on the bus, as `operator/<pid>`.
+struct OperatorSession: Sendable {
+  let connection: Connection
+  let cluster: ClusterFacts
+  var folder: String { cluster.folder }
+
+  /// Connects, does the work, and says goodbye.
+  static func with<T>(
+    _ options: InstanceOptions, within limit: Duration = .seconds(5), _ work: (OperatorSession) async throws -> T
+  ) async throws -> T {
+    try await with(try options.cluster(), within: limit, work)
+  }
+
+  /// The same for an instance that is known.
+  static func with<T>(
+    _ cluster: ClusterFacts, within limit: Duration = .seconds(5), _ work: (OperatorSession) async throws -> T
+  ) async throws -> T {
+    let session = try await open(cluster, within: limit)
+    do {
+      let result = try await work(session)
+      await session.connection.leave()
+      return result
+    } catch {
+      await session.connection.leave()
+      if let error = error as? BusError {
+        throw Complaint(Exit.no, "\(error)", at: cluster.folder, advice: "see `widgetlab ps`")
+      }
+      throw error
+    }
+  }
+
+  /// Connects. Whoever calls it leaves.
+  ///
+  /// - Throws: `unavailable` when there is no instance, or its bus does not answer in time.
+  static func open(_ cluster: ClusterFacts, within limit: Duration) async throws -> OperatorSession {
+    guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else {
+      throw Complaint(
+        Exit.unavailable, "this instance is not running: its bus has not announced itself", at: cluster.folder,
+        advice: "start it with `widgetlab up`, or name another with --instance")
+    }
+    do {
+      // Processes in several containers may have one pid.
+      let number = "\(getpid())-\(UInt16.random(in: .min ... .max))"
+      let connection = try await connect(
+        as: .operator, address: .operator(number), instance: cluster.instance, within: limit)
+      return OperatorSession(connection: connection, cluster: cluster)
+    } catch {
+      throw Complaint(
+        Exit.unavailable, "the bus does not answer: \(error)", at: cluster.folder,
+        advice: "is `widgetlab up` running? \(cluster.folder)/logs/message-bus.log says what the bus said last")
+    }
+  }
+
+  /// Asks the host for new timelines; returns when it has written that down.
+  func reload(_ kind: String?, within limit: Duration) async throws {
+    let connection = connection
+    let host = cluster.host
+    try await Deadline.within(limit, "the host did not acknowledge the reload", at: folder) {
+      try await connection.deliver(ReloadTimelines(widgetKind: kind), to: host)
+    }
+  }
+
+  /// Opens the app as a person would.
+  func openApp(_ bundle: String) async throws {
+    _ = try await connection.request(
+      OpenApp(bundle: bundle), to: cluster.host, within: .seconds(15), whenUnreachable: .wait)
+  }
+}
+
+/// Work with an end.
+enum Deadline {
+  /// Cancels the work when the time is over, and complains.
+  static func within<T: Sendable>(
+    _ limit: Duration, _ what: String, at place: String, _ work: @escaping @Sendable () async throws -> T
+  ) async throws -> T {
+    try await withThrowingTaskGroup(of: T?.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await Task.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next(), let value = first else {
+        throw Complaint(Exit.no, "\(what) within \(limit)", at: place, advice: "see `widgetlab ps`")
+      }
+      return value
+    }
+  }
+}

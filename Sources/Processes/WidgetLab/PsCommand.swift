@@ -1,0 +1,142 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import MessageBus
+
+/// `widgetlab ps`.
+struct PsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ps",
+    abstract: "Shows every process: generation, pid, state, why it lives, and how its last life ended.",
+    discussion: """
+      Works while the host or the bus is dead too, and says so in that row.
+
+      EXAMPLES
+        widgetlab ps
+        widgetlab ps --json
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Flag(help: "One JSON object: {\"processes\":[…],\"sessions\":[…]}.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let cluster = try options.cluster()
+      let report = try await ProcessReport.gather(cluster)
+      if json {
+        try Output.json(report)
+      } else {
+        for line in report.lines { Output.say(line) }
+      }
+    }
+  }
+}
+
+/// What `ps` knows, from the supervisor's file, the broker and the host.
+struct ProcessReport: Encodable, Sendable {
+  struct Row: Encodable, Sendable {
+    let process: String
+    var generation: UInt32?
+    var pid: Int32?
+    var state: String
+    var why: String
+    var lastEnding: String?
+  }
+
+  var processes: [Row] = []
+  var sessions: [SessionStatus] = []
+
+  /// Asks everyone who can be asked, at most 2 s each.
+  ///
+  /// - Throws: `unavailable` when there is neither an `up` nor a bus.
+  static func gather(_ cluster: ClusterFacts) async throws -> ProcessReport {
+    let standing = StandingProcesses.read(in: cluster.folder)
+    var bus: BusStatus.Reply?
+    var device: DeviceStatus.Reply?
+    var children: [ChildProcess] = []
+    var hostError = "the bus is not there to ask it"
+    do {
+      let session = try await OperatorSession.open(cluster, within: .seconds(2))
+      bus = try? await session.connection.request(BusStatus(), to: .messageBus, within: .seconds(2))
+      do {
+        device = try await session.connection.request(DeviceStatus(), to: cluster.host, within: .seconds(2))
+      } catch {
+        hostError = "does not answer: \(error.code.rawValue)"
+        for agent in cluster.agents {
+          let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))
+          children += reply?.children ?? []
+        }
+      }
+      await session.connection.leave()
+    } catch let complaint as Complaint where standing == nil {
+      throw complaint
+    } catch {
+      // The rows of the supervisor's file are all there is, and say what is dead.
+    }
+    var report = ProcessReport()
+    report.addStanding(cluster, standing, bus)
+    if let host = report.processes.firstIndex(where: { $0.process == cluster.host.short }), device == nil {
+      report.processes[host].why = hostError
+    }
+    report.addChildren(cluster, device, children)
+    report.sessions = device?.sessions ?? []
+    return report
+  }
+
+  private mutating func addStanding(_ cluster: ClusterFacts, _ file: StandingProcesses?, _ bus: BusStatus.Reply?) {
+    for address in cluster.standing {
+      let record = file?.processes.first { $0.name == ClusterFacts.standingName(of: address) }
+      let known = bus?.registrations.first { $0.address == address }
+      let pid = record?.pid ?? (address == .messageBus ? bus?.pid : known.flatMap { $0.isConnected ? $0.pid : nil })
+      guard record != nil || known != nil || pid != nil else { continue }
+      let state: String
+      if let pid, record?.pid == pid {
+        state = ProcessFacts(pid: pid).state ?? "dead"
+      } else {
+        state = pid == nil ? "dead" : "connected"
+      }
+      let generation = address == .messageBus ? bus?.generation : known?.generation
+      processes.append(
+        Row(
+          process: address.short, generation: generation ?? record.map { UInt32($0.generation) }, pid: pid, state: state,
+          why: pid == nil ? "to be started again by up" : record == nil ? "standing" : "kept alive by up",
+          lastEnding: record?.lastEnding))
+    }
+  }
+
+  private mutating func addChildren(
+    _ cluster: ClusterFacts, _ device: DeviceStatus.Reply?, _ children: [ChildProcess]
+  ) {
+    for process in device?.processes ?? [] where process.address.role == .app || process.address.role == .widgetExtension {
+      processes.append(
+        Row(
+          process: process.address.short, generation: process.generation, pid: process.pid, state: process.state,
+          why: process.why, lastEnding: process.lastEnding?.description))
+    }
+    for child in children {
+      processes.append(
+        Row(
+          process: child.address.short, generation: child.generation, pid: child.pid,
+          state: child.isStopped ? "stopped" : "running", why: "its agent holds it; the host is away"))
+    }
+  }
+
+  /// The table for a terminal.
+  var lines: [String] {
+    var table = TextTable(headings: ["PROCESS", "GEN", "PID", "STATE", "WHY", "LAST LIFE ENDED"])
+    table.rows = processes.map { row in
+      [
+        row.process, row.generation.map(String.init) ?? "-", row.pid.map(String.init) ?? "-", row.state, row.why,
+        row.lastEnding ?? "-",
+      ]
+    }
+    guard !sessions.isEmpty else { return table.lines }
+    var kept = TextTable(headings: ["SESSION", "OWNER", "RUNNING", "UNDELIVERED", "BYTES"])
+    kept.rows = sessions.map {
+      [$0.session, $0.owner.short, "\($0.running)", "\($0.undelivered)", "\($0.bytesReceived)"]
+    }
+    return table.lines + [""] + kept.lines
+  }
+}

@@ -1,0 +1,234 @@
+import Archive
+import Conversations
+import Foundation
+
+/// What an envelope says, in a few words: the last column of `tail`, and what the demo tells.
+struct EnvelopeNote {
+  /// The sign in the margin: a birth, a death, something refused, or nothing.
+  enum Mark: String {
+    case birth = "^"
+    case death = "!"
+    case refused = "x"
+    case none = " "
+  }
+
+  var mark = Mark.none
+  var text = ""
+  /// The process that a birth, a death or a state is about, when it is not the sender.
+  var subject: Address?
+
+  /// The note of any envelope: one whose body cannot be read says so and nothing worse.
+  init(_ envelope: Envelope) {
+    do {
+      self = try EnvelopeNote(reading: envelope)
+    } catch {
+      text = "body of \(envelope.body.count) bytes: \(error.message)"
+    }
+  }
+
+  private init(_ text: String, _ mark: Mark = .none, about subject: Address? = nil) {
+    self.mark = mark
+    self.text = text
+    self.subject = subject
+  }
+
+  private init(reading envelope: Envelope) throws(BusError) {
+    let body = envelope.body
+    if let answer = envelope.header.kind.answer {
+      self = try Self.note(of: answer, envelope)
+      return
+    }
+    var found = try Self.life(envelope)
+    if found == nil { found = try Self.bus(envelope) }
+    if found == nil { found = try Self.session(envelope) }
+    if found == nil { found = try Self.timeline(envelope) }
+    self = found ?? EnvelopeNote(String(decoding: body.prefix(120), as: UTF8.self))
+    if envelope.header.attempt > 0 { text += text.isEmpty ? "again" : " (sent again, \(envelope.header.attempt))" }
+  }
+
+  private static func note(of answer: Kind.Answer, _ envelope: Envelope) throws(BusError) -> EnvelopeNote {
+    let body = envelope.body
+    switch (answer, envelope.header.kind.asked) {
+    case (.failed, _):
+      let error = try BodyCoding.decode(BusError.self, from: body)
+      return EnvelopeNote("\(error.code.rawValue)\(error.isDefinite ? "" : " (indefinite)"): \(error.message)", .refused)
+    case (.ok, SpawnProcess.kind):
+      let reply = try BodyCoding.decode(SpawnProcess.Reply.self, from: body)
+      return EnvelopeNote("generation \(reply.generation) pid \(reply.pid)")
+    case (.ok, RegisterLife.kind):
+      return EnvelopeNote("generation \(try BodyCoding.decode(RegisterLife.Reply.self, from: body).generation)")
+    case (.ok, Hello.kind):
+      return EnvelopeNote("generation \(try BodyCoding.decode(Hello.Reply.self, from: body).generation)")
+    case (.ok, OpenSession.kind):
+      let reply = try BodyCoding.decode(OpenSession.Reply.self, from: body)
+      return EnvelopeNote("\(reply.tasks.count) task\(reply.tasks.count == 1 ? "" : "s") kept")
+    case (.ok, RequestTimeline.kind):
+      let reply = try BodyCoding.decode(RequestTimeline.Reply.self, from: body)
+      return EnvelopeNote("\(reply.entries.count) entries")
+    case (.ok, Ping.kind):
+      let reply = try BodyCoding.decode(Ping.Reply.self, from: body)
+      let wait = reply.isReady ? "ready" : "waiting for \(reply.waitingFor.joined(separator: ", "))"
+      return EnvelopeNote("pid \(reply.pid), \(wait)")
+    case (.ok, _), (.acknowledged, _): return EnvelopeNote("")
+    }
+  }
+
+  private static func life(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind {
+    case SpawnProcess.kind:
+      let spawn = try BodyCoding.decode(SpawnProcess.self, from: body)
+      return EnvelopeNote("\(spawn.address.tailName) because \(spawn.reason)", about: spawn.address)
+    case SignalProcess.kind:
+      let signal = try BodyCoding.decode(SignalProcess.self, from: body)
+      let life = signal.generation.map { " generation \($0)" } ?? ""
+      return EnvelopeNote(
+        "\(Ending.name(ofSignal: signal.signal)) to \(signal.address.tailName)\(life)", about: signal.address)
+    case AgentStarted.kind:
+      let started = try BodyCoding.decode(AgentStarted.self, from: body)
+      return EnvelopeNote("pid \(started.pid) with \(started.children.count) children")
+    case ProcessExited.kind:
+      let exited = try BodyCoding.decode(ProcessExited.self, from: body)
+      return EnvelopeNote(
+        "\(exited.address.tailName) generation \(exited.generation) pid \(exited.pid) ended: \(exited.ending)", .death,
+        about: exited.address)
+    case ProcessStarted.kind:
+      let started = try BodyCoding.decode(ProcessStarted.self, from: body)
+      return EnvelopeNote(
+        "\(started.address.tailName) generation \(started.generation) pid \(started.pid) \(started.executable)", .birth,
+        about: started.address)
+    case ProcessOutput.kind:
+      let output = try BodyCoding.decode(ProcessOutput.self, from: body)
+      return EnvelopeNote("\(output.address.tailName) \(output.stream): \(output.line)", about: output.address)
+    case ProcessState.kind:
+      let state = try BodyCoding.decode(ProcessState.self, from: body)
+      return EnvelopeNote("\(state.address.tailName) \(state.state): \(state.why)", about: state.address)
+    case ProcessReady.kind:
+      let ready = try BodyCoding.decode(ProcessReady.self, from: body)
+      return EnvelopeNote("pid \(ready.pid) \(ready.executable) \(ready.widgetKinds.joined(separator: " "))")
+    case OpenApp.kind: return EnvelopeNote(try BodyCoding.decode(OpenApp.self, from: body).bundle)
+    case AppActivation.kind:
+      return EnvelopeNote(
+        try BodyCoding.decode(AppActivation.self, from: body).isActive ? "in front" : "no longer in front")
+    case DeviceStatus.kind, ListProcesses.kind, Ping.kind: return EnvelopeNote("")
+    default: return nil
+    }
+  }
+
+  private static func bus(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind {
+    case Hello.kind: return EnvelopeNote("pid \(try BodyCoding.decode(Hello.self, from: body).pid)")
+    case RaiseSignal.kind:
+      return EnvelopeNote(Ending.name(ofSignal: try BodyCoding.decode(RaiseSignal.self, from: body).signal))
+    case Presence.kind:
+      let presence = try BodyCoding.decode(Presence.self, from: body)
+      return EnvelopeNote("\(presence.address.tailName) \(presence.isPresent ? "came" : "went")")
+    case Undelivered.kind:
+      let undelivered = try BodyCoding.decode(Undelivered.self, from: body)
+      return EnvelopeNote(
+        "\(undelivered.kindName) to \(undelivered.destination.tailName): \(undelivered.code.rawValue)", .refused)
+    case Refused.kind:
+      let refused = try BodyCoding.decode(Refused.self, from: body)
+      return EnvelopeNote(
+        "\(refused.reason): \(refused.kindName) from \(refused.claimed) with the key of \(refused.keyOwner)", .refused)
+    case TurnedAway.kind:
+      let away = try BodyCoding.decode(TurnedAway.self, from: body)
+      return EnvelopeNote("\(away.reason) \(away.publicKey.prefix(8))… from \(away.peerAddress)", .refused)
+    case RegisterLife.kind:
+      let register = try BodyCoding.decode(RegisterLife.self, from: body)
+      return EnvelopeNote(register.address.tailName, about: register.address)
+    case RetireLife.kind:
+      let retire = try BodyCoding.decode(RetireLife.self, from: body)
+      return EnvelopeNote("\(retire.address.tailName) generation \(retire.generation)", about: retire.address)
+    case BusStarted.kind:
+      let started = try BodyCoding.decode(BusStarted.self, from: body)
+      return EnvelopeNote(
+        "message-bus generation \(started.generation) pid \(started.pid), knows \(started.registrations.count) addresses",
+        .birth, about: .messageBus)
+    case RegistrationChanged.kind:
+      return registration(try BodyCoding.decode(RegistrationChanged.self, from: body))
+    default: return nil
+    }
+  }
+
+  private static func registration(_ changed: RegistrationChanged) -> EnvelopeNote {
+    let mark: Mark =
+      switch changed.change {
+      case .connected: .birth
+      case .disconnected, .left: .death
+      case .registered, .retired: .none
+      }
+    let pid = changed.registration.pid.map { " pid \($0)" } ?? ""
+    return EnvelopeNote(
+      "\(changed.registration.address.tailName) generation \(changed.registration.generation)\(pid) "
+        + changed.change.rawValue, mark, about: changed.registration.address)
+  }
+
+  private static func session(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind {
+    case OpenSession.kind: return EnvelopeNote(try BodyCoding.decode(OpenSession.self, from: body).identifier)
+    case CreateTransfer.kind:
+      let create = try BodyCoding.decode(CreateTransfer.self, from: body)
+      return EnvelopeNote("\(create.session) task \(create.taskIdentifier) \(create.request.url)")
+    case CancelTransfer.kind:
+      let cancel = try BodyCoding.decode(CancelTransfer.self, from: body)
+      return EnvelopeNote("\(cancel.session) task \(cancel.taskIdentifier)")
+    case SessionEvents.kind:
+      let events = try BodyCoding.decode(SessionEvents.self, from: body)
+      return EnvelopeNote(
+        "\(events.session): \(events.outcomes.count) task\(events.outcomes.count == 1 ? "" : "s")"
+          + (events.wakesHandler ? ", wakes the handler" : ""))
+    case HandlerCalled.kind:
+      let handler = try BodyCoding.decode(HandlerCalled.self, from: body)
+      return EnvelopeNote("\(handler.session) in pid \(handler.pid), \(handler.matching) matching")
+    case DelegateCalled.kind:
+      let call = try BodyCoding.decode(DelegateCalled.self, from: body)
+      let facts = [
+        call.taskIdentifier.map { "task \($0)" }, call.bytes.map { "\($0) bytes" }, call.failureCode.map { "error \($0)" },
+      ]
+      return EnvelopeNote(([call.method] + facts.compactMap(\.self)).joined(separator: " "))
+    case CompletionCalled.kind:
+      let completion = try BodyCoding.decode(CompletionCalled.self, from: body)
+      return EnvelopeNote("\(completion.session), \(completion.outstanding) outstanding")
+    case TransferProgress.kind:
+      let progress = try BodyCoding.decode(TransferProgress.self, from: body)
+      let tail = [progress.sha256.map { "sha256 \($0.prefix(12))…" }, progress.detail].compactMap(\.self)
+      return EnvelopeNote(
+        (["\(progress.step.rawValue) \(progress.session) task \(progress.taskIdentifier), \(progress.bytes) bytes"] + tail)
+          .joined(separator: ", "), about: progress.owner)
+    case SessionAcknowledged.kind:
+      let acknowledged = try BodyCoding.decode(SessionAcknowledged.self, from: body)
+      return EnvelopeNote("\(acknowledged.session) of \(acknowledged.owner.tailName)", about: acknowledged.owner)
+    default: return nil
+    }
+  }
+
+  private static func timeline(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind {
+    case ReloadTimelines.kind:
+      return EnvelopeNote(try BodyCoding.decode(ReloadTimelines.self, from: body).widgetKind ?? "all kinds")
+    case RequestTimeline.kind:
+      let request = try BodyCoding.decode(RequestTimeline.self, from: body)
+      return EnvelopeNote("\(request.widgetKind) \(request.family.rawValue)")
+    case TimelineStored.kind:
+      let stored = try BodyCoding.decode(TimelineStored.self, from: body)
+      return EnvelopeNote(
+        "\(stored.widgetKind) \(stored.entries) entries: \(stored.text.joined(separator: " | "))")
+    case ReloadFailed.kind:
+      let failed = try BodyCoding.decode(ReloadFailed.self, from: body)
+      return EnvelopeNote("\(failed.widgetKind): \(failed.reason)", .refused)
+    default: return nil
+    }
+  }
+}
+
+extension Address {
+  /// The address as a column can hold it: of a bundle identifier only the last part.
+  var tailName: String {
+    guard let bundle = bundleIdentifier, let last = bundle.split(separator: ".").last else { return short }
+    return "\(role.rawValue)/…\(last)"
+  }
+}

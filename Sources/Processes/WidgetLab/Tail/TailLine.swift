@@ -1,0 +1,101 @@
+import Conversations
+import Foundation
+
+/// Turns envelopes into the lines of `tail`, one each, with times relative to the first one and to the one before.
+struct TailLines {
+  enum Clock: String, CaseIterable, Sendable {
+    /// Seconds since the first line.
+    case relative = "rel"
+    /// The time of day, UTC.
+    case wall
+  }
+
+  let clock: Clock
+  let isColourful: Bool
+  private var first: Timestamp?
+  private var previous: Timestamp?
+
+  init(clock: Clock = .relative, isColourful: Bool) {
+    self.clock = clock
+    self.isColourful = isColourful
+  }
+
+  /// The line above all others.
+  static let heading =
+    "    TIME+       dt     SEQ   \("FROM".padded(20)) > \("TO".padded(20)) "
+    + "\("GEN".padded(5)) \("KIND".padded(22)) \("CORR".padded(6)) NOTE"
+
+  /// The line of the next envelope.
+  mutating func line(_ envelope: Envelope) -> String {
+    let header = envelope.header
+    let note = EnvelopeNote(envelope)
+    let time = time(header.sentAt)
+    let delta = seconds(from: previous ?? header.sentAt, to: header.sentAt, signed: true)
+    previous = header.sentAt
+    let generations = "\(header.sourceGeneration)>\(header.destinationGeneration)"
+    let correlation = header.correlation.map { String($0.uuidString.prefix(6).lowercased()) } ?? "-"
+    let line =
+      "\(time.aligned(9)) \(delta.aligned(8)) \(String(header.sequence).aligned(7)) \(note.mark.rawValue) "
+      + "\(header.source.tailName.padded(20)) > \(header.destination.tailName.padded(20)) "
+      + "\(generations.padded(5)) \(header.kind.name.padded(22)) \(correlation.padded(6)) \(note.text)"
+    return coloured(line, note.mark, header.kind)
+  }
+
+  private mutating func time(_ at: Timestamp) -> String {
+    let start = first ?? at
+    first = start
+    switch clock {
+    case .relative: return seconds(from: start, to: at, signed: false)
+    case .wall:
+      let day = at.microseconds % 86_400_000_000 / 1000
+      func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+      let milliseconds = String(1000 + day % 1000).dropFirst()
+      return "\(two(day / 3_600_000)):\(two(day / 60_000 % 60)):\(two(day / 1000 % 60)).\(milliseconds)"
+    }
+  }
+
+  private func seconds(from start: Timestamp, to end: Timestamp, signed: Bool) -> String {
+    let microseconds = end.microseconds - start.microseconds
+    let milliseconds = (abs(microseconds) + 500) / 1000
+    let sign = microseconds < 0 && milliseconds > 0 ? "-" : signed ? "+" : ""
+    return "\(sign)\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+  }
+
+  private func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind) -> String {
+    switch mark {
+    case .birth: Colour.green(line, isColourful)
+    case .death: Colour.red(line, isColourful)
+    case .refused: Colour.yellow(line, isColourful)
+    case .none: kind.answer == nil ? line : Colour.faint(line, isColourful)
+    }
+  }
+}
+
+/// An envelope as `tail --output json` prints it: the header's fields, and the body as it was said.
+struct EnvelopeJSON {
+  /// One line, with sorted keys.
+  ///
+  /// A body that is no JSON stands under `bodyText`.
+  static func line(_ envelope: Envelope) -> String {
+    let header = envelope.header
+    var fields: [String: Any] = [
+      "sequence": header.sequence, "kind": header.kind.name, "from": header.source.text, "to": header.destination.text,
+      "fromGeneration": header.sourceGeneration, "toGeneration": header.destinationGeneration,
+      "id": header.id.uuidString.lowercased(), "sentAt": Double(header.sentAt.microseconds) / 1e6,
+      "attempt": header.attempt, "note": EnvelopeNote(envelope).text,
+    ]
+    fields["cause"] = header.cause?.uuidString.lowercased()
+    fields["correlation"] = header.correlation?.uuidString.lowercased()
+    let body = Data(envelope.body)
+    if let object = try? JSONSerialization.jsonObject(with: body, options: [.fragmentsAllowed]) {
+      fields["body"] = object
+    } else if !body.isEmpty {
+      fields["bodyText"] = String(decoding: body, as: UTF8.self)
+    }
+    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
+      return "{\"sequence\":\(header.sequence),\"error\":\"cannot be written as JSON\"}"
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

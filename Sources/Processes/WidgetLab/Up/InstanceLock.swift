@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+
+/// `up.lock` of an instance. Held, by `flock`, as long as its `widgetlab up` lives, however that ends; the file names the
+/// holder.
+final class InstanceLock: Sendable {
+  private let descriptor: CInt
+  private let path: String
+
+  static func file(in instance: String) -> String { instance + "/up.lock" }
+
+  /// Takes the lock and writes this process's pid into it.
+  ///
+  /// - Throws: a complaint that names the holder, when another `up` has it.
+  init(instance: String) throws {
+    path = Self.file(in: instance)
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw Complaint(
+        Exit.configuration, "cannot open the lock of the instance: \(String(cString: strerror(errno)))", at: path,
+        advice: "choose a folder that you may write to with --instance")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let holder = Self.holder(in: instance).map { "process \($0)" } ?? "another process"
+      close(descriptor)
+      throw Complaint(
+        Exit.held, "this instance is up already: \(holder) holds it", at: path,
+        advice: "use it, stop it with `widgetlab down`, or start another beside it with --instance NAME")
+    }
+    ftruncate(descriptor, 0)
+    let text = "\(getpid())\n"
+    _ = pwrite(descriptor, text, text.utf8.count, 0)
+  }
+
+  /// Removes the file and lets go.
+  func release() {
+    unlink(path)
+    close(descriptor)
+  }
+
+  /// The pid of the `up` that holds the instance; `nil` when none does.
+  static func holder(in instance: String) -> Int32? {
+    let descriptor = open(file(in: instance), O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else {
+      flock(descriptor, LOCK_UN)
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return count > 0 ? Int32(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) : nil
+  }
+}

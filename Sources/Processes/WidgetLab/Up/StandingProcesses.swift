@@ -1,0 +1,33 @@
+import Foundation
+
+/// `processes.json` of an instance: what `up` started and keeps up to date, for `ps` and `kill`.
+struct StandingProcesses: Codable, Sendable {
+  struct Record: Codable, Sendable {
+    /// `message-bus`, `agent-1`, `host`, `provider`.
+    let name: String
+    /// `nil` between a death and the next start.
+    var pid: Int32?
+    /// How often `up` has started it.
+    var generation: Int
+    let executable: String
+    var lastEnding: String?
+  }
+
+  /// The `widgetlab up` that wrote it.
+  var supervisor: Int32
+  var processes: [Record]
+
+  static func file(in instance: String) -> String { instance + "/processes.json" }
+
+  /// What the file says; `nil` when there is none, or none that can be read.
+  static func read(in instance: String) -> StandingProcesses? {
+    guard let data = FileManager.default.contents(atPath: file(in: instance)) else { return nil }
+    return try? JSONDecoder().decode(StandingProcesses.self, from: data)
+  }
+
+  /// Writes the file whole or not at all.
+  func write(in instance: String) throws {
+    try Output.jsonData(self, pretty: true).write(
+      to: URL(fileURLWithPath: Self.file(in: instance)), options: .atomic)
+  }
+}

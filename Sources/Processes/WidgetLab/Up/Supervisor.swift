@@ -1,0 +1,151 @@
+import Conversations
+import Foundation
+import Glibc
+
+/// Starts the standing processes of an instance, starts them again when they die, and stops them in reverse order.
+actor Supervisor {
+  /// What a person or a program at the other end is told.
+  enum News: Sendable {
+    case born(name: String, pid: Int32, generation: Int)
+    case died(name: String, pid: Int32, ending: String, again: Duration)
+  }
+
+  private struct Held {
+    let process: KeptProcess
+    var record: StandingProcesses.Record
+    var backOff = BackOff()
+    var deathsBeforeReady = 0
+    var task: Task<Void, Never>?
+  }
+
+  private let instance: String
+  private let logs: String
+  private let tell: @Sendable (News) -> Void
+  private var held: [Held] = []
+  private var isStopping = false
+  private var isReady = false
+  /// Set when a process cannot be kept alive during the start.
+  private(set) var hopeless: Complaint?
+
+  init(instance: String, tell: @escaping @Sendable (News) -> Void) {
+    self.instance = instance
+    self.logs = instance + "/logs"
+    self.tell = tell
+  }
+
+  /// Starts a process and keeps it alive from now on.
+  ///
+  /// - Throws: a complaint when the executable cannot be started at all.
+  func keep(_ process: KeptProcess) async throws {
+    guard access(process.executable, X_OK) == 0 else {
+      throw Complaint(
+        Exit.configuration, "there is no executable for \(process.name)", at: process.executable,
+        advice: "build it (swift build), or name the folder of the executables with --executables")
+    }
+    let index = held.count
+    let record = StandingProcesses.Record(name: process.name, pid: nil, generation: 0, executable: process.executable)
+    held.append(Held(process: process, record: record))
+    let child = try await start(index)
+    held[index].task = Task { await supervise(index, child) }
+  }
+
+  /// From now on a death is an event and no longer a failure of the start.
+  func allReady() { isReady = true }
+
+  /// The pids by name.
+  var pids: [String: Int32] {
+    Dictionary(held.compactMap { held in held.record.pid.map { (held.record.name, $0) } }, uniquingKeysWith: { $1 })
+  }
+
+  func pid(of name: String) -> Int32? { pids[name] }
+
+  private func start(_ index: Int) async throws -> Child {
+    let process = held[index].process
+    let child = try await Child.start(
+      Child.Order(
+        executable: process.executable, arguments: process.arguments(), log: "\(logs)/\(process.name).log"))
+    held[index].record.pid = child.pid
+    held[index].record.generation += 1
+    write()
+    tell(.born(name: process.name, pid: child.pid, generation: held[index].record.generation))
+    return child
+  }
+
+  private func supervise(_ index: Int, _ first: Child) async {
+    var child = first
+    while true {
+      let clock = ContinuousClock()
+      let start = clock.now
+      let ending = await child.ending()
+      let pause = buried(index, ending, after: clock.now - start)
+      guard !isStopping else { return }
+      do {
+        if pause > .zero { try await Task.sleep(for: pause) }
+        guard !isStopping else { return }
+        child = try await self.start(index)
+        if isStopping { kill(child.pid, SIGKILL) }
+      } catch let complaint as Complaint {
+        hopeless = complaint
+        return
+      } catch {
+        return
+      }
+    }
+  }
+
+  private func buried(_ index: Int, _ ending: String, after life: Duration) -> Duration {
+    let pid = held[index].record.pid ?? 0
+    held[index].record.pid = nil
+    held[index].record.lastEnding = ending
+    let pause = held[index].backOff.pause(afterLifeOf: life)
+    write()
+    guard !isStopping else { return .zero }
+    if !isReady {
+      held[index].deathsBeforeReady += 1
+      if held[index].deathsBeforeReady >= 3 { hopeless = cannotStart(index, ending) }
+    }
+    tell(.died(name: held[index].process.name, pid: pid, ending: ending, again: pause))
+    return pause
+  }
+
+  private func cannotStart(_ index: Int, _ ending: String) -> Complaint {
+    let name = held[index].process.name
+    let log = "\(logs)/\(name).log"
+    let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+    let last = text.split(separator: "\n").suffix(6).map { "         \($0)" }.joined(separator: "\n")
+    return Complaint(
+      Exit.broken, "\(name) does not stay alive (\(ending))", at: log,
+      advice: "read what it said last:\n\(last)")
+  }
+
+  /// SIGTERM in reverse order, 3 s for each, then SIGKILL.
+  func stop() async {
+    isStopping = true
+    for index in held.indices.reversed() {
+      guard let pid = held[index].record.pid else {
+        held[index].task?.cancel()
+        await held[index].task?.value
+        continue
+      }
+      kill(pid, SIGTERM)
+      // A stopped process hears nothing.
+      kill(pid, SIGCONT)
+      let deadline = Task {
+        try await Task.sleep(for: .seconds(3))
+        kill(pid, SIGKILL)
+      }
+      await held[index].task?.value
+      deadline.cancel()
+    }
+  }
+
+  /// SIGKILL to all, at once.
+  func killAll() {
+    isStopping = true
+    for pid in pids.values { kill(pid, SIGKILL) }
+  }
+
+  private func write() {
+    try? StandingProcesses(supervisor: getpid(), processes: held.map(\.record)).write(in: instance)
+  }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Cluster
+import Dispatch
+import Foundation
+import Glibc
+
+/// `widgetlab up`.
+struct UpCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "up",
+    abstract: "Starts the cluster of widgetlab.yaml in the foreground and keeps its processes alive.",
+    discussion: """
+      Starts keys, bus, agents, host and provider, and prints one ready line when a download started at once would be
+      delivered. A standing process that dies is started again. Ctrl-C, SIGTERM and SIGHUP stop everything in reverse order
+      and leave nothing behind; a second Ctrl-C kills at once. When this process itself is killed, all of them die with it.
+
+      What the processes write to standard error is in <instance>/logs.
+
+      EXAMPLES
+        widgetlab up                             ./widgetlab.yaml, in ./.widgetlab/default
+        widgetlab up --instance second           another cluster beside it
+        widgetlab up --json                      the ready line as one JSON object; births and deaths on standard error
+        widgetlab up --executables .build/release
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Option(help: ArgumentHelp("The folder of the executables; by default that of this tool.", valueName: "folder"))
+  var executables: String?
+
+  @Flag(help: "Print the ready line as one JSON object.")
+  var json = false
+
+  @Option(name: .customLong("die-with-parent"), help: .hidden)
+  var dieWithParent: Int32?
+
+  func run() async throws {
+    Birth.dieWithParentIfAsked(CommandLine.arguments)
+    let signals = Signals()
+    try await reporting {
+      // The configuration that an earlier `up` had does not bind this one.
+      let path = options.config ?? InstanceOptions.defaultConfiguration
+      var own = options
+      own.config = path
+      let cluster = try own.cluster()
+      do {
+        try cluster.instance.create()
+      } catch {
+        throw Complaint(Exit.configuration, "\(error)", at: cluster.folder)
+      }
+      let lock = try InstanceLock(instance: cluster.folder)
+      defer { lock.release() }
+      try await live(cluster, signals)
+    }
+  }
+
+  private func live(_ cluster: ClusterFacts, _ signals: Signals) async throws {
+    let json = json
+    let supervisor = Supervisor(instance: cluster.folder) { Self.tell($0, json: json) }
+    let folder = URL(fileURLWithPath: executables ?? ProcessFacts.own.folderOfFile).standardizedFileURL.path
+    let life = ClusterLife(cluster: cluster, executables: folder, supervisor: supervisor)
+    defer { life.removeAnnouncements() }
+    let starting = Task { try await life.start() }
+    let asked = Task {
+      await signals.next()
+      starting.cancel()
+    }
+    do {
+      let ready = try await starting.value
+      try say(ready)
+      await asked.value
+    } catch {
+      if !starting.isCancelled {
+        await supervisor.stop()
+        throw error
+      }
+    }
+    if !json { Output.say("stopping; once more Ctrl-C kills at once") }
+    let impatient = Task {
+      await signals.next()
+      await supervisor.killAll()
+    }
+    await supervisor.stop()
+    impatient.cancel()
+  }
+
+  private func say(_ ready: ClusterLife.Ready) throws {
+    if json { return try Output.json(ready) }
+    let place = options.instance == "default" ? "" : " --instance \(options.instance)"
+    let provider = ready.provider.map { ", provider \($0)" } ?? ""
+    Output.say("ready: bus \(ready.endpoint)\(provider); next, in a second terminal: `widgetlab tail\(place)`, then in a"
+      + " third `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)`")
+  }
+
+  private static func tell(_ news: Supervisor.News, json: Bool) {
+    let line: String
+    switch news {
+    case .born(let name, let pid, let generation):
+      line = "^ \(name) pid \(pid)\(generation > 1 ? ", started for the \(generation). time" : "")"
+    case .died(let name, let pid, let ending, let pause):
+      line = "! \(name) pid \(pid) ended: \(ending); started again\(pause > .zero ? " in \(pause)" : "")"
+    }
+    if json { Output.complain(line) } else { Output.say(line) }
+  }
+}
+
+/// SIGINT, SIGTERM and SIGHUP, as they come.
+final class Signals: Sendable {
+  private let stream: AsyncStream<Int32>
+  // Only held, so that they live as long as this: nobody touches them after init.
+  private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+    self.stream = stream
+    sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(number) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// Returns at the next signal; also when the task that waits is cancelled.
+  func next() async {
+    for await _ in stream { return }
+  }
+}
+
+extension String {
+  /// The folder that the file of this path lies in.
+  var folderOfFile: String { URL(fileURLWithPath: self).deletingLastPathComponent().path }
+}

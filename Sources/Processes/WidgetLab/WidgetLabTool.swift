@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// The operator's tool. Each command is a file of its own; what they share is how an instance is found, how the bus is
+/// reached, how a failure is told, and the exit codes.
+struct WidgetLabTool: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "widgetlab",
+    abstract: "Runs an iOS widget as real processes, lets you kill any of them, and shows what survives.",
+    discussion: """
+      FIRST STEPS
+        widgetlab demo                   the whole story in one command; --kill host|bus|agent|app|none for others
+        widgetlab up                     the cluster of ./widgetlab.yaml, in the foreground; Ctrl-C ends all of it
+      and in a second terminal, in the same folder:
+        widgetlab tail                   every message, birth and death, as it happens
+        widgetlab reload CaffeineTracker the extension starts a background download
+        widgetlab kill extension         a real SIGKILL; watch the tail
+        widgetlab ps                     what lives, why, and how the last life ended
+
+      Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side
+      by side.
+
+      \(Exit.table)
+      """,
+    subcommands: [
+      UpCommand.self, DownCommand.self, PsCommand.self, TailCommand.self, KillCommand.self, ReloadCommand.self,
+      AppCommand.self, PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
+    ])
+}
+
+/// Runs the tool with the arguments of this process and ends it with the exit code that the command gives.
+package func runTool() async { await WidgetLabTool.main() }

@@ -1,0 +1,94 @@
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// A process that a test started, and that dies with the test's process however that ends.
+struct LabChild: Sendable {
+  let pid: Int32
+
+  /// Starts an executable in a process group of its own, with its output in files.
+  ///
+  /// - Throws: `LabError` with the kernel's reason.
+  static func start(
+    _ executable: String, _ arguments: [String], environment: [String: String] = [:], output: String, errors: String
+  ) async throws -> LabChild {
+    try await LabSpawningThread.shared.run {
+      LabChild(
+        pid: try spawn(executable, arguments, environment: environment, output: output, errors: errors))
+    }
+  }
+
+  private static func spawn(
+    _ executable: String, _ arguments: [String], environment: [String: String], output: String, errors: String
+  ) throws -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let flags = O_WRONLY | O_APPEND | O_CREAT
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o644)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o644)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    var argv = ([executable] + arguments).map { strdup($0) } + [nil]
+    var envp = variables.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var pid: pid_t = 0
+    let status = posix_spawn(&pid, executable, &actions, &attributes, &argv, &envp)
+    guard status == 0 else {
+      throw LabError("\(executable) cannot be started: \(String(cString: strerror(status))); build it first")
+    }
+    return pid
+  }
+
+  /// Waits for the end, on a thread of its own; a signal counts as 128 and its number, as in a shell.
+  func ending() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [pid] in
+        var status: CInt = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7f
+        continuation.resume(returning: signal == 0 ? (status >> 8) & 0xff : 128 + signal)
+      }
+    }
+  }
+}
+
+/// The thread that children are spawned from: they die with it, so it lives as long as the process.
+private final class LabSpawningThread: Sendable {
+  static let shared = LabSpawningThread()
+
+  private let jobs = Mutex<[@Sendable () -> Void]>([])
+  private let arrivals = DispatchSemaphore(value: 0)
+
+  private init() {
+    Thread.detachNewThread { [self] in
+      while true {
+        arrivals.wait()
+        jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }?()
+      }
+    }
+  }
+
+  func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      jobs.withLock { $0.append { continuation.resume(with: Result(catching: work)) } }
+      arrivals.signal()
+    }
+  }
+}
+
+/// What went wrong in a test's cluster, in words.
+public struct LabError: Error, CustomStringConvertible {
+  public let description: String
+  /// What happened, and what to look at.
+  public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,174 @@
+package import Cluster
+import Foundation
+import Glibc
+
+/// A cluster of real processes of one test: with a folder, a bus and ports of its own, so that tests run side by side.
+///
+/// ```swift
+/// try await LabCluster.with("my widget survives a kill", configuration: yaml) { cluster in
+///   try await cluster.run("reload", "MyWidget")
+///   let started = try await cluster.journal.waitFor("the download began") { $0.kind == "transfer.progress" }
+///   try await cluster.run("kill", "extension")
+///   …
+/// }
+/// ```
+public final class LabCluster: Sendable {
+  /// The instance's folder.
+  public let folder: String
+  /// What `widgetlab up` said when it was ready.
+  public let ready: Ready
+  /// All that went over the bus.
+  public let journal: LabJournal
+  /// The `widgetlab up` of this cluster.
+  public let up: LabProcess
+
+  /// The folder of the processes.
+  public let executables: String
+  private let ending: Task<Int32, Never>
+
+  /// The ready line of `widgetlab up --json`.
+  public struct Ready: Decodable, Sendable {
+    public let instance: String
+    public let configuration: String
+    /// Where the bus listens.
+    public let endpoint: String
+    /// Where its tap is.
+    public let tap: String
+    /// The broker's key, z85.
+    public let publicKey: String
+    /// Where the provider server listens, if there is one.
+    public let provider: String?
+    /// By name: `message-bus`, `agent-1`, `host`, `provider`, `up`.
+    public let pids: [String: Int32]
+  }
+
+  /// What a command of `widgetlab` left.
+  public struct Answer: Sendable {
+    public let status: Int32
+    public let output: String
+    public let errors: String
+  }
+
+  private init(folder: String, ready: Ready, up: LabProcess, executables: String, ending: Task<Int32, Never>) {
+    self.folder = folder
+    self.ready = ready
+    self.up = up
+    self.executables = executables
+    self.ending = ending
+    self.journal = LabJournal(folder: folder + "/journal")
+  }
+
+  /// Starts a cluster, runs `body`, and stops the cluster, whatever happened.
+  ///
+  /// The folder is removed; with `WIDGETLAB_KEEP=1` in the environment it stays when `body` threw, and its path is printed.
+  ///
+  /// - Parameters:
+  ///   - name: the test's name; it stands in the folder's name.
+  ///   - configuration: the text of a `widgetlab.yaml`.
+  ///   - executables: the folder of the processes; by default `WIDGETLAB_EXECUTABLES`, or where the test was built.
+  /// - Throws: `LabError` when the cluster does not start, or what `body` throws.
+  public static func with<R>(
+    _ name: String, configuration: String, executables: String? = nil,
+    _ body: (LabCluster) async throws -> R
+  ) async throws -> R {
+    let cluster = try await start(name, configuration: configuration, executables: executables)
+    let result: R
+    do {
+      result = try await body(cluster)
+    } catch {
+      let status = await cluster.stop()
+      let keeps = ProcessInfo.processInfo.environment["WIDGETLAB_KEEP"] == "1"
+      if !keeps { cluster.remove() }
+      let place = keeps ? "its folder is \(cluster.folder)" : "set WIDGETLAB_KEEP=1 to keep its folder"
+      print("the cluster of '\(name)' was stopped (exit code \(status)) after a failure; \(place)")
+      throw error
+    }
+    let status = await cluster.stop()
+    cluster.remove()
+    guard status == 0 || status == 128 + SIGKILL else {
+      throw LabError("`widgetlab up` of '\(name)' ended with \(status)")
+    }
+    return result
+  }
+
+  private static func start(_ name: String, configuration: String, executables: String?) async throws -> LabCluster {
+    let executables = try executables ?? findExecutables()
+    let letters = name.lowercased().map { $0.isASCII && $0.isLetter || $0.isNumber ? $0 : "-" }.prefix(40)
+    let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    var template = Array("\(temporary)/widgetlab-\(String(letters))-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw LabError("no folder could be made in \(temporary): \(String(cString: strerror(errno)))")
+    }
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let file = folder + "/widgetlab.yaml"
+    try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+    let output = folder + "/up.out"
+    let child = try await LabChild.start(
+      executables + "/widgetlab",
+      [
+        "up", "--json", "--instance", folder, "--config", file, "--executables", executables,
+        "--die-with-parent", "\(getpid())",
+      ], output: output, errors: folder + "/up.err")
+    let ending = Task { await child.ending() }
+    let up = LabProcess(pid: child.pid)
+    let line = try await firstLine(of: output, from: up)
+    guard let line, let ready = try? JSONDecoder().decode(Ready.self, from: Data(line.utf8)) else {
+      kill(child.pid, SIGKILL)
+      _ = await ending.value
+      let said = (try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)) ?? ""
+      throw LabError("the cluster of '\(name)' did not start; \(folder) is kept. `widgetlab up` said:\n\(said)")
+    }
+    return LabCluster(folder: folder, ready: ready, up: up, executables: executables, ending: ending)
+  }
+
+  private static func firstLine(of file: String, from up: LabProcess) async throws -> String? {
+    let deadline = ContinuousClock.now + .seconds(90)
+    while ContinuousClock.now < deadline {
+      let lives = up.isAlive
+      if let text = try? String(contentsOfFile: file, encoding: .utf8), let end = text.firstIndex(of: "\n") {
+        return String(text[..<end])
+      }
+      if !lives { return nil }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return nil
+  }
+
+  /// Where the processes are: `WIDGETLAB_EXECUTABLES`, or the nearest folder above the running test that holds `widgetlab`.
+  ///
+  /// - Throws: `LabError` that says what to build.
+  public static func findExecutables() throws -> String {
+    if let folder = ProcessInfo.processInfo.environment["WIDGETLAB_EXECUTABLES"] { return folder }
+    let places = [LabProcess(pid: getpid()).executable, CommandLine.arguments.first].compactMap(\.self)
+    for place in places {
+      var folder = URL(fileURLWithPath: place).deletingLastPathComponent()
+      while folder.path != "/" {
+        if access(folder.path + "/widgetlab", X_OK) == 0 { return folder.path }
+        folder.deleteLastPathComponent()
+      }
+    }
+    throw LabError(
+      "no folder above \(places.first ?? "this test") holds the executable widgetlab; build all products, or set "
+        + "WIDGETLAB_EXECUTABLES")
+  }
+
+  /// Stops the cluster as Ctrl-C would, and waits for its end.
+  ///
+  /// - Returns: the exit code of `widgetlab up`; 128 and the number when a signal ended it.
+  @discardableResult
+  public func stop() async -> Int32 {
+    if up.isAlive { kill(up.pid, SIGINT) }
+    let impatience = Task {
+      try await Task.sleep(for: .seconds(30))
+      kill(up.pid, SIGKILL)
+    }
+    let status = await ending.value
+    impatience.cancel()
+    return status
+  }
+
+  private func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// The instance's folder, for tests of this package.
+  package var instance: InstanceFolder { InstanceFolder(folder) }
+}

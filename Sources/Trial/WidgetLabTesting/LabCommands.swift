@@ -1,0 +1,107 @@
+public import Foundation
+import Glibc
+
+extension LabCluster {
+  /// Runs a command of `widgetlab` in this instance.
+  ///
+  /// - Throws: `LabError` with what it said, when its exit code is not 0.
+  @discardableResult
+  public func run(_ arguments: String...) async throws -> String {
+    let answer = try await attempt(arguments)
+    guard answer.status == 0 else {
+      throw LabError("widgetlab \(arguments.joined(separator: " ")) ended with \(answer.status):\n\(answer.errors)")
+    }
+    return answer.output
+  }
+
+  /// Runs a command of `widgetlab` in this instance, whatever its exit code.
+  ///
+  /// - Parameter instance: `false` for a command that has no `--instance`.
+  public func attempt(_ arguments: [String], instance: Bool = true) async throws -> Answer {
+    try await Self.tool(arguments + (instance ? ["--instance", folder] : []), executables: executables, in: folder)
+  }
+
+  /// Runs `widgetlab`, with its output in files of a folder.
+  public static func tool(_ arguments: [String], executables: String, in folder: String) async throws -> Answer {
+    let name = "\(folder)/command-\(UUID().uuidString)"
+    let child = try await LabChild.start(
+      executables + "/widgetlab", arguments, output: name + ".out", errors: name + ".err")
+    let status = await child.ending()
+    defer {
+      unlink(name + ".out")
+      unlink(name + ".err")
+    }
+    return Answer(
+      status: status, output: (try? String(contentsOfFile: name + ".out", encoding: .utf8)) ?? "",
+      errors: (try? String(contentsOfFile: name + ".err", encoding: .utf8)) ?? "")
+  }
+
+  /// The pid of a standing process now: `message-bus`, `agent-1`, `host`, `provider`. Changes when `up` starts it again.
+  public func pid(of name: String) -> Int32? {
+    struct File: Decodable {
+      struct Record: Decodable {
+        let name: String
+        let pid: Int32?
+      }
+      let processes: [Record]
+    }
+    guard let data = FileManager.default.contents(atPath: folder + "/processes.json"),
+      let file = try? JSONDecoder().decode(File.self, from: data)
+    else { return nil }
+    return file.processes.first { $0.name == name }?.pid
+  }
+
+  /// Sends a signal to a process by its pid.
+  ///
+  /// - Throws: `LabError` when there is no such process.
+  public func signal(_ number: Int32, pid: Int32) throws { try LabProcess(pid: pid).signal(number) }
+
+  /// How much the provider has served.
+  public struct ProviderCounters: Decodable, Sendable {
+    public struct Count: Decodable, Sendable {
+      public let bytes: Int
+      public let requests: Int
+    }
+    public let bytesServed: Int
+    public let requests: Int
+    /// By path with its query, as it was asked.
+    public let byPath: [String: Count]
+  }
+
+  /// Asks the provider server what it has served so far.
+  ///
+  /// - Throws: `LabError` when the configuration has no provider, or it does not answer.
+  public func providerCounters() async throws -> ProviderCounters {
+    try JSONDecoder().decode(ProviderCounters.self, from: try await fetch("/counters"))
+  }
+
+  /// Fetches a path of the provider server.
+  ///
+  /// - Throws: `LabError` for anything but status 200.
+  public func fetch(_ path: String) async throws -> Data {
+    guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
+    let answer = try await PlainHTTP.get(provider + path)
+    guard answer.status == 200 else { throw LabError("\(path): status \(answer.status)") }
+    return answer.body
+  }
+
+  /// The SHA-256 of bytes, in hexadecimal, by the machine's `sha256sum`.
+  ///
+  /// - Throws: `LabError` when there is no `sha256sum`.
+  public func sha256(of data: Data) async throws -> String {
+    let name = "\(folder)/sum-\(UUID().uuidString)"
+    try data.write(to: URL(fileURLWithPath: name))
+    defer {
+      unlink(name)
+      unlink(name + ".out")
+      unlink(name + ".err")
+    }
+    let child = try await LabChild.start("/usr/bin/sha256sum", [name], output: name + ".out", errors: name + ".err")
+    let status = await child.ending()
+    let text = (try? String(contentsOfFile: name + ".out", encoding: .utf8)) ?? ""
+    guard status == 0, let sum = text.split(separator: " ").first else {
+      throw LabError("sha256sum ended with \(status)")
+    }
+    return String(sum)
+  }
+}
