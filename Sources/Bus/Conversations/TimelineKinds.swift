@@ -61,11 +61,14 @@ package struct TimelineStored: Notice, Hashable {
   package let entries: Int
   /// The first entry's texts, line by line.
   package let text: [String]
-  package init(bundle: String, widgetKind: String, entries: Int, text: [String]) {
+  /// What the host does not do with it, and says so.
+  package let note: String?
+  package init(bundle: String, widgetKind: String, entries: Int, text: [String], note: String? = nil) {
     self.bundle = bundle
     self.widgetKind = widgetKind
     self.entries = entries
     self.text = text
+    self.note = note
   }
 }
 

@@ -1,0 +1,338 @@
+package import Conversations
+package import Foundation
+package import Timekeeping
+
+/// Which processes live, why, and what to do about it: a plain value without clock or I/O.
+///
+/// Only an agent's word changes who lives: a spawn's reply, an exit, a list of children. A child's own `ready` is
+/// believed for a life that the agent has named.
+package struct LaunchDecision: Sendable {
+  package enum State: String, Sendable {
+    case absent, launching, running, suspended, dying
+  }
+
+  /// What is known of one address.
+  package struct Process: Sendable, Equatable {
+    package internal(set) var state = State.absent
+    package internal(set) var life: Life?
+    package internal(set) var assertions: Set<Assertion> = []
+    package internal(set) var lastEnding: Ending?
+    /// The highest generation that has ended; an older exit that comes again says nothing new.
+    package internal(set) var lastGeneration: UInt32 = 0
+    /// Which life said `ready`, also when the agent has not named it yet.
+    package internal(set) var readyGeneration: UInt32?
+    /// Ends before `ready`, in a row.
+    package internal(set) var failures = 0
+    package internal(set) var why = "never started"
+    /// Not started, resumed or stopped before.
+    var notBefore: Date?
+    var idleSince: Date?
+    /// A spawn or a signal is under way.
+    var isAsking = false
+  }
+
+  package enum Event: Sendable {
+    case wanted(Address, Assertion)
+    case released(Address, Assertion)
+    /// End this life with `SIGKILL`.
+    case evicted(Address, generation: UInt32, why: String)
+    case ready(Address, generation: UInt32)
+    case spawned(Address, Life)
+    case spawnFailed(Address, BusError)
+    case signalled(Address, generation: UInt32, signal: Int32)
+    case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
+    case exited(Address, Life, Ending)
+    case agentReported(Address, incarnation: UUID, children: [ChildProcess])
+    /// The instant of `nextInstant` has come.
+    case instantCame
+  }
+
+  package enum Answer: Sendable, Equatable {
+    case spawn(Address, reason: String)
+    case signal(Address, generation: UInt32, signal: Int32)
+    /// Ask the agent for its children.
+    case list(agent: Address)
+    case intent(LaunchIntent)
+    /// The state changed, for the record.
+    case changed(Address)
+  }
+
+  /// How long a process without an assertion runs on, seconds.
+  package let suspendAfter: Double
+  package private(set) var processes: [Address: Process]
+  let agents: [Address: Address]
+  private(set) var incarnations: [Address: UUID]
+  /// Agents that have said what they hold, and were not found absent since.
+  package private(set) var heard: Set<Address> = []
+  private let backoff: Backoff
+
+  /// - Parameters:
+  ///   - agents: the agent of each address.
+  ///   - incarnations: the agents' incarnations as they were last heard.
+  ///   - backoff: how long a process that ended before it was ready is left alone.
+  package init(
+    agents: [Address: Address], processes: [Address: Process] = [:], incarnations: [Address: UUID] = [:],
+    suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
+  ) {
+    self.backoff = backoff
+    self.agents = agents
+    self.suspendAfter = suspendAfter
+    self.incarnations = incarnations
+    var known = processes
+    for address in agents.keys where known[address] == nil { known[address] = Process() }
+    self.processes = known
+  }
+
+  /// When `instantCame` is due.
+  package func nextInstant(after now: Date) -> Date? {
+    processes.values.compactMap { process -> Date? in
+      guard !process.isAsking else { return nil }
+      switch process.state {
+      case .running: return process.idleSince?.addingTimeInterval(suspendAfter)
+      case .absent, .suspended:
+        return process.assertions.isEmpty ? nil : process.notBefore.flatMap { $0 > now ? $0 : nil }
+      case .launching, .dying: return nil
+      }
+    }.min()
+  }
+
+  /// Takes one event. An address that nobody configured is ignored.
+  package mutating func take(_ event: Event, now: Date) -> [Answer] {
+    switch event {
+    case .wanted(let address, let assertion): return wanted(address, assertion, now)
+    case .released(let address, let assertion):
+      processes[address]?.assertions.remove(assertion)
+      return settle(address, now)
+    case .evicted(let address, let generation, let why): return evict(address, generation, why)
+    case .ready(let address, let generation): return ready(address, generation, now)
+    case .spawned(let address, let life):
+      processes[address]?.isAsking = false
+      return live(address, life, now) + settle(address, now)
+    case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
+    case .signalled(let address, let generation, let signal): return signalled(address, generation, signal, now)
+    case .signalFailed(let address, let generation, let signal, let error):
+      return signalFailed(address, generation, signal, error, now)
+    case .exited(let address, let life, let ending): return exited(address, life, ending, now)
+    case .agentReported(let agent, let incarnation, let children):
+      return reported(agent, incarnation, children, now)
+    case .instantCame: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
+    }
+  }
+
+  private mutating func wanted(_ address: Address, _ assertion: Assertion, _ now: Date) -> [Answer] {
+    guard var process = processes[address] else { return [] }
+    process.assertions.insert(assertion)
+    process.idleSince = nil
+    processes[address] = process
+    if process.state == .running, !process.isAsking, let life = process.life {
+      return [.intent(.awake(address, life, woken: false))]
+    }
+    return settle(address, now)
+  }
+
+  /// What the state and the assertions ask for.
+  private mutating func settle(_ address: Address, _ now: Date) -> [Answer] {
+    guard var process = processes[address], !process.isAsking else { return [] }
+    defer { processes[address] = process }
+    let isWanted = !process.assertions.isEmpty
+    let isHeldBack = process.notBefore.map { $0 > now } ?? false
+    switch process.state {
+    case .absent where isWanted && !isHeldBack && agents[address].map(heard.contains) == true:
+      process.isAsking = true
+      process.state = .launching
+      process.why = reason(process)
+      return [.changed(address), .spawn(address, reason: process.why)]
+    case .suspended where isWanted && !isHeldBack:
+      guard let life = process.life else { return [] }
+      process.isAsking = true
+      return [.signal(address, generation: life.generation, signal: SIGCONT)]
+    case .running where !isWanted:
+      let since = process.idleSince ?? now
+      process.idleSince = since
+      guard let life = process.life, since.addingTimeInterval(suspendAfter) <= now else { return [] }
+      process.isAsking = true
+      return [.signal(address, generation: life.generation, signal: SIGSTOP)]
+    default: return []
+    }
+  }
+
+  private func reason(_ process: Process) -> String {
+    process.assertions.sorted().map(\.description).joined(separator: ", ")
+  }
+
+  private mutating func ready(_ address: Address, _ generation: UInt32, _ now: Date) -> [Answer] {
+    guard var process = processes[address], generation > process.lastGeneration else { return [] }
+    process.readyGeneration = generation
+    defer { processes[address] = process }
+    guard process.state == .launching, let life = process.life, life.generation == generation else { return [] }
+    process.state = .running
+    process.failures = 0
+    process.notBefore = nil
+    process.why = process.assertions.isEmpty ? "ready" : reason(process)
+    process.idleSince = process.assertions.isEmpty ? now : nil
+    return [.changed(address), .intent(.awake(address, life, woken: true))]
+  }
+
+  /// The agent names a life that has not ended.
+  private mutating func live(_ address: Address, _ life: Life, _ now: Date) -> [Answer] {
+    guard var process = processes[address], life.generation > process.lastGeneration, process.life != life else {
+      return []
+    }
+    process.life = life
+    process.state = .launching
+    if process.assertions.isEmpty { process.why = "found alive" }
+    processes[address] = process
+    let answers: [Answer] = [.changed(address)]
+    return process.readyGeneration == life.generation ? answers + ready(address, life.generation, now) : answers
+  }
+
+  private mutating func evict(_ address: Address, _ generation: UInt32, _ why: String) -> [Answer] {
+    guard var process = processes[address], process.life?.generation == generation, process.state != .dying else {
+      return []
+    }
+    process.state = .dying
+    process.why = why
+    processes[address] = process
+    return [.changed(address), .signal(address, generation: generation, signal: SIGKILL)]
+  }
+
+  private mutating func exited(_ address: Address, _ life: Life, _ ending: Ending, _ now: Date) -> [Answer] {
+    guard var process = processes[address], life.generation > process.lastGeneration else { return [] }
+    process.lastGeneration = life.generation
+    process.lastEnding = ending
+    if let current = process.life, current.generation > life.generation {
+      processes[address] = process
+      return []
+    }
+    let endedBeforeReady =
+      process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
+    process.failures = endedBeforeReady ? process.failures + 1 : 0
+    process.notBefore = endedBeforeReady ? now.addingTimeInterval(backoff.pause(after: process.failures)) : nil
+    process.state = .absent
+    process.life = nil
+    process.idleSince = nil
+    process.isAsking = false
+    process.assertions.remove(.foreground)
+    process.why = endedBeforeReady ? "\(ending) before it was ready" : ending.description
+    processes[address] = process
+    return [.changed(address), .intent(.ended(address, life, ending))] + settle(address, now)
+  }
+
+  private mutating func spawnFailed(_ address: Address, _ error: BusError, _ now: Date) -> [Answer] {
+    guard var process = processes[address], process.isAsking, process.state == .launching, process.life == nil else {
+      return []
+    }
+    process.isAsking = false
+    defer { processes[address] = process }
+    guard let agent = agents[address] else { return [] }
+    guard error.isDefinite else {
+      // It may live: the agent's list says.
+      process.why = "asked for, and not answered: \(error)"
+      return [.changed(address), .list(agent: agent)]
+    }
+    process.state = .absent
+    process.why = "could not be started: \(error)"
+    if error.code == .unreachable {
+      heard.remove(agent)
+      return [.changed(address), .list(agent: agent)]
+    }
+    process.failures += 1
+    process.notBefore = now.addingTimeInterval(backoff.pause(after: process.failures))
+    // The agent may hold a life that we do not know of.
+    return [.changed(address), .list(agent: agent)]
+  }
+
+  private mutating func signalled(
+    _ address: Address, _ generation: UInt32, _ signal: Int32, _ now: Date
+  ) -> [Answer] {
+    guard var process = processes[address], let life = process.life, life.generation == generation else { return [] }
+    process.isAsking = false
+    process.notBefore = nil
+    processes[address] = process
+    guard process.state != .dying else { return [] }
+    switch signal {
+    case SIGSTOP: return stopped(address) + settle(address, now)
+    case SIGCONT: return continued(address, life) + settle(address, now)
+    default: return []
+    }
+  }
+
+  private mutating func stopped(_ address: Address) -> [Answer] {
+    processes[address]?.state = .suspended
+    processes[address]?.idleSince = nil
+    processes[address]?.why = "nothing to do"
+    return [.changed(address)]
+  }
+
+  private mutating func continued(_ address: Address, _ life: Life) -> [Answer] {
+    guard var process = processes[address] else { return [] }
+    process.state = .running
+    process.why = process.assertions.isEmpty ? "continued" : reason(process)
+    processes[address] = process
+    return [.changed(address), .intent(.awake(address, life, woken: true))]
+  }
+
+  private mutating func signalFailed(
+    _ address: Address, _ generation: UInt32, _ signal: Int32, _ error: BusError, _ now: Date
+  ) -> [Answer] {
+    guard var process = processes[address], process.life?.generation == generation else { return [] }
+    process.isAsking = false
+    process.notBefore = now.addingTimeInterval(1)
+    if process.state == .running { process.idleSince = now }
+    processes[address] = process
+    return agents[address].map { [.list(agent: $0)] } ?? []
+  }
+
+  // MARK: What an agent holds
+
+  private mutating func reported(
+    _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
+  ) -> [Answer] {
+    let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
+    incarnations[agent] = incarnation
+    heard.insert(agent)
+    var answers: [Answer] = []
+    for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
+      if let child = children.first(where: { $0.address == address }) {
+        answers += holds(address, child, now)
+      } else {
+        answers += lacks(address, isSame, now)
+      }
+      answers += settle(address, now)
+    }
+    return answers
+  }
+
+  private mutating func holds(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Answer] {
+    let life = Life(generation: child.generation, pid: child.pid)
+    var answers: [Answer] = []
+    if let known = processes[address]?.life, known.generation < life.generation {
+      // The exit of the older life comes as an event of its own; it is over in any case.
+      processes[address]?.life = nil
+      answers.append(.intent(.ended(address, known, .lostWithAgent)))
+    }
+    if processes[address]?.life == nil { processes[address]?.isAsking = false }
+    answers += live(address, life, now)
+    guard let process = processes[address], process.life == life, !process.isAsking else { return answers }
+    switch process.state {
+    case .running where child.isStopped: return answers + stopped(address)
+    case .suspended where !child.isStopped: return answers + continued(address, life)
+    case .dying: return answers + [.signal(address, generation: life.generation, signal: SIGKILL)]
+    default: return answers
+    }
+  }
+
+  private mutating func lacks(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Answer] {
+    guard var process = processes[address] else { return [] }
+    if let life = process.life {
+      // The same agent keeps the exit for us; a new one knows nothing of the children that died with the old.
+      return isSameAgent ? [] : exited(address, life, .lostWithAgent, now)
+    }
+    guard process.state == .launching, !process.isAsking else { return [] }
+    process.state = .absent
+    process.why = "was not started"
+    process.notBefore = now.addingTimeInterval(1)
+    processes[address] = process
+    return [.changed(address)]
+  }
+}

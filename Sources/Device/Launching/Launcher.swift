@@ -1,0 +1,220 @@
+package import Conversations
+import Foundation
+package import GRDB
+package import MessageBus
+package import Timekeeping
+
+/// The keeper of Launching: it keeps the processes of a device alive for as long as somebody says why.
+///
+/// Every event is recorded in the database before its answers are performed, and before the caller goes on: an exit that
+/// is acknowledged afterwards is not lost.
+package actor Launcher {
+  /// In the order in which it happened; one reader.
+  package nonisolated let intents: AsyncStream<LaunchIntent>
+  private let outlet: AsyncStream<LaunchIntent>.Continuation
+  private let programs: [Address: Program]
+  private let store: LaunchStore
+  private let bus: any BusConnection
+  private let clock: any DeviceClock
+  private var decision: LaunchDecision
+  private var timer: (instant: Date, task: Task<Void, Never>)?
+  /// Agents that are being asked for their children; `true` when they are to be asked again after that.
+  private var listing: [Address: Bool] = [:]
+  private let spawnLimit = Duration.seconds(20)
+  private let signalLimit = Duration.seconds(5)
+
+  /// Reads what the last life of the host knew.
+  ///
+  /// - Parameters:
+  ///   - suspendAfter: how long a process without an assertion runs on, seconds.
+  ///   - backoff: how long a process that ended before it was ready is left alone.
+  /// - Throws: what the database says.
+  package init(
+    programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
+  ) throws {
+    self.programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
+    self.store = try LaunchStore(database)
+    self.bus = bus
+    self.clock = clock
+    self.decision = LaunchDecision(
+      agents: self.programs.mapValues(\.agent), processes: try store.processes(),
+      incarnations: try store.incarnations(), suspendAfter: suspendAfter, backoff: backoff)
+    (self.intents, self.outlet) = AsyncStream.makeStream(of: LaunchIntent.self)
+  }
+
+  /// The agents that have not said yet what they hold.
+  package var unheardAgents: [Address] {
+    Set(programs.values.map(\.agent)).subtracting(decision.heard).sorted { $0.text < $1.text }
+  }
+
+  /// Asks every agent what it holds; answers come when they come. The bus must have been started.
+  package func begin() {
+    for agent in unheardAgents { list(agent) }
+  }
+
+  /// Have this process run, and keep it running, until `release`. An `awake` intent follows when it runs.
+  package func want(_ address: Address, because assertion: Assertion) { take(.wanted(address, assertion)) }
+
+  /// One reason less to keep the process running.
+  package func release(_ address: Address, because assertion: Assertion) { take(.released(address, assertion)) }
+
+  /// Ends a life with `SIGKILL`; it may be woken again.
+  package func evict(_ address: Address, generation: UInt32, why: String) {
+    take(.evicted(address, generation: generation, why: why))
+  }
+
+  /// The child said that its code is in place. Recorded when this returns.
+  package func ready(_ address: Address, generation: UInt32) { take(.ready(address, generation: generation)) }
+
+  /// The agent said that a child ended. Recorded when this returns.
+  package func exited(_ event: ProcessExited) {
+    take(.exited(event.address, Life(generation: event.generation, pid: event.pid), event.ending))
+  }
+
+  /// An agent said what it holds. Recorded when this returns.
+  package func started(_ event: AgentStarted, agent: Address) {
+    take(.agentReported(agent, incarnation: event.incarnation, children: event.children))
+  }
+
+  /// An agent came to the bus.
+  package func agentCame(_ agent: Address) {
+    if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
+  }
+
+  /// Which life of this address runs unsuspended, if one does.
+  package func awakeLife(of address: Address) -> Life? {
+    decision.processes[address].flatMap { $0.state == .running ? $0.life : nil }
+  }
+
+  /// What `ps` prints.
+  package var status: [DeviceStatus.Process] {
+    decision.processes.sorted { $0.key.text < $1.key.text }.map { address, process in
+      DeviceStatus.Process(
+        address: address, generation: process.life?.generation ?? process.lastGeneration, pid: process.life?.pid,
+        state: process.state.rawValue, why: why(process), lastEnding: process.lastEnding)
+    }
+  }
+
+  private func why(_ process: LaunchDecision.Process) -> String {
+    process.assertions.isEmpty ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
+  }
+
+  // MARK: Performing
+
+  private func take(_ event: LaunchDecision.Event) {
+    let before = decision
+    let answers = decision.take(event, now: clock.now)
+    do {
+      try store.save(decision, since: before)
+    } catch {
+      outlet.yield(.broken("the lives of the processes cannot be written: \(error)"))
+    }
+    for answer in answers { perform(answer) }
+    setTimer()
+  }
+
+  private func perform(_ answer: LaunchDecision.Answer) {
+    switch answer {
+    case .spawn(let address, let reason): spawn(address, reason)
+    case .signal(let address, let generation, let signal): send(signal, to: address, generation)
+    case .list(let agent): list(agent)
+    case .intent(let intent): outlet.yield(intent)
+    case .changed(let address):
+      guard let process = decision.processes[address] else { return }
+      bus.record(
+        ProcessState(
+          address: address, generation: process.life?.generation ?? process.lastGeneration,
+          state: process.state.rawValue, why: process.why))
+    }
+  }
+
+  private func spawn(_ address: Address, _ reason: String) {
+    guard let program = programs[address] else { return }
+    Task {
+      do throws(BusError) {
+        let request = SpawnProcess(
+          address: address, executable: program.executable, environment: try environment(of: program),
+          container: program.container, groups: program.groups, reason: reason)
+        let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
+        take(.spawned(address, Life(generation: reply.generation, pid: reply.pid)))
+      } catch {
+        take(.spawnFailed(address, error))
+      }
+    }
+  }
+
+  private func environment(of program: Program) throws(BusError) -> [String: String] {
+    do {
+      return try program.environment()
+    } catch {
+      throw BusError(.environment, "the environment of \(program.address) cannot be made: \(error)")
+    }
+  }
+
+  private func send(_ signal: Int32, to address: Address, _ generation: UInt32) {
+    guard let agent = programs[address]?.agent else { return }
+    Task {
+      do throws(BusError) {
+        _ = try await bus.request(
+          SignalProcess(address: address, generation: generation, signal: signal), to: agent, within: signalLimit)
+        take(.signalled(address, generation: generation, signal: signal))
+      } catch {
+        take(.signalFailed(address, generation: generation, signal: signal, error))
+      }
+    }
+  }
+
+  private func list(_ agent: Address) {
+    guard listing[agent] == nil else {
+      listing[agent] = true
+      return
+    }
+    listing[agent] = false
+    Task {
+      repeat {
+        listing[agent] = false
+        guard let reply = await children(of: agent) else { break }
+        take(.agentReported(agent, incarnation: reply.incarnation, children: reply.children))
+      } while listing[agent] == true
+      listing[agent] = nil
+    }
+  }
+
+  /// Asks until the agent answers; `nil` when this host has left the bus.
+  private func children(of agent: Address) async -> ListProcesses.Reply? {
+    while true {
+      do throws(BusError) {
+        return try await bus.request(
+          ListProcesses(), to: agent, within: .seconds(5), whenUnreachable: .wait)
+      } catch {
+        guard error.code != .closed, error.code != .refused else { return nil }
+        try? await clock.sleep(until: clock.now.addingTimeInterval(1))
+      }
+    }
+  }
+
+  private func setTimer() {
+    let instant = decision.nextInstant(after: clock.now)
+    guard instant != timer?.instant else { return }
+    timer?.task.cancel()
+    timer = instant.map { instant in
+      let task = Task { [weak self, clock] in
+        guard (try? await clock.sleep(until: instant)) != nil else { return }
+        await self?.timerFired(instant)
+      }
+      return (instant, task)
+    }
+  }
+
+  private func timerFired(_ instant: Date) {
+    guard timer?.instant == instant else { return }
+    timer = nil
+    take(.instantCame)
+  }
+}
+
+extension BusError.Code {
+  /// The environment of a process to be started cannot be made, since something that it names is not known yet.
+  package static let environment = BusError.Code("environment-unknown")
+}

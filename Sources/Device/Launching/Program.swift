@@ -1,0 +1,60 @@
+package import Conversations
+
+/// What Launching must know in order to start one process.
+package struct Program: Sendable {
+  package let address: Address
+  /// The agent in whose container it runs.
+  package let agent: Address
+  /// A name in the agent's folder of executables, or an absolute path.
+  package let executable: String
+  /// Made anew for each spawn, since parts of it (where the provider listens) change. What it throws is recorded as the
+  /// reason why the process could not be started.
+  package let environment: @Sendable () throws -> [String: String]
+  /// The process's own folder.
+  package let container: String
+  /// Folders of app groups, by group identifier.
+  package let groups: [String: String]
+
+  package init(
+    address: Address, agent: Address, executable: String, container: String, groups: [String: String],
+    environment: @escaping @Sendable () throws -> [String: String]
+  ) {
+    self.address = address
+    self.agent = agent
+    self.executable = executable
+    self.container = container
+    self.groups = groups
+    self.environment = environment
+  }
+}
+
+/// One life of a process, from the agent's word.
+package struct Life: Hashable, Sendable {
+  package let generation: UInt32
+  package let pid: Int32
+  package init(generation: UInt32, pid: Int32) {
+    self.generation = generation
+    self.pid = pid
+  }
+}
+
+/// A named reason to keep a process alive and unsuspended: `timeline`, `events <session>`, `foreground`.
+package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertible {
+  package let description: String
+  package init(_ text: String) { description = text }
+
+  /// The person has the app in front. It ends with the life: a system does not bring a crashed app back by itself.
+  package static let foreground = Assertion("foreground")
+
+  package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
+}
+
+/// What Launching asks of the rest of the host, in the order in which it happened.
+package enum LaunchIntent: Sendable, Equatable {
+  /// The process runs and can be handed things. `woken`: it was launched or resumed for it.
+  case awake(Address, Life, woken: Bool)
+  /// The life is over.
+  case ended(Address, Life, Ending)
+  /// The database of the room cannot be written any longer: the host must not go on.
+  case broken(String)
+}

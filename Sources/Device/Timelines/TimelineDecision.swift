@@ -1,0 +1,204 @@
+package import Conversations
+package import Foundation
+
+/// What Timelines asks of the rest of the host, in order.
+package enum TimelineIntent: Sendable, Equatable {
+  /// Have the extension run and keep it running until `release`; then say `awake`.
+  case wantAwake(Address, because: String)
+  case release(Address, because: String)
+  /// The database of the room cannot be written any longer: the host must not go on.
+  case broken(String)
+}
+
+/// Which reloads are owed, and which extension is asked for what: a plain value without clock or I/O.
+///
+/// Reloads of one kind that come while one is owed are one reload; one that comes while the extension is being asked
+/// is owed again. An extension is asked for one kind at a time.
+package struct TimelineDecision: Sendable {
+  /// The name of the reason why an extension is kept awake.
+  package static let assertion = "timeline"
+
+  /// A reload that is owed.
+  package struct Owed: Sendable, Equatable {
+    /// How often it was asked for; an answer pays what was owed when the extension was asked.
+    package var serial: Int
+    /// The envelope that asked for it last, and its story.
+    package var cause: UUID?
+    package var correlation: UUID?
+    /// Lives that ended while they were asked.
+    package var deaths = 0
+
+    package init(serial: Int, cause: UUID?, correlation: UUID?) {
+      self.serial = serial
+      self.cause = cause
+      self.correlation = correlation
+    }
+  }
+
+  /// One question to one extension.
+  package struct Question: Sendable, Equatable {
+    package let address: Address
+    package let kind: String
+    package let serial: Int
+  }
+
+  package enum Event: Sendable {
+    /// The host begins: what was owed still is.
+    case began
+    case reload(from: Address, kind: String?, cause: UUID?, correlation: UUID?)
+    /// The extension said `ready` with the kinds that it has.
+    case learned(Address, kinds: [String])
+    case awake(Address)
+    case lifeEnded(Address)
+    case answered(Question)
+    case failed(Question, reason: String)
+  }
+
+  package enum Answer: Sendable, Equatable {
+    case intent(TimelineIntent)
+    case ask(Question)
+    /// The life that was asked is over: nobody waits for its answer any longer.
+    case stopAsking(Address)
+    /// A reload came to nothing.
+    case gaveUp(bundle: String, kind: String, reason: String, Story)
+  }
+
+  private let extensions: [Address]
+  /// By extension. The empty kind stands for all.
+  package private(set) var owed: [Address: [String: Owed]]
+  package private(set) var kinds: [Address: [String]]
+  private var asking: [Address: Question] = [:]
+
+  package init(extensions: [Address], owed: [Address: [String: Owed]] = [:], kinds: [Address: [String]] = [:]) {
+    self.extensions = extensions.sorted { $0.text < $1.text }
+    self.owed = owed
+    self.kinds = kinds
+  }
+
+  package mutating func take(_ event: Event) -> [Answer] {
+    switch event {
+    case .began: return extensions.filter { owed[$0]?.isEmpty == false }.map(want)
+    case .reload(let source, let kind, let cause, let correlation):
+      return reload(source, kind, Story(cause: cause, correlation: correlation))
+    case .learned(let address, let kinds):
+      self.kinds[address] = kinds
+      return []
+    case .awake(let address): return owed[address]?.isEmpty == false ? next(address) : []
+    case .lifeEnded(let address): return lifeEnded(address)
+    case .answered(let question):
+      guard asking[question.address] == question else { return [] }
+      pay(question)
+      return next(question.address)
+    case .failed(let question, let reason):
+      guard asking[question.address] == question else { return [] }
+      let story = story(question)
+      pay(question)
+      return [gaveUp(question.address, question.kind, reason, story)] + next(question.address)
+    }
+  }
+
+  /// The story that an answer belongs to.
+  package func story(_ question: Question) -> Story {
+    let owed = owed[question.address]?[question.kind]
+    return Story(cause: owed?.cause, correlation: owed?.correlation)
+  }
+
+  private func want(_ address: Address) -> Answer {
+    .intent(.wantAwake(address, because: TimelineDecision.assertion))
+  }
+
+  private func gaveUp(_ address: Address, _ kind: String, _ reason: String, _ story: Story) -> Answer {
+    .gaveUp(bundle: address.bundleIdentifier ?? address.short, kind: kind, reason: reason, story)
+  }
+
+  /// Whose timelines a process may ask for: its own bundle's, those of the extensions in its bundle; all, for the operator.
+  private func targets(of source: Address) -> [Address] {
+    switch source.role {
+    case .operator: return extensions
+    case .widgetExtension: return extensions.filter { $0 == source }
+    default:
+      let prefix = (source.bundleIdentifier ?? "") + "."
+      return extensions.filter { $0.bundleIdentifier?.hasPrefix(prefix) == true && $0.device == source.device }
+    }
+  }
+
+  private mutating func reload(_ source: Address, _ kind: String?, _ story: Story) -> [Answer] {
+    let all = targets(of: source)
+    let having = kind.map { kind in all.filter { kinds[$0]?.contains(kind) == true } } ?? all
+    // A kind that nobody is known to have may be new: every extension is launched, and asked.
+    let targets = having.isEmpty ? all : having
+    guard !targets.isEmpty else {
+      return [gaveUp(source, kind ?? "all", "no widget extension belongs to \(source.short)", story)]
+    }
+    for target in targets {
+      var item = owed[target]?[kind ?? ""] ?? Owed(serial: 0, cause: nil, correlation: nil)
+      item.serial += 1
+      item.cause = story.cause
+      item.correlation = story.correlation
+      owed[target, default: [:]][kind ?? ""] = item
+    }
+    return targets.map(want)
+  }
+
+  /// Asks an extension that runs for what it owes next, or lets it go.
+  private mutating func next(_ address: Address) -> [Answer] {
+    guard asking[address] == nil else { return [] }
+    var answers = expandAll(address) + dropUnknown(address)
+    if let (kind, item) = owed[address]?.min(by: { $0.key < $1.key }) {
+      let question = Question(address: address, kind: kind, serial: item.serial)
+      asking[address] = question
+      answers.append(.ask(question))
+    } else {
+      answers.append(.intent(.release(address, because: TimelineDecision.assertion)))
+    }
+    return answers
+  }
+
+  private mutating func expandAll(_ address: Address) -> [Answer] {
+    guard let all = owed[address]?.removeValue(forKey: "") else { return [] }
+    let own = kinds[address] ?? []
+    for kind in own where owed[address]?[kind] == nil { owed[address]?[kind] = all }
+    guard own.isEmpty else { return [] }
+    return [gaveUp(address, "all", "the extension has no widget", Story(cause: all.cause, correlation: all.correlation))]
+  }
+
+  private mutating func dropUnknown(_ address: Address) -> [Answer] {
+    let own = kinds[address] ?? []
+    var answers: [Answer] = []
+    for (kind, item) in (owed[address] ?? [:]).sorted(by: { $0.key < $1.key }) where !own.contains(kind) {
+      owed[address]?[kind] = nil
+      let mayHave = extensions.contains { owed[$0]?[kind] != nil || kinds[$0]?.contains(kind) == true }
+      guard !mayHave else { continue }
+      let existing = extensions.flatMap { kinds[$0] ?? [] }.sorted().joined(separator: ", ")
+      let reason = "no widget is of kind \(kind); there are: \(existing.isEmpty ? "none" : existing)"
+      answers.append(gaveUp(address, kind, reason, Story(cause: item.cause, correlation: item.correlation)))
+    }
+    return answers
+  }
+
+  /// The extension answered: nothing is owed, unless it was asked for again meanwhile.
+  private mutating func pay(_ question: Question) {
+    asking[question.address] = nil
+    if owed[question.address]?[question.kind]?.serial == question.serial {
+      owed[question.address]?[question.kind] = nil
+    } else {
+      owed[question.address]?[question.kind]?.deaths = 0
+    }
+  }
+
+  private mutating func lifeEnded(_ address: Address) -> [Answer] {
+    guard let question = asking.removeValue(forKey: address) else { return [] }
+    let deaths = (owed[address]?[question.kind]?.deaths ?? 0) + 1
+    guard deaths > 1 else {
+      owed[address]?[question.kind]?.deaths = deaths
+      return [.stopAsking(address), want(address)]
+    }
+    let story = story(question)
+    owed[address]?[question.kind] = nil
+    let isDone = owed[address]?.isEmpty ?? true
+    return [
+      .stopAsking(address), gaveUp(address, question.kind, "the extension died twice while it was asked", story),
+      isDone ? .intent(.release(address, because: TimelineDecision.assertion)) : want(address),
+    ]
+  }
+}

@@ -1,0 +1,106 @@
+import Archive
+package import Conversations
+import Foundation
+package import GRDB
+package import MessageBus
+package import Timekeeping
+
+/// The keeper of Timelines: it asks extensions for timelines and keeps the last good one of each kind.
+///
+/// There are no placements and no budget yet: every kind counts as placed once, in the small family, and every reload
+/// that is asked for is granted.
+package actor TimelineKeeper {
+  /// In order; one reader.
+  package nonisolated let intents: AsyncStream<TimelineIntent>
+  private let outlet: AsyncStream<TimelineIntent>.Continuation
+  private let store: TimelineStore
+  private let bus: any BusConnection
+  private let clock: any DeviceClock
+  private var decision: TimelineDecision
+  private var questions: [Address: Task<Void, Never>] = [:]
+  /// How long an extension may take for a timeline. Source: ours.
+  private let limit = Duration.seconds(30)
+
+  /// Reads what the last life of the host knew.
+  ///
+  /// - Throws: what the database says.
+  package init(
+    extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock
+  ) throws {
+    self.store = try TimelineStore(database)
+    self.bus = bus
+    self.clock = clock
+    self.decision = try store.decision(extensions)
+    (self.intents, self.outlet) = AsyncStream.makeStream(of: TimelineIntent.self)
+  }
+
+  /// Asks for what was owed when the last life of the host ended.
+  package func begin() { take(.began) }
+
+  /// `timeline.reload`. It is owed, on disk, when this returns.
+  package func reload(_ event: ReloadTimelines, _ from: Received) {
+    take(.reload(from: from.source, kind: event.widgetKind, cause: from.id, correlation: from.correlation))
+  }
+
+  /// An extension is ready and has these kinds. Remembered when this returns.
+  package func learned(_ address: Address, kinds: [String]) { take(.learned(address, kinds: kinds)) }
+
+  /// The extension runs and can be asked.
+  package func awake(_ address: Address) { take(.awake(address)) }
+
+  /// A life of the extension is over.
+  package func ended(_ address: Address) { take(.lifeEnded(address)) }
+
+  /// What is stored, as `ps` prints it.
+  package func status() throws -> [TimelineStored] { try store.timelines().map(\.notice) }
+
+  private func take(_ event: TimelineDecision.Event, storing answer: StoredTimeline? = nil) {
+    let before = decision
+    let answers = decision.take(event)
+    do {
+      try store.save(decision, since: before, storing: answer)
+    } catch {
+      outlet.yield(.broken("the timelines cannot be written: \(error)"))
+    }
+    for answer in answers { perform(answer) }
+  }
+
+  private func perform(_ answer: TimelineDecision.Answer) {
+    switch answer {
+    case .intent(let intent): outlet.yield(intent)
+    case .ask(let question): ask(question)
+    case .stopAsking(let address): questions.removeValue(forKey: address)?.cancel()
+    case .gaveUp(let bundle, let kind, let reason, let story):
+      bus.record(ReloadFailed(bundle: bundle, widgetKind: kind, reason: reason), story: story)
+    }
+  }
+
+  private func ask(_ question: TimelineDecision.Question) {
+    let story = decision.story(question)
+    questions[question.address] = Task {
+      // The size of a small widget on the 6.1-inch phones. Source: ours until a device has its own table.
+      let request = RequestTimeline(
+        widgetKind: question.kind, family: .systemSmall, displayWidth: 155, displayHeight: 155)
+      do throws(BusError) {
+        let reply = try await bus.request(
+          request, to: question.address, story: story, within: limit, whenUnreachable: .wait)
+        guard !Task.isCancelled else { return }
+        answered(question, reply, story)
+      } catch {
+        guard error.code != .closed, !Task.isCancelled else { return }
+        take(.failed(question, reason: "\(error)"))
+      }
+    }
+  }
+
+  private func answered(_ question: TimelineDecision.Question, _ reply: RequestTimeline.Reply, _ story: Story) {
+    guard !reply.entries.isEmpty else {
+      return take(.failed(question, reason: "the provider gave a timeline without entries"))
+    }
+    let stored = StoredTimeline(
+      address: question.address, kind: question.kind, family: .systemSmall, timeline: reply, stored: clock.now)
+    // On disk first, then said.
+    take(.answered(question), storing: stored)
+    bus.record(stored.notice, story: story)
+  }
+}

@@ -1,0 +1,119 @@
+import Conversations
+import Foundation
+import GRDB
+
+extension TransferStore {
+  /// The decision as the last life of the host left it.
+  func decision(_ settings: TransferSettings) throws -> DeliveryDecision {
+    let deliveries = try self.deliveries()
+    let delivered = Set(deliveries.flatMap { delivery in
+      delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0) }
+    })
+    var sessions: [SessionKey: DeliveryDecision.Session] = [:]
+    try database.read { db in
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM sessions") {
+        guard let owner = Address(row["owner"]) else { continue }
+        let configuration = try BodyCoding.decode(
+          SessionConfiguration.self, from: Array(row["configuration"] as Data))
+        sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryDecision.Session(
+          sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"])
+      }
+    }
+    for task in try tasks() where !delivered.contains(task.key) {
+      if task.hasEnded {
+        sessions[task.key.session]?.ended.append(task.key.identifier)
+      } else {
+        sessions[task.key.session]?.running.insert(task.key.identifier)
+      }
+    }
+    return DeliveryDecision(sessions: sessions, deliveries: deliveries, settings: settings)
+  }
+
+  private func deliveries() throws -> [DeliveryDecision.Delivery] {
+    try database.read { db in
+      try Row.fetchAll(db, sql: "SELECT * FROM deliveries").compactMap { row in
+        guard let id = UUID(uuidString: row["id"]), let owner = Address(row["owner"]) else { return nil }
+        var delivery = DeliveryDecision.Delivery(
+          id: id, session: SessionKey(owner: owner, identifier: row["session"]),
+          tasks: try BodyCoding.decode([Int].self, from: Array(row["tasks"] as Data)))
+        delivery.tries = row["tries"]
+        delivery.deaths = row["deaths"]
+        delivery.notBefore = (row["notBefore"] as Double?).map { Date(timeIntervalSince1970: $0) }
+        delivery.isHeld = row["held"]
+        if let generation = row["generation"] as UInt32?, let wakes = row["wakesHandler"] as Bool? {
+          delivery.last = DeliveryDecision.Attempt(generation: generation, wakesHandler: wakes)
+        }
+        return delivery
+      }
+    }
+  }
+
+  /// Writes what has changed since `before`, in one transaction. A delivery that is gone takes its tasks with it.
+  func save(_ now: DeliveryDecision, since before: DeliveryDecision) throws {
+    let sessions = now.sessions.filter { before.sessions[$0.key]?.openIn != $0.value.openIn }
+    let changed = now.deliveries.values.filter { before.deliveries[$0.id] != $0 }
+    let gone = before.deliveries.values.filter { now.deliveries[$0.id] == nil }
+    guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
+    try database.write { db in
+      for (key, session) in sessions {
+        try db.execute(
+          sql: "UPDATE sessions SET openIn = ? WHERE owner = ? AND identifier = ?",
+          arguments: [session.openIn, key.owner.text, key.identifier])
+      }
+      for delivery in changed { try TransferStore.write(delivery, db) }
+      for delivery in gone { try TransferStore.remove(delivery, db) }
+    }
+  }
+
+  private static func write(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, tries, deaths, notBefore, held, generation,
+          wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        delivery.id.uuidString, delivery.session.owner.text, delivery.session.identifier,
+        Data(try BodyCoding.encode(delivery.tasks)), delivery.tries, delivery.deaths,
+        delivery.notBefore?.timeIntervalSince1970, delivery.isHeld, delivery.last?.generation,
+        delivery.last?.wakesHandler,
+      ])
+  }
+
+  private static func remove(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
+    try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
+    for task in delivery.tasks {
+      try db.execute(
+        sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
+        arguments: [delivery.session.owner.text, delivery.session.identifier, task])
+    }
+  }
+
+  // MARK: Copies
+
+  /// Remembers a copy before it is made, so that none outlives its delivery unseen.
+  func addCopy(_ path: String, of delivery: UUID) throws {
+    try database.write { db in
+      try db.execute(
+        sql: "INSERT INTO copies (path, delivery) VALUES (?, ?)", arguments: [path, delivery.uuidString])
+    }
+  }
+
+  func copies(of delivery: UUID) throws -> [String] {
+    try database.read { db in
+      try String.fetchAll(db, sql: "SELECT path FROM copies WHERE delivery = ?", arguments: [delivery.uuidString])
+    }
+  }
+
+  /// Copies of deliveries that were acknowledged, when the host died before it removed them.
+  func orphanedCopies() throws -> [String] {
+    try database.read { db in
+      try String.fetchAll(db, sql: "SELECT path FROM copies WHERE delivery NOT IN (SELECT id FROM deliveries)")
+    }
+  }
+
+  func forgetCopies(_ paths: [String]) throws {
+    try database.write { db in
+      for path in paths { try db.execute(sql: "DELETE FROM copies WHERE path = ?", arguments: [path]) }
+    }
+  }
+}

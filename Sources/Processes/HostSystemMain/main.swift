@@ -1,0 +1,3 @@
+import HostSystem
+
+await HostProgram.main()

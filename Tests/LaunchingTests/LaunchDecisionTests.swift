@@ -1,0 +1,208 @@
+import Conversations
+import Foundation
+import Testing
+import Timekeeping
+
+@testable import Launching
+
+private let agent = Address.agent("iphone", 1)
+private let widget = Address.widgetExtension("iphone", "com.example.Widget")
+private let first = Life(generation: 1, pid: 101)
+private let origin = Date(timeIntervalSince1970: 1_000_000_000)
+
+/// A decision whose agent has said that it holds `children`, and the time.
+private struct Bench {
+  var decision = LaunchDecision(agents: [widget: agent], suspendAfter: 1)
+  var now = origin
+  let incarnation = UUID()
+
+  init() { _ = decision.take(.agentReported(agent, incarnation: incarnation, children: []), now: now) }
+
+  mutating func take(_ event: LaunchDecision.Event) -> [LaunchDecision.Answer] {
+    decision.take(event, now: now).filter { if case .changed = $0 { false } else { true } }
+  }
+
+  mutating func launch(because reason: String = "timeline") {
+    _ = take(.wanted(widget, Assertion(reason)))
+    _ = take(.spawned(widget, first))
+    _ = take(.ready(widget, generation: 1))
+  }
+
+  mutating func sleepAndSuspend() {
+    _ = take(.released(widget, Assertion("timeline")))
+    now += 1
+    _ = take(.instantCame)
+    _ = take(.signalled(widget, generation: 1, signal: SIGSTOP))
+  }
+
+  var process: LaunchDecision.Process? { decision.processes[widget] }
+}
+
+@Suite struct LaunchDecisionTests {
+  @Test func `a wanted process is spawned once, however often it is wanted`() {
+    var bench = Bench()
+    #expect(bench.take(.wanted(widget, Assertion("timeline"))) == [.spawn(widget, reason: "timeline")])
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
+    #expect(bench.process?.state == .launching)
+  }
+
+  @Test func `nothing is spawned before the agent has said what it holds`() {
+    var decision = LaunchDecision(agents: [widget: agent], suspendAfter: 1)
+    #expect(decision.take(.wanted(widget, Assertion("timeline")), now: origin) == [])
+    let child = ChildProcess(address: widget, generation: 3, pid: 7, isStopped: false)
+    let answers = decision.take(.agentReported(agent, incarnation: UUID(), children: [child]), now: origin)
+    #expect(!answers.contains { if case .spawn = $0 { true } else { false } })
+    #expect(decision.processes[widget]?.life == Life(generation: 3, pid: 7))
+  }
+
+  @Test func `a process is handed things when it is ready and not before`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    #expect(bench.take(.spawned(widget, first)) == [])
+    #expect(bench.take(.ready(widget, generation: 1)) == [.intent(.awake(widget, first, woken: true))])
+  }
+
+  @Test func `ready may come before the answer to the spawn`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    #expect(bench.take(.ready(widget, generation: 1)) == [])
+    #expect(bench.take(.spawned(widget, first)) == [.intent(.awake(widget, first, woken: true))])
+  }
+
+  @Test func `an exit that comes before the answer to the spawn ends that life`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    let answers = bench.take(.exited(widget, first, .exited(code: 1)))
+    #expect(answers == [.intent(.ended(widget, first, .exited(code: 1)))])
+    #expect(bench.take(.spawned(widget, first)) == [])
+    #expect(bench.process?.life == nil)
+  }
+
+  @Test func `a running process that is wanted once more was not woken`() {
+    var bench = Bench()
+    bench.launch()
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [.intent(.awake(widget, first, woken: false))])
+  }
+
+  @Test func `a process with nothing to do is stopped after a while, and continued when it is wanted`() {
+    var bench = Bench()
+    bench.launch()
+    #expect(bench.take(.released(widget, Assertion("timeline"))) == [])
+    #expect(bench.decision.nextInstant(after: bench.now) == origin + 1)
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    _ = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
+    #expect(bench.process?.state == .suspended)
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
+    let answers = bench.take(.signalled(widget, generation: 1, signal: SIGCONT))
+    #expect(answers == [.intent(.awake(widget, first, woken: true))])
+  }
+
+  @Test func `a process that is wanted while it is being stopped is continued, and only then handed things`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    _ = bench.take(.instantCame)
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
+    let answers = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
+    #expect(answers == [.signal(widget, generation: 1, signal: SIGCONT)])
+  }
+
+  @Test func `a killed process that is wanted is spawned at once`() {
+    var bench = Bench()
+    bench.launch()
+    let answers = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(
+      answers == [
+        .intent(.ended(widget, first, .signalled(signal: SIGKILL))), .spawn(widget, reason: "timeline"),
+      ])
+  }
+
+  @Test func `a stopped process that is killed stays absent until it is wanted`() {
+    var bench = Bench()
+    bench.launch()
+    bench.sleepAndSuspend()
+    let answers = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(answers == [.intent(.ended(widget, first, .signalled(signal: SIGKILL)))])
+    #expect(bench.process?.state == .absent)
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [.spawn(widget, reason: "events a")])
+  }
+
+  @Test func `crashes on launch are backed off: 1 s, doubling to 60 s`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    for (index, pause) in [1.0, 2, 4, 8, 16, 32, 60, 60].enumerated() {
+      let life = Life(generation: UInt32(index + 1), pid: 5)
+      _ = bench.take(.spawned(widget, life))
+      let answers = bench.take(.exited(widget, life, .exited(code: 1)))
+      #expect(answers == [.intent(.ended(widget, life, .exited(code: 1)))])
+      #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
+      bench.now += pause
+      #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+    }
+  }
+
+  @Test func `an exit that is told again says nothing new`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(bench.take(.exited(widget, first, .signalled(signal: SIGKILL))) == [])
+  }
+
+  @Test func `the children of a dead agent are lost when the new one comes without them`() {
+    var bench = Bench()
+    bench.launch()
+    let answers = bench.take(.agentReported(agent, incarnation: UUID(), children: []))
+    #expect(
+      answers == [.intent(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "timeline")])
+  }
+
+  @Test func `an agent that is the same keeps the exit of a child that it no longer lists`() {
+    var bench = Bench()
+    bench.launch()
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [])
+    #expect(bench.process?.life == first)
+  }
+
+  @Test func `a spawn that may have happened is settled by the agent's list`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    let lost = BusError(.deadline, "no answer", isDefinite: false)
+    #expect(bench.take(.spawnFailed(widget, lost)) == [.list(agent: agent)])
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child])) == [])
+    #expect(bench.process?.life == first)
+  }
+
+  @Test func `a spawn that did not happen is asked for again`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    _ = bench.take(.spawnFailed(widget, BusError(.deadline, "no answer", isDefinite: false)))
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [])
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+  }
+
+  @Test func `an evicted process is killed, and launched again only if somebody still wants it`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    let answers = bench.take(.evicted(widget, generation: 1, why: "late"))
+    #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(bench.process?.state == .dying)
+    #expect(bench.take(.evicted(widget, generation: 1, why: "late")) == [])
+    #expect(
+      bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+        == [.intent(.ended(widget, first, .signalled(signal: SIGKILL)))])
+  }
+
+  @Test func `an app that dies in front is not brought back`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, .foreground))
+    _ = bench.take(.spawned(widget, first))
+    _ = bench.take(.ready(widget, generation: 1))
+    let answers = bench.take(.exited(widget, first, .signalled(signal: SIGSEGV)))
+    #expect(answers == [.intent(.ended(widget, first, .signalled(signal: SIGSEGV)))])
+  }
+}

@@ -1,0 +1,123 @@
+import Conversations
+import Foundation
+import GRDB
+import MessageBus
+import Testing
+import Timekeeping
+
+@testable import Launching
+
+private let widget = Address.widgetExtension("iphone", "com.example.Widget")
+
+/// A life of the host: its launcher, and what it asks of the rest.
+private struct Host {
+  let launcher: Launcher
+  var intents: AsyncStream<LaunchIntent>.Iterator
+}
+
+/// A launcher with a model agent on a bus in memory, on a clock that the test advances.
+private struct Scene {
+  let bus = InMemoryBus()
+  let clock = HeldClock()
+  let database: DatabaseQueue
+  let agent: ModelAgent
+
+  init() async throws {
+    database = try DatabaseQueue()
+    agent = ModelAgent(bus)
+    try await agent.start()
+  }
+
+  /// A life of the host.
+  func host() async throws -> Host {
+    let connection = bus.connection(.host("iphone"))
+    let program = Program(
+      address: widget, agent: agent.address, executable: "widget-extension", container: "/nowhere", groups: [:],
+      environment: { ["A": "b"] })
+    let launcher = try Launcher(
+      programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)
+    connection.onEvent(AgentStarted.self) { event, from in await launcher.started(event, agent: from.source) }
+    connection.onEvent(ProcessExited.self) { event, _ in await launcher.exited(event) }
+    connection.onRequest(ProcessReady.self) { _, from in
+      await launcher.ready(from.source, generation: from.sourceGeneration)
+      return Done()
+    }
+    _ = try await connection.start()
+    await launcher.begin()
+    return Host(launcher: launcher, intents: launcher.intents.makeAsyncIterator())
+  }
+
+  /// Waits until the host recorded that the widget is in a state.
+  func recorded(_ state: String, generation: UInt32) async {
+    _ = await bus.first { envelope in
+      guard envelope.header.kind == ProcessState.kind,
+        let notice = try? BodyCoding.decode(ProcessState.self, from: envelope.body)
+      else { return false }
+      return notice.state == state && notice.generation == generation
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LauncherTests {
+  @Test func `a process is launched, stopped when nobody wants it, and continued`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    let life = Life(generation: 1, pid: 1001)
+    #expect(await host.intents.next() == .awake(widget, life, woken: true))
+    await host.launcher.release(widget, because: Assertion("timeline"))
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    await scene.recorded("suspended", generation: 1)
+    await host.launcher.want(widget, because: Assertion("events a"))
+    #expect(await host.intents.next() == .awake(widget, life, woken: true))
+    #expect(await scene.agent.violations == [])
+  }
+
+  @Test func `a crash on launch is tried again after the pause`() async throws {
+    let scene = try await Scene()
+    await scene.agent.setCrashes(1)
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await host.intents.next() == .ended(widget, Life(generation: 1, pid: 1001), .exited(code: 1)))
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    #expect(await host.intents.next() == .awake(widget, Life(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `a host that comes back finds its process alive and does not launch it again`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.intents.next()
+    await scene.bus.disconnect(.host("iphone"))
+    var second = try await scene.host()
+    await second.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await second.intents.next() == .awake(widget, Life(generation: 1, pid: 1001), woken: false))
+    #expect(await scene.agent.violations == [])
+  }
+
+  @Test func `what died while the host was away is told when it comes back`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.intents.next()
+    await scene.bus.disconnect(.host("iphone"))
+    let exit = Task { await scene.agent.end(widget, .signalled(signal: SIGKILL)) }
+    var second = try await scene.host()
+    let life = Life(generation: 1, pid: 1001)
+    #expect(await second.intents.next() == .ended(widget, life, .signalled(signal: SIGKILL)))
+    await exit.value
+    #expect(await second.launcher.status.first?.lastEnding == .signalled(signal: SIGKILL))
+  }
+
+  @Test func `children that died with their agent are launched again by the next one`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.intents.next()
+    try await scene.agent.dieAndReturn()
+    #expect(await host.intents.next() == .ended(widget, Life(generation: 1, pid: 1001), .lostWithAgent))
+    #expect(await host.intents.next() == .awake(widget, Life(generation: 2, pid: 1002), woken: true))
+  }
+}

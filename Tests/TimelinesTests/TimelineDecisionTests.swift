@@ -1,0 +1,108 @@
+import Conversations
+import Foundation
+import Testing
+
+@testable import Timelines
+
+private let app = Address.app("iphone", "com.example.Coffee")
+private let widget = Address.widgetExtension("iphone", "com.example.Coffee.Widget")
+private let other = Address.widgetExtension("iphone", "org.other.Widget")
+private let person = Address.operator("1")
+
+private func want(_ address: Address) -> TimelineDecision.Answer {
+  .intent(.wantAwake(address, because: "timeline"))
+}
+private func release(_ address: Address) -> TimelineDecision.Answer {
+  .intent(.release(address, because: "timeline"))
+}
+private func question(_ kind: String, _ serial: Int = 1) -> TimelineDecision.Question {
+  TimelineDecision.Question(address: widget, kind: kind, serial: serial)
+}
+
+private struct Bench {
+  var decision = TimelineDecision(extensions: [widget, other])
+
+  mutating func take(_ event: TimelineDecision.Event) -> [TimelineDecision.Answer] { decision.take(event) }
+  mutating func reload(_ source: Address, _ kind: String?) -> [TimelineDecision.Answer] {
+    take(.reload(from: source, kind: kind, cause: nil, correlation: nil))
+  }
+}
+
+@Suite struct TimelineDecisionTests {
+  @Test func `an extension asks for its own timelines, an app for those of its extensions, a person for all`() {
+    var bench = Bench()
+    #expect(bench.reload(widget, "Coffee") == [want(widget)])
+    #expect(bench.reload(app, "Coffee") == [want(widget)])
+    #expect(bench.reload(person, nil) == [want(widget), want(other)])
+  }
+
+  @Test func `a kind that is known launches only the extension that has it`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    #expect(bench.reload(person, "Coffee") == [want(widget)])
+  }
+
+  @Test func `a reload that is asked for twice is one question`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    _ = bench.reload(widget, "Coffee")
+    _ = bench.reload(widget, "Coffee")
+    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee", 2))])
+    #expect(bench.take(.awake(widget)) == [])
+    #expect(bench.take(.answered(question("Coffee", 2))) == [release(widget)])
+    #expect(bench.take(.awake(widget)) == [])
+  }
+
+  @Test func `a reload that comes while the extension is asked is asked again`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    _ = bench.reload(widget, "Coffee")
+    _ = bench.take(.awake(widget))
+    _ = bench.reload(widget, "Coffee")
+    #expect(bench.take(.answered(question("Coffee", 1))) == [.ask(question("Coffee", 2))])
+  }
+
+  @Test func `all kinds are asked for one after the other`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
+    _ = bench.reload(widget, nil)
+    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
+    #expect(bench.take(.answered(question("Coffee"))) == [.ask(question("Tea"))])
+    #expect(bench.take(.answered(question("Tea"))) == [release(widget)])
+  }
+
+  @Test func `a kind that nobody has fails with the kinds that there are`() {
+    var bench = Bench()
+    _ = bench.reload(person, "Milk")
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    #expect(bench.take(.awake(widget)) == [release(widget)])
+    _ = bench.take(.learned(other, kinds: ["Tea"]))
+    let reason = "no widget is of kind Milk; there are: Coffee, Tea"
+    #expect(
+      bench.take(.awake(other))
+        == [.gaveUp(bundle: "org.other.Widget", kind: "Milk", reason: reason, .none), release(other)])
+  }
+
+  @Test func `an extension that dies while it is asked is asked once more`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    _ = bench.reload(widget, "Coffee")
+    _ = bench.take(.awake(widget))
+    #expect(bench.take(.lifeEnded(widget)) == [.stopAsking(widget), want(widget)])
+    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
+    let answers = bench.take(.lifeEnded(widget))
+    #expect(answers.first == .stopAsking(widget))
+    #expect(answers.last == release(widget))
+    #expect(answers.contains { if case .gaveUp = $0 { true } else { false } })
+  }
+
+  @Test func `a failure is told, and the extension is let go`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    _ = bench.reload(widget, "Coffee")
+    _ = bench.take(.awake(widget))
+    #expect(
+      bench.take(.failed(question("Coffee"), reason: "no"))
+        == [.gaveUp(bundle: "com.example.Coffee.Widget", kind: "Coffee", reason: "no", .none), release(widget)])
+  }
+}

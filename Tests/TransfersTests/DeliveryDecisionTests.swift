@@ -1,0 +1,181 @@
+import Conversations
+import Foundation
+import Testing
+
+@testable import Transfers
+
+private let widget = Address.widgetExtension("iphone", "com.example.Widget")
+private let session = SessionKey(owner: widget, identifier: "figures")
+private let one = TaskKey(session: session, identifier: 1)
+private let two = TaskKey(session: session, identifier: 2)
+private let id = UUID()
+private let origin = Date(timeIntervalSince1970: 1_000_000_000)
+private let want = DeliveryDecision.Answer.intent(.wantAwake(widget, because: "events figures", launches: true))
+private let release = DeliveryDecision.Answer.intent(.release(widget, because: "events figures"))
+
+private func delivers(_ generation: UInt32, wakes: Bool) -> DeliveryDecision.Answer {
+  .deliver(id, DeliveryDecision.Attempt(generation: generation, wakesHandler: wakes))
+}
+
+/// A decision with a session that generation 1 has open, and the time.
+private struct Bench {
+  var decision = DeliveryDecision(settings: TransferSettings(), makeID: { id })
+  var now = origin
+
+  init(sendsLaunchEvents: Bool = true) {
+    _ = take(.opened(session, sendsLaunchEvents: sendsLaunchEvents, generation: 1))
+  }
+
+  mutating func take(_ event: DeliveryDecision.Event) -> [DeliveryDecision.Answer] { decision.take(event, now: now) }
+
+  /// One task has ended, and its events were handed to generation 2.
+  mutating func handOver() {
+    _ = take(.created(one))
+    _ = take(.lifeEnded(widget, generation: 1))
+    _ = take(.ended(one))
+    _ = take(.awake(widget, generation: 2, woken: true))
+  }
+
+  /// The deadline passes, and the owner is evicted.
+  mutating func runOut(_ generation: UInt32) {
+    now += 30
+    _ = take(.instantCame)
+    _ = take(.lifeEnded(widget, generation: generation))
+  }
+}
+
+@Suite struct DeliveryDecisionTests {
+  @Test func `the owner is woken when all tasks have ended, and not before`() {
+    var bench = Bench()
+    #expect(bench.take(.created(one)) == [])
+    #expect(bench.take(.created(two)) == [])
+    #expect(bench.take(.ended(one)) == [])
+    #expect(bench.take(.ended(two)) == [want])
+    #expect(bench.decision.deliveries[id]?.tasks == [1, 2])
+  }
+
+  @Test func `an owner that runs with the session open is told without its handler`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.ended(one))
+    #expect(bench.take(.awake(widget, generation: 1, woken: false)) == [want, delivers(1, wakes: false)])
+  }
+
+  @Test func `an owner that was resumed is told through its handler`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.ended(one))
+    #expect(bench.take(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
+  }
+
+  @Test func `an owner that runs without the session is told through its handler`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.lifeEnded(widget, generation: 1))
+    _ = bench.take(.ended(one))
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: true)])
+  }
+
+  @Test func `the death of the owner changes nothing about its downloads`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    #expect(bench.take(.lifeEnded(widget, generation: 1)) == [])
+    #expect(bench.decision.sessions[session]?.running == [1])
+  }
+
+  @Test func `events that are acknowledged are forgotten, and the owner is let go`() {
+    var bench = Bench()
+    bench.handOver()
+    let delivery = bench.decision.deliveries[id]
+    #expect(bench.take(.acknowledged(id)) == (delivery.map { [.forget($0), release] } ?? []))
+    #expect(bench.decision.deliveries.isEmpty)
+    #expect(bench.take(.acknowledged(id)) == [])
+  }
+
+  @Test func `an owner that dies before it acknowledged is told again under the same id`() {
+    var bench = Bench()
+    bench.handOver()
+    #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id), want])
+    #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
+  }
+
+  @Test func `an owner that dies each time is left alone for longer and longer`() {
+    var bench = Bench()
+    bench.handOver()
+    _ = bench.take(.lifeEnded(widget, generation: 2))
+    _ = bench.take(.awake(widget, generation: 3, woken: true))
+    #expect(bench.take(.lifeEnded(widget, generation: 3)) == [.stop(id), want])
+    _ = bench.take(.awake(widget, generation: 4, woken: true))
+    #expect(bench.take(.lifeEnded(widget, generation: 4)) == [.stop(id), release])
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 1)
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [want])
+  }
+
+  @Test func `an owner that does not acknowledge in time is evicted, and told again after a minute`() {
+    var bench = Bench()
+    bench.handOver()
+    bench.now += 30
+    let why = "did not call the completion for figures within 30 s"
+    #expect(bench.take(.instantCame) == [release, .intent(.evict(widget, generation: 2, why: why))])
+    #expect(bench.take(.instantCame) == [])
+    #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id)])
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 60)
+    #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [])
+    bench.now += 60
+    #expect(bench.take(.instantCame) == [want])
+  }
+
+  @Test func `after five tries the events are held until a process creates the session`() {
+    var bench = Bench()
+    bench.handOver()
+    for generation in UInt32(2)...6 {
+      bench.runOut(generation)
+      guard generation < 6 else { break }
+      bench.now += 100_000
+      _ = bench.take(.instantCame)
+      _ = bench.take(.awake(widget, generation: generation + 1, woken: true))
+    }
+    #expect(bench.decision.deliveries[id]?.isHeld == true)
+    #expect(bench.decision.nextInstant(after: bench.now) == nil)
+    #expect(bench.take(.awake(widget, generation: 7, woken: true)) == [])
+    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: 7)) == [want])
+    #expect(bench.take(.awake(widget, generation: 7, woken: false)) == [want, delivers(7, wakes: false)])
+  }
+
+  @Test func `a task that is created while events are outstanding belongs to the next delivery`() {
+    var bench = Bench()
+    bench.handOver()
+    #expect(bench.take(.created(two)) == [])
+    #expect(bench.take(.ended(two)) == [])
+    let delivery = bench.decision.deliveries[id]
+    #expect(delivery?.tasks == [1])
+    #expect(bench.take(.acknowledged(id)) == (delivery.map { [.forget($0), want] } ?? []))
+    #expect(bench.decision.deliveries[id]?.tasks == [2])
+  }
+
+  @Test func `a session that sends no launch events launches nobody`() {
+    var bench = Bench(sendsLaunchEvents: false)
+    _ = bench.take(.created(one))
+    let quiet = DeliveryDecision.Answer.intent(.wantAwake(widget, because: "events figures", launches: false))
+    #expect(bench.take(.ended(one)) == [quiet])
+  }
+
+  @Test func `what was handed to a life is said to it again in the same words after the host's own death`() {
+    var bench = Bench()
+    bench.handOver()
+    let delivery = bench.decision.deliveries[id]
+    let reborn = delivery.map { old in
+      var stored = DeliveryDecision.Delivery(id: old.id, session: old.session, tasks: old.tasks)
+      stored.last = old.last
+      return stored
+    }
+    var sessions = bench.decision.sessions
+    sessions[session]?.openIn = 2
+    var second = DeliveryDecision(
+      sessions: sessions, deliveries: reborn.map { [$0] } ?? [], settings: TransferSettings())
+    #expect(second.take(.began, now: bench.now) == [want])
+    let answers = second.take(.awake(widget, generation: 2, woken: false), now: bench.now)
+    #expect(answers == [want, delivers(2, wakes: true)])
+  }
+}
