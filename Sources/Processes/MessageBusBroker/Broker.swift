@@ -1,0 +1,292 @@
+package import Cluster
+import Conversations
+import Foundation
+import Glibc
+package import Journal
+import Logging
+package import ZeroMQ
+
+/// The message bus: one thread with the ROUTER that all peers connect to, the tap, the authenticator and the journal.
+///
+/// For each batch of frames: decide all, append once to the journal, forward, show on the tap. What a peer or a viewer has
+/// received is therefore in the journal.
+package actor Broker {
+  private let settings: BrokerSettings
+  private let logger = Logger(label: "message-bus")
+  private let raise: @Sendable (Int32) -> Void
+  private let failed: @Sendable (JournalError) -> Void
+  private let context: Context
+  private var lock: InstanceLock?
+  private var routing: Routing<PeerID>?
+  private var journal: JournalWriter?
+  private var router: Socket?
+  private var tap: Socket?
+  private var authenticator: Authenticator?
+  private var lastKeyScan = ContinuousClock.now
+
+  package nonisolated let loop = Loop(name: "message-bus")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// - Parameters:
+  ///   - raise: sends this process a signal that an operator asked for.
+  ///   - failed: called once, when the journal cannot be written any more. Nothing is forwarded from then on.
+  /// - Throws: `ZMQError` when there are no descriptors.
+  package init(
+    _ settings: BrokerSettings, raise: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) },
+    failed: @escaping @Sendable (JournalError) -> Void
+  ) throws {
+    self.settings = settings
+    self.raise = raise
+    self.failed = failed
+    self.context = try Context()
+  }
+
+  /// Reads the journal, begins a segment, listens, and writes `bus/bus.json`.
+  ///
+  /// - Throws: `BrokerError`, `JournalError`, `ClusterError` for the keys, `ZMQError`.
+  package func start() throws -> BusAnnouncement {
+    try settings.instance.create()
+    lock = try InstanceLock(settings.instance)
+    let own = try StandingKey.load(.messageBus, in: settings.instance)
+    let journal = try JournalWriter(
+      folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit)
+    var routing = Routing<PeerID>(
+      pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
+    try journal.startSegment(with: routing.started())
+    self.journal = journal
+    self.routing = routing
+    authenticator = try Authenticator(context, on: loop) { self.admit($0) }
+    let previous = try? BusAnnouncement.read(in: settings.instance)
+    let (router, endpoint) = try listen(
+      .router, domain: "bus", settings.listen, previous: previous?.endpoint, keys: own.pair)
+    let (tap, tapEndpoint) = try listen(
+      .xpub, domain: "tap", settings.tap, previous: previous?.tap, keys: own.pair)
+    self.router = router
+    self.tap = tap
+    router.onEvent { self.told($0) }
+    tap.onEvent { self.toldOfTap($0) }
+    // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
+    tap.onMessages { _ in }
+    router.onMessages { self.received($0) }
+    let announcement = BusAnnouncement(
+      endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
+    try announcement.write(in: settings.instance)
+    logger.notice(
+      "listening",
+      metadata: [
+        "endpoint": "\(announcement.endpoint)", "tap": "\(announcement.tap)", "generation": "\(routing.generation)",
+        "sequence": "\(journal.lastSequence)",
+      ])
+    return announcement
+  }
+
+  /// Closes the sockets, then the thread, and sends what is still queued for at most 200 ms.
+  package nonisolated func stop() async {
+    await close()
+    await loop.stop()
+    await context.terminate()
+    await unlock()
+  }
+
+  private func close() {
+    router?.close(linger: .milliseconds(200))
+    tap?.close(linger: .zero)
+    authenticator?.close()
+    (router, tap, authenticator) = (nil, nil, nil)
+  }
+
+  private func unlock() {
+    journal = nil
+    lock = nil
+  }
+
+  // MARK: Listening
+
+  private func listen(
+    _ kind: Socket.Kind, domain: String, _ wanted: Endpoint, previous: String?, keys: CurveKeyPair
+  ) throws -> (Socket, Endpoint) {
+    let options = Socket.Options(
+      curve: .server(keys), zapDomain: domain, mandatory: kind == .router, sendHighWaterMark: 1024)
+    let socket = try Socket(context, kind, on: loop, options)
+    var again = wanted
+    if wanted.port == nil { again.port = previous.flatMap { Endpoint($0) }?.port }
+    do {
+      return (socket, try bound(socket, again))
+    } catch {
+      guard again != wanted else { throw error }
+      logger.warning(
+        "the port of the last broker is taken: peers that know only that one will not find this one",
+        metadata: ["endpoint": "\(again)", "error": "\(error)"])
+      return (socket, try bound(socket, wanted))
+    }
+  }
+
+  private func bound(_ socket: Socket, _ endpoint: Endpoint) throws(BrokerError) -> Endpoint {
+    do {
+      guard let bound = Endpoint(try socket.bind(endpoint.description)) else { return endpoint }
+      return bound
+    } catch {
+      throw BrokerError(.endpoint, "\(endpoint) cannot be listened on: \(error)")
+    }
+  }
+
+  private func announced(_ endpoint: Endpoint) -> String {
+    Endpoint(host: settings.advertise ?? endpoint.host, port: endpoint.port).description
+  }
+
+  // MARK: Who may connect
+
+  private func admit(_ request: AuthenticationRequest) -> AuthenticationDecision {
+    guard let key = request.publicKey else {
+      decide { $0.turnAway("no-key", "", request.address) }
+      return .refuse("a key is needed")
+    }
+    if routing?.keys[key] == nil { scanKeys() }
+    var admission = Routing<PeerID>.Admission.unknown
+    decide {
+      let (found, effects) = $0.authenticate(key, isTap: request.domain == "tap", peerAddress: request.address)
+      admission = found
+      return effects
+    }
+    return switch admission {
+    case .admitted: .admit(userID: key)
+    case .unknown: .tryAgain("an unknown key")
+    case .refused: .refuse("this key may not connect here")
+    }
+  }
+
+  /// Reads the key files again, at most once a second: one may have been made since.
+  private func scanKeys() {
+    guard ContinuousClock.now - lastKeyScan >= .seconds(1) else { return }
+    do {
+      routing?.setStanding(try standingKeys())
+    } catch {
+      logger.warning("the standing keys cannot be read again", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func standingKeys() throws -> [String: AddressPattern] {
+    lastKeyScan = .now
+    let keys = try StandingKey.loadAllPublic(in: settings.instance)
+    return Dictionary(keys.map { ($0.publicKey, $0.pattern) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  // MARK: What happens
+
+  private func received(_ batch: Batch) {
+    decide { routing in
+      batch.flatMap { message -> [Routing<PeerID>.Effect] in
+        guard let line = message.peer, let key = message.userID else { return [] }
+        guard !message.isMultipart else {
+          return routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
+        }
+        return routing.received(message.bytes, on: line, key: key, descriptor: message.descriptor)
+      }
+    }
+  }
+
+  private func told(_ event: SocketEvent) {
+    switch event {
+    case .disconnected(let descriptor):
+      guard let line = routing?.release(descriptor) else { return }
+      // Its last words were received in this turn, and are handed over after the events.
+      loop.post { [weak self] in self?.assumeIsolated { broker in broker.decide { $0.lost(line) } } }
+    default: toldOfTap(event)
+    }
+  }
+
+  /// What both sockets report alike.
+  private func toldOfTap(_ event: SocketEvent) {
+    switch event {
+    case .handshakeFailed(let code, isAuthentication: false, descriptor: _):
+      // Below are the errno of handshakes that were broken off or took too long: deaths, not strangers.
+      guard let reason = HandshakeError(code) else { return }
+      decide { $0.turnAway(reason.rawValue, "", "") }
+    case .acceptFailed(let code):
+      logger.error("a connection cannot be taken", metadata: ["errno": "\(String(cString: strerror(code)))"])
+    default: break
+    }
+  }
+
+  /// Tells the routing of something, and does what it says.
+  private func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Effect]) {
+    guard var routing else { return }
+    self.routing = nil  // so that the value is changed in place
+    routing.now = .now
+    let effects = body(&routing)
+    self.routing = routing
+    perform(effects)
+  }
+
+  private func perform(_ effects: [Routing<PeerID>.Effect]) {
+    var effects = effects
+    while !effects.isEmpty {
+      let records = effects.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
+      guard write({ journal throws(JournalError) in try journal.append(records) }) else { return }
+      var consequences: [Routing<PeerID>.Effect] = []
+      for effect in effects {
+        switch effect {
+        case .record: break
+        case .forward(let frame, let header, let line): consequences += forward(frame, header, to: line)
+        case .raise(let signal): raise(signal)
+        }
+      }
+      for frame in records { show(frame) }
+      effects = consequences
+    }
+    guard journal?.isFull == true, let frame = routing?.started() else { return }
+    guard write({ journal throws(JournalError) in try journal.startSegment(with: frame) }) else { return }
+    show(frame)
+  }
+
+  private func forward(
+    _ frame: [UInt8], _ header: EnvelopeHeader, to line: PeerID
+  ) -> [Routing<PeerID>.Effect] {
+    let result: SendResult
+    do {
+      result = try router?.send(frame, to: line) ?? .unroutable
+    } catch {
+      logger.error("a frame could not be sent", metadata: ["error": "\(error)"])
+      result = .unroutable
+    }
+    guard result != .queued else { return [] }
+    return routing?.notSent(header, on: line, isGone: result == .unroutable) ?? []
+  }
+
+  /// An XPUB drops what a slow viewer has no room for, so this waits for nobody.
+  private func show(_ frame: [UInt8]) { _ = try? tap?.send(frame) }
+
+  /// False when the journal took it not: then the bus is over.
+  private func write(_ body: (JournalWriter) throws(JournalError) -> Void) -> Bool {
+    guard let journal else { return false }
+    do {
+      try body(journal)
+      return true
+    } catch {
+      self.journal = nil
+      routing = nil
+      close()
+      failed(error)
+      return false
+    }
+  }
+}
+
+/// What ZeroMQ tells of a handshake that broke ZMTP's rules.
+private enum HandshakeError: String {
+  /// Another mechanism than CURVE.
+  case noKey = "no-key"
+  /// CURVE, with another broker's public key, or against its rules.
+  case badHandshake = "bad-handshake"
+
+  init?(_ code: Int32) {
+    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; the others of ZMTP lie in the same block.
+    if code == 0x1100_0001 {
+      self = .noKey
+    } else if (0x1000_0000..<0x2000_0000).contains(code) {
+      self = .badHandshake
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package import Cluster
+import Glibc
+import Journal
+
+/// What a broker is started with.
+package struct BrokerSettings: Sendable {
+  package var instance: InstanceFolder
+  /// Where peers connect. With the port `*` the port of the last broker of the instance is taken again, so that its peers find
+  /// this one.
+  package var listen: Endpoint
+  /// Where subscribers connect that only look on.
+  package var tap: Endpoint
+  /// The host name under which others reach this one; nil for that of the endpoint.
+  package var advertise: String?
+  /// In bytes.
+  package var segmentLimit = JournalWriter.defaultSegmentLimit
+
+  package init(
+    instance: InstanceFolder, listen: Endpoint = .loopback, tap: Endpoint = .loopback, advertise: String? = nil
+  ) {
+    self.instance = instance
+    self.listen = listen
+    self.tap = tap
+    self.advertise = advertise
+  }
+}
+
+/// `tcp://HOST:PORT`, where the port may be `*`: any free one.
+package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+  package var host: String
+  /// Nil for any free one.
+  package var port: UInt16?
+
+  package static let loopback = Endpoint(host: "127.0.0.1", port: nil)
+
+  package init(host: String, port: UInt16?) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads an endpoint; nil when the text is none.
+  package init?(_ text: String) {
+    let scheme = "tcp://"
+    guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":") else { return nil }
+    let start = text.index(text.startIndex, offsetBy: scheme.count)
+    guard start < colon else { return nil }
+    let port = text[text.index(after: colon)...]
+    guard port == "*" || UInt16(port) != nil else { return nil }
+    self.init(host: String(text[start..<colon]), port: UInt16(port).flatMap { $0 == 0 ? nil : $0 })
+  }
+
+  /// Whether it listens on every interface, so that its host is nobody's name.
+  package var isWildcard: Bool { ["*", "0.0.0.0", "[::]"].contains(host) }
+  package var description: String { "tcp://\(host):\(port.map(String.init) ?? "*")" }
+}
+
+/// Why a broker does not start. Definite.
+package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// Another broker serves the instance.
+    case alreadyServed = "already-served"
+    /// The endpoint cannot be listened on.
+    case endpoint
+    /// The lock of the instance cannot be taken for a reason of the file system.
+    case lock
+  }
+  package let code: Code
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+}
+
+/// Keeps a second broker from an instance. The kernel gives it up when the process dies, however that happens.
+final class InstanceLock: Sendable {
+  private let descriptor: Int32
+
+  /// - Throws: `alreadyServed` with the pid of the other broker, `lock`.
+  init(_ instance: InstanceFolder) throws(BrokerError) {
+    let path = instance.bus + "/lock"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw BrokerError(.lock, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      var buffer = [UInt8](repeating: 0, count: 16)
+      let count = max(0, pread(descriptor, &buffer, buffer.count, 0))
+      close(descriptor)
+      guard code == EWOULDBLOCK else {
+        throw BrokerError(.lock, "\(path) cannot be locked: \(String(cString: strerror(code)))")
+      }
+      let pid = String(decoding: buffer.prefix(count), as: UTF8.self)
+      throw BrokerError(
+        .alreadyServed,
+        "another message-bus (pid \(pid)) serves \(instance.path): use that one, end it, or choose another --instance")
+    }
+    let pid = Array(String(getpid()).utf8)
+    _ = ftruncate(descriptor, 0)
+    _ = pwrite(descriptor, pid, pid.count, 0)
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,121 @@
+import Conversations
+import Foundation
+
+// What peers ask of the broker itself.
+
+extension Routing {
+  /// A connection says who speaks on it. The record of the hello itself comes first and bears the generation that it gave.
+  mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+    let hello: Hello
+    do {
+      hello = try BodyCoding.decode(Hello.self, from: Array(frame.suffix(header.bodyLength)))
+    } catch {
+      accept(frame, header, 0)
+      return fail(header, error, on: line)
+    }
+    let address = header.source
+    let before = registrations[address]
+    var registration = before ?? Registration(address: address, generation: 0)
+    switch peer.owner {
+    case .life(_, let generation):
+      registration.generation = generation
+    case .standing:
+      if registration.incarnation != hello.incarnation { registration.generation += 1 }
+    }
+    let isSame = before?.incarnation == hello.incarnation
+    let isAgain = isSame && self.line(of: address) == line
+    registration.incarnation = hello.incarnation
+    registration.pid = hello.pid
+    registration.isConnected = true
+    registrations[address] = registration
+    connect(line, address, generation: registration.generation, replaces: !isSame)
+    accept(frame, header, registration.generation)
+    if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
+    reply(Hello.Reply(generation: registration.generation), to: header, on: line)
+    if !isAgain { tell(Presence(address: address, isPresent: true, generation: registration.generation)) }
+  }
+
+  /// A request or notice to the broker, which the table allows and which was recorded.
+  mutating func answer(_ header: EnvelopeHeader, body: ArraySlice<UInt8>, on line: Line) {
+    do throws(BusError) {
+      switch header.kind {
+      case Goodbye.kind: goodbye(header, line)
+      case Ping.kind: reply(Ping.Reply(pid: pid), to: header, on: line)
+      case BusStatus.kind: reply(status(), to: header, on: line)
+      case RaiseSignal.kind:
+        effects.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))
+      case RegisterLife.kind:
+        let request = try BodyCoding.decode(RegisterLife.self, from: Array(body))
+        reply(RegisterLife.Reply(generation: try register(request, by: header.source)), to: header, on: line)
+      case RetireLife.kind:
+        try retire(try BodyCoding.decode(RetireLife.self, from: Array(body)), by: header.source)
+        reply(Done(), to: header, on: line)
+      default: break  // an answer to something that the broker said: it asks nothing
+      }
+    } catch {
+      if ConversationTable[header.kind]?.style == .request { fail(header, error, on: line) }
+    }
+  }
+
+  private mutating func goodbye(_ header: EnvelopeHeader, _ line: Line) {
+    reply(Done(), to: header, on: line)
+    if self.line(of: header.source) == line { disconnect(line, .left) }
+  }
+
+  private func status() -> BusStatus.Reply {
+    BusStatus.Reply(
+      pid: pid, generation: generation, sequence: sequence,
+      registrations: registrations.values.sorted { $0.address.text < $1.address.text })
+  }
+
+  /// Makes the key of a new life known. The same key again is the same life.
+  private mutating func register(_ request: RegisterLife, by agent: Address) throws(BusError) -> UInt32 {
+    let address = request.address
+    try checkIsSpawned(address, by: agent)
+    guard request.publicKey.utf8.count == 40 else {
+      throw BusError(.malformed, "a public key is 40 characters of Z85")
+    }
+    let before = registrations[address]
+    if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
+    guard keys[request.publicKey] == nil, !keys.isRevoked(request.publicKey) else {
+      throw BusError(BusError.Code("key-in-use"), "the key of \(address) was made for another life")
+    }
+    if let line = line(of: address), before?.isConnected == true {
+      end(line, .replaced)
+      tell(Presence(address: address, isPresent: false, generation: before?.generation ?? 0))
+    }
+    if let former = before?.publicKey { keys.revoke(former) }
+    let registration = Registration(
+      address: address, generation: (before?.generation ?? 0) + 1, publicKey: request.publicKey)
+    registrations[address] = registration
+    keys.admit(request.publicKey, address, generation: registration.generation)
+    record(RegistrationChanged(.registered, registration), to: .journal)
+    return registration.generation
+  }
+
+  /// Ends a life. One that is over already stays so; the life after it is not touched.
+  private mutating func retire(_ request: RetireLife, by agent: Address) throws(BusError) {
+    try checkIsSpawned(request.address, by: agent)
+    guard var registration = registrations[request.address], registration.generation >= request.generation else {
+      throw BusError(
+        BusError.Code("no-such-life"), "\(request.address) has had no generation \(request.generation)")
+    }
+    guard registration.generation == request.generation, !registration.isRetired else { return }
+    let wasConnected = registration.isConnected
+    registration.isRetired = true
+    registration.isConnected = false
+    registrations[request.address] = registration
+    if let key = registration.publicKey { keys.revoke(key) }
+    if let line = line(of: request.address) { end(line, .ended) }
+    record(RegistrationChanged(.retired, registration), to: .journal)
+    if wasConnected {
+      tell(Presence(address: request.address, isPresent: false, generation: registration.generation))
+    }
+  }
+
+  private func checkIsSpawned(_ address: Address, by agent: Address) throws(BusError) {
+    guard address.role == .app || address.role == .widgetExtension, address.device == agent.device else {
+      throw BusError(.refused, "\(agent) spawns apps and extensions of its own device, and \(address) is none")
+    }
+  }
+}

@@ -1,0 +1,367 @@
+import Conversations
+import Foundation
+import Journal
+
+/// What the broker decides: who may connect, whom an envelope is from, where it goes, and what everybody is told.
+///
+/// A plain synchronous value without socket, clock or file. `Line` names a connection; the caller performs the effects in
+/// their order, and writes down what is recorded before it forwards anything of the same batch.
+struct Routing<Line: Hashable & Sendable> {
+  enum Effect: Equatable {
+    /// Append this stamped frame to the journal, and show it on the tap.
+    case record([UInt8])
+    /// Send this stamped frame over a connection.
+    case forward([UInt8], EnvelopeHeader, to: Line)
+    /// Send this process a signal.
+    case raise(Int32)
+  }
+
+  /// What is known of one connection.
+  struct Peer {
+    enum State {
+      /// Has not said hello.
+      case unknown
+      /// Has not said hello, and was asked who it is.
+      case asked
+      /// Speaks as `address`, and gets what is sent there.
+      case current
+      /// Is over: what it said before still counts, and may come after the news of its end.
+      case ended
+      /// Another process took the address over: it may say nothing more.
+      case replaced
+    }
+    let key: String
+    let descriptor: Int32
+    var owner: KeyTable.Owner
+    var state = State.unknown
+    var address: Address?
+    var generation: UInt32 = 0
+  }
+
+  /// How many connections are remembered after their end.
+  static var endedLimit: Int { 256 }
+  /// A key that is turned away is recorded once in this time, in microseconds.
+  static var turnedAwayInterval: Int64 { 10_000_000 }
+
+  let pid: Int32
+  /// The broker's own generation.
+  let generation: UInt32
+  /// The number of the last envelope that was stamped.
+  private(set) var sequence: UInt64
+  /// The time of what happens; the caller sets it before it tells of anything.
+  var now: Timestamp
+  var keys = KeyTable()
+  var registrations: [Address: Registration]
+  var peers: [Line: Peer] = [:]
+  private var lines: [Address: Line] = [:]
+  private var descriptors: [Int32: Line] = [:]
+  private var ended: [Line] = []
+  var interest = Interest()
+  private var turnedAway: [String: Timestamp] = [:]
+  var effects: [Effect] = []
+
+  /// The routing of a new broker.
+  ///
+  /// - Parameters:
+  ///   - recovered: what its predecessor's journal tells.
+  ///   - standing: the standing keys, z85, with what each may speak as.
+  init(pid: Int32, recovered: JournalRecovery, standing: [String: AddressPattern], now: Timestamp) {
+    self.pid = pid
+    self.generation = recovered.busGeneration + 1
+    self.sequence = recovered.lastSequence
+    self.now = now
+    self.registrations = recovered.registrations.filter { $0.key.role != .operator }
+    for key in recovered.formerKeys { keys.revoke(key) }
+    for registration in registrations.values {
+      guard let key = registration.publicKey else { continue }
+      if registration.isRetired {
+        keys.revoke(key)
+      } else {
+        keys.admit(key, registration.address, generation: registration.generation)
+      }
+    }
+    setStanding(standing)
+  }
+
+  /// Takes over the standing keys. None of them speaks as the bus, whose key stands in the same folder.
+  mutating func setStanding(_ standing: [String: AddressPattern]) {
+    keys.setStanding(standing.filter { !$0.value.matches(.messageBus) && !$0.value.matches(.journal) })
+  }
+
+  /// The first record of a segment: all that is known.
+  mutating func started() -> [UInt8] {
+    let known = registrations.values.filter { $0.address.role != .operator }.sorted { $0.address.text < $1.address.text }
+    record(BusStarted(pid: pid, generation: generation, registrations: known), to: .journal)
+    guard case .record(let frame)? = takeEffects().first else {
+      preconditionFailure("the bus knows too many addresses for one record: \(known.count)")
+    }
+    return frame
+  }
+
+  // MARK: Frames
+
+  /// A frame arrived.
+  ///
+  /// - Parameters:
+  ///   - key: the key that the connection has proven to hold.
+  ///   - descriptor: what names the connection when its end is told; -1 when unknown.
+  mutating func received(_ frame: [UInt8], on line: Line, key: String, descriptor: Int32) -> [Effect] {
+    guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
+      refuse("not-registered", decoded(frame), owner: key, on: line, known: nil)
+      return takeEffects()
+    }
+    let header: EnvelopeHeader
+    do {
+      header = try EnvelopeHeader(decoding: frame)
+    } catch {
+      let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
+      refuse(reason, nil, owner: peer.owner.text, on: line, known: peer.address ?? peer.owner.onlyAddress)
+      return takeEffects()
+    }
+    judge(frame, header, peer, line)
+    return takeEffects()
+  }
+
+  /// A message of several frames arrived, which is no envelope.
+  mutating func receivedMultipart(on line: Line, key: String, descriptor: Int32) -> [Effect] {
+    let peer = peer(on: line, key: key, descriptor: descriptor)
+    refuse(
+      "not-an-envelope", nil, owner: peer?.owner.text ?? key, on: line, known: peer?.address ?? peer?.owner.onlyAddress)
+    return takeEffects()
+  }
+
+  private mutating func judge(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+    let own = peer.address ?? peer.owner.onlyAddress
+    let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySpeak(as: header.source)
+    guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: own) }
+    let isHello = header.kind == Hello.kind && header.destination == .messageBus
+    switch peer.state {
+    case .replaced:
+      return refuse("not-registered", header, owner: peer.owner.text, on: line, known: header.source)
+    case .ended where isHello, .unknown where keys[peer.key] == nil, .asked where keys[peer.key] == nil:
+      return refuse("not-registered", header, owner: peer.owner.text, on: line, known: header.source)
+    case .asked where !isHello:
+      return
+    case .unknown where !isHello:
+      peers[line]?.state = .asked
+      return say(WhoAreYou(), to: header.source, on: line, cause: header.id)
+    default: break
+    }
+    if let reason = ConversationTable.refusal(of: header) {
+      return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
+    }
+    if isHello { return hello(frame, header, peer, line) }
+    accept(frame, header, peer.generation)
+    switch header.destination.role {
+    case .journal: break
+    case .messageBus: answer(header, body: frame.suffix(header.bodyLength), on: line)
+    default: break
+    }
+  }
+
+  /// Stamps, records and forwards.
+  mutating func accept(_ frame: [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
+    let destination = lines[header.destination]
+    let life = destination.flatMap { peers[$0]?.generation } ?? 0
+    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
+    effects.append(.record(stamped))
+    guard header.destination.role != .journal, header.destination != .messageBus else { return }
+    interest.note(header.source, in: header.destination)
+    if let destination {
+      effects.append(.forward(stamped, header, to: destination))
+    } else {
+      undelivered(header, .unreachable)
+    }
+  }
+
+  private mutating func stamp(_ frame: [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32) -> [UInt8] {
+    sequence += 1
+    var stamped = frame
+    EnvelopeHeader.stamp(
+      &stamped, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
+    return stamped
+  }
+
+  // MARK: What the broker itself says
+
+  /// Records a notice of the broker, and forwards it to where its destination is connected.
+  mutating func record<N: Notice>(_ notice: N, to destination: Address, cause: UUID? = nil, correlation: UUID? = nil) {
+    say(notice, to: destination, on: lines[destination], cause: cause, correlation: correlation)
+  }
+
+  mutating func say<N: Notice>(
+    _ notice: N, to destination: Address, on line: Line?, cause: UUID? = nil, correlation: UUID? = nil
+  ) {
+    guard let body = try? BodyCoding.encode(notice) else { return }
+    let header = EnvelopeHeader(
+      kind: N.kind, sentAt: now, cause: cause, correlation: correlation, source: .messageBus, destination: destination)
+    send(Envelope(header: header, body: body), on: line)
+  }
+
+  mutating func reply<T: Encodable>(_ reply: T, to header: EnvelopeHeader, on line: Line) {
+    do {
+      answer(header, .ok, try BodyCoding.encode(reply), on: line)
+    } catch {
+      fail(header, error, on: line)
+    }
+  }
+
+  mutating func fail(_ header: EnvelopeHeader, _ error: BusError, on line: Line) {
+    // A BusError is two short texts and a flag: it has an encoding.
+    answer(header, .failed, (try? BodyCoding.encode(error)) ?? [], on: line)
+  }
+
+  private mutating func answer(_ asked: EnvelopeHeader, _ kind: Kind.Answer, _ body: [UInt8], on line: Line) {
+    let header = EnvelopeHeader(
+      kind: asked.kind.answered(kind), sentAt: now, cause: asked.id, correlation: asked.correlation, source: .messageBus,
+      destination: asked.source)
+    send(Envelope(header: header, body: body), on: line)
+  }
+
+  private mutating func send(_ envelope: Envelope, on line: Line?) {
+    // Bodies come from BodyCoding, which keeps the limit, so there is a frame.
+    guard let frame = try? envelope.encoded() else { return }
+    let life = line.flatMap { peers[$0]?.generation } ?? 0
+    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
+    effects.append(.record(stamped))
+    if let line { effects.append(.forward(stamped, envelope.header, to: line)) }
+  }
+
+  /// A refusal is one envelope: to the key's owner if that is one address, else for the journal only.
+  private mutating func refuse(
+    _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
+  ) {
+    let notice = Refused(
+      reason: reason, claimed: header?.source.text ?? "", keyOwner: owner, kindName: header?.kind.name ?? "",
+      destination: header?.destination.text ?? "")
+    say(
+      notice, to: known ?? .journal, on: known == nil ? nil : line, cause: header?.id, correlation: header?.correlation)
+  }
+
+  private mutating func undelivered(_ header: EnvelopeHeader, _ code: BusError.Code) {
+    let notice = Undelivered(kindName: header.kind.name, destination: header.destination, code: code)
+    record(notice, to: header.source, cause: header.id, correlation: header.correlation)
+  }
+
+  private func decoded(_ frame: [UInt8]) -> EnvelopeHeader? { try? EnvelopeHeader(decoding: frame) }
+
+  mutating func takeEffects() -> [Effect] {
+    defer { effects = [] }
+    return effects
+  }
+}
+
+// MARK: - Connections
+
+extension Routing {
+  /// What is known of the connection; nil when its key is not or no longer known.
+  private mutating func peer(on line: Line, key: String, descriptor: Int32) -> Peer? {
+    if let peer = peers[line] { return peer }
+    guard let owner = keys[key] else { return nil }
+    let peer = Peer(key: key, descriptor: descriptor, owner: owner)
+    peers[line] = peer
+    if descriptor >= 0 { descriptors[descriptor] = line }
+    return peer
+  }
+
+  /// The connection that has this descriptor now. From here on the descriptor names no connection any more.
+  mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
+
+  /// A connection is over.
+  mutating func lost(_ line: Line) -> [Effect] {
+    guard let peer = peers[line] else { return [] }
+    switch peer.state {
+    case .unknown, .asked: peers[line] = nil
+    case .replaced: forgetLater(line)
+    case .ended: break
+    case .current: disconnect(line, .disconnected)
+    }
+    return takeEffects()
+  }
+
+  /// A frame could not be sent. What the broker itself said is lost then: it is told again at the next hello, or it is an
+  /// answer, whose asker has a deadline.
+  mutating func notSent(_ header: EnvelopeHeader, on line: Line, isGone: Bool) -> [Effect] {
+    if isGone, peers[line]?.state == .current { disconnect(line, .disconnected) }
+    if header.source != .messageBus { undelivered(header, isGone ? .unreachable : .busy) }
+    return takeEffects()
+  }
+
+  /// The current connection of an address.
+  func line(of address: Address) -> Line? { lines[address] }
+
+  /// Makes a connection the one of its address.
+  mutating func connect(_ line: Line, _ address: Address, generation: UInt32, replaces: Bool) {
+    if let old = lines[address], old != line { end(old, replaces ? .replaced : .ended) }
+    lines[address] = line
+    peers[line]?.state = .current
+    peers[line]?.address = address
+    peers[line]?.generation = generation
+  }
+
+  /// Takes a connection out of the routes, and tells it.
+  mutating func disconnect(_ line: Line, _ change: RegistrationChanged.Change) {
+    guard let address = peers[line]?.address, var registration = registrations[address] else { return }
+    end(line, .ended)
+    registration.isConnected = false
+    registrations[address] = registration
+    record(RegistrationChanged(change, registration), to: .journal)
+    tell(Presence(address: address, isPresent: false, generation: registration.generation))
+    if address.role == .operator {
+      registrations[address] = nil
+      interest.forget(address)
+    }
+  }
+
+  mutating func end(_ line: Line, _ state: Peer.State) {
+    guard let address = peers[line]?.address else { return }
+    if lines[address] == line { lines[address] = nil }
+    peers[line]?.state = state
+    forgetLater(line)
+  }
+
+  private mutating func forgetLater(_ line: Line) {
+    guard !ended.contains(line) else { return }
+    ended.append(line)
+    if ended.count > Self.endedLimit { peers[ended.removeFirst()] = nil }
+  }
+
+  /// Tells whoever is interested and connected.
+  mutating func tell(_ presence: Presence) {
+    for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
+      record(presence, to: listener)
+    }
+  }
+
+  // MARK: Who may connect
+
+  enum Admission: Equatable {
+    case admitted
+    /// Not known now; a later broker or a later key file may know it.
+    case unknown
+    /// Never again.
+    case refused
+  }
+
+  /// Somebody who holds a key wants to connect to the bus, or to the tap.
+  mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Effect]) {
+    if let owner = keys[key] {
+      guard isTap, !owner.isOperator else { return (.admitted, []) }
+      return (.refused, turnAway("not-an-operator", key, peerAddress))
+    }
+    let isRevoked = keys.isRevoked(key)
+    return (
+      isRevoked ? .refused : .unknown, turnAway(isRevoked ? "revoked-key" : "unknown-key", key, peerAddress)
+    )
+  }
+
+  /// Records that a connection was turned away: once in ten seconds for each key, since it will come again and again.
+  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Effect] {
+    let name = key.isEmpty ? reason : key
+    if let last = turnedAway[name], now.microseconds - last.microseconds < Self.turnedAwayInterval { return [] }
+    if turnedAway.count > 4096 { turnedAway = [:] }
+    turnedAway[name] = now
+    record(TurnedAway(reason: reason, publicKey: key, peerAddress: peerAddress), to: .journal)
+    return takeEffects()
+  }
+}
