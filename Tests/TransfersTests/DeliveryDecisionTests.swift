@@ -4,7 +4,6 @@ import Testing
 
 @testable import Transfers
 
-private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 private let session = SessionKey(owner: widget, identifier: "figures")
 private let one = TaskKey(session: session, identifier: 1)
 private let two = TaskKey(session: session, identifier: 2)

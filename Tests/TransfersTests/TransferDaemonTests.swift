@@ -1,0 +1,244 @@
+import Conversations
+import Foundation
+import MessageBus
+import Testing
+import Timekeeping
+
+@testable import Transfers
+
+private let bytes = figures(300_000)
+
+@Suite(.timeLimit(.minutes(1))) struct TransferDaemonTests {
+  @Test func `a file is downloaded and handed over, and forgotten when that was acknowledged`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    let finished = await scene.recorded(.finished)
+    #expect(finished?.sha256 == digest(bytes))
+    await daemon.awake(widget, generation: 1, woken: false)
+    let heard = await owner.next()
+    #expect(heard?.files == [Data(bytes)])
+    #expect(heard?.events.wakesHandler == false)
+    #expect(heard?.events.outcomes.first?.response?.status == 200)
+    #expect(heard?.events.outcomes.first?.task.taskDescription == "note")
+    await scene.heard(SessionAcknowledged.kind)
+    #expect(try await daemon.status().map(\.undelivered) == [0])
+    #expect(scene.files(below: "transfers", ending: ".part") == [])
+    #expect(scene.files(below: "containers", ending: ".tmp") == [])
+    let again = try await owner.open()
+    #expect(again.nextTaskIdentifier == 2)
+    #expect(again.tasks == [])
+    await scene.end(daemon)
+  }
+
+  @Test func `a task is on disk when resume is answered, and one task however often it is said`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, pauseAfter: 1000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(7, scene.server.url)
+    try await owner.create(7, scene.server.url)
+    let reply = try await owner.open()
+    #expect(reply.tasks.map(\.taskIdentifier) == [7])
+    #expect(reply.nextTaskIdentifier == 8)
+    await scene.end(daemon)
+  }
+
+  @Test func `a task of a session that was never created is refused`() async throws {
+    let scene = try await TransferScene(.init())
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    await #expect { try await owner.create(1, "http://127.0.0.1:1/") } throws: {
+      ($0 as? BusError)?.code == .noSuchSession
+    }
+    await scene.end(daemon)
+  }
+
+  @Test func `a connection that breaks is taken up where the file ends`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, cutAfter: 100_000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    let retrying = await scene.recorded(.retrying)
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
+    let at = retrying?.bytes ?? 0
+    #expect(at > 0)
+    #expect(scene.server.seen.map(\.range) == [nil, "bytes=\(at)-"])
+    #expect(scene.server.seen.last?.ifRange == "\"a\"")
+    await scene.end(daemon)
+  }
+
+  @Test func `after the host's own death the download goes on where the file ends`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, cutAfter: 100_000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.retrying)
+    await scene.end(daemon)
+    let second = try await scene.host()
+    let resumed = await scene.recorded(.resumed)
+    #expect((resumed?.bytes ?? 0) > 0)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
+    await second.awake(widget, generation: 1, woken: false)
+    let heard = await owner.next()
+    #expect(heard?.files == [Data(bytes)])
+    // The owner sees the response that the file belongs to, and not the one to the range.
+    #expect(heard?.events.outcomes.first?.response?.status == 200)
+    await scene.end(second)
+  }
+
+  @Test(arguments: [true, false])
+  func `a file that changed or a server without ranges begins again`(honoursRanges: Bool) async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, honoursRanges: honoursRanges, cutAfter: 100_000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.retrying)
+    let newer = Array(bytes.reversed())
+    scene.server.behave {
+      $0.bytes = newer
+      $0.entityTag = "\"b\""
+    }
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    await scene.recorded(.restarted)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(newer))
+    await scene.end(daemon)
+  }
+
+  @Test func `a file without a validator begins again`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, entityTag: nil, cutAfter: 100_000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.retrying)
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
+    #expect(scene.server.seen.map(\.range) == [nil, nil])
+    await scene.end(daemon)
+  }
+
+  @Test func `a range that cannot be had is asked for again from the beginning`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, cutAfter: 100_000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.retrying)
+    // The same tag on a file that is shorter now than what we have: 416.
+    scene.server.behave { $0.bytes = Array(bytes.prefix(1000)) }
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(Array(bytes.prefix(1000))))
+    #expect(scene.server.seen.count == 3)
+    #expect(scene.server.seen.last?.range == nil)
+    await scene.end(daemon)
+  }
+
+  @Test func `an error of the server is a success with a body`() async throws {
+    let scene = try await TransferScene(.init(bytes: [1, 2, 3], status: 404))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    await daemon.awake(widget, generation: 1, woken: false)
+    let outcome = await owner.next()?.events.outcomes.first
+    #expect(outcome?.response?.status == 404)
+    #expect(outcome?.failure == nil)
+    #expect(outcome?.task.bytesReceived == 3)
+    await scene.end(daemon)
+  }
+
+  @Test func `a redirect is followed`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, redirectTo: "/elsewhere"))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
+    await daemon.awake(widget, generation: 1, woken: false)
+    #expect(await owner.next()?.events.outcomes.first?.response?.url.hasSuffix("/elsewhere") == true)
+    await scene.end(daemon)
+  }
+
+  @Test func `nobody at the other end is tried again, and cancelling ends it`() async throws {
+    let scene = try await TransferScene(.init())
+    await scene.server.stop()
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.retrying)
+    await scene.clock.whenSomebodySleeps(within: 1)
+    scene.clock.advance(by: 1)
+    await scene.recorded(.retrying, 2)
+    _ = try await owner.connection.request(
+      CancelTransfer(session: "figures", taskIdentifier: 1), to: .host("iphone"))
+    await daemon.awake(widget, generation: 1, woken: false)
+    let outcome = await owner.next()?.events.outcomes.first
+    #expect(outcome?.failure?.code == -999)
+    #expect(outcome?.file == nil)
+    await scene.end(daemon)
+  }
+
+  @Test func `what cannot be had at all fails at once`() async throws {
+    let scene = try await TransferScene(.init())
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, "ftp://example.com/file")
+    await scene.recorded(.failed)
+    await daemon.awake(widget, generation: 1, woken: false)
+    #expect(await owner.next()?.events.outcomes.first?.failure?.code == -1002)
+    await scene.end(daemon)
+  }
+
+  @Test func `an owner that took the file and died is handed a whole one under the same id`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus, .takesAndHangs)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    await daemon.awake(widget, generation: 1, woken: true)
+    let first = await owner.next()
+    #expect(first?.files == [Data(bytes)])
+    await scene.bus.disconnect(widget)
+    await daemon.ended(widget, generation: 1)
+    let next = try await ModelOwner(scene.bus)
+    await daemon.awake(widget, generation: 2, woken: true)
+    let second = await next.next()
+    #expect(second?.id == first?.id)
+    #expect(second?.events.wakesHandler == true)
+    #expect(second?.files == [Data(bytes)])
+    await scene.heard(SessionAcknowledged.kind)
+    await scene.end(daemon)
+  }
+
+  @Test func `events that were not acknowledged outlive the host`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    await scene.end(daemon)
+    let second = try await scene.host()
+    var intents = second.intents.makeAsyncIterator()
+    #expect(await intents.next() == .wantAwake(widget, because: "events figures", launches: true))
+    await second.awake(widget, generation: 1, woken: true)
+    #expect(await owner.next()?.files == [Data(bytes)])
+    await scene.heard(SessionAcknowledged.kind)
+    await scene.end(second)
+  }
+}
