@@ -96,13 +96,13 @@ let package = Package(
     room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
 
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
-    room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus"]),
-    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations"]),
-    room("SwiftUI", in: "Authoring", ["Archive", "AuthoredProcess", "BackgroundURLSession"]),
+    room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
+    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
+    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations"]),
     room(
       "WidgetKit", in: "Authoring",
-      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "SwiftUI"]),
-    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations"]),
+      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI"]),
+    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
 
     // Device: the rooms of the host system. No room imports another.
     room("Timekeeping", in: "Device"),
@@ -156,8 +156,8 @@ let package = Package(
       ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
-    tests("ClusterTests", ["Cluster", "Conversations"]),
-    tests("WidgetLabTests", ["Cluster", "Conversations", "Journal", "WidgetLab"]),
+    tests("ClusterTests", ["Cluster", "Conversations", logging]),
+    tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
     tests("HouseTests", []),
     tests("LiveTests", ["Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting"]),
   ],

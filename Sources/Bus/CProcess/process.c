@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,6 +14,8 @@
 int process_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0); }
 
 int process_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
+
+int process_print_by_line(void) { return setvbuf(stdout, NULL, _IOLBF, 0); }
 
 int process_open_pidfd(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 

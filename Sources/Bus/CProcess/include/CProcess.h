@@ -13,6 +13,9 @@ int process_set_parent_death_signal(int signal);
 /// prctl(PR_SET_NAME): what `ps -L` and /proc/PID/comm show for this thread; 15 bytes of it.
 int process_set_name(const char *name);
 
+/// setvbuf(stdout, _IOLBF): what is printed leaves the process line by line, also into a pipe. Before anything is printed.
+int process_print_by_line(void);
+
 /// A descriptor of a process, which becomes readable when the process has ended. Closed by an exec.
 int process_open_pidfd(pid_t pid);
 

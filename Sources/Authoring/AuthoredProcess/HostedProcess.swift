@@ -1,0 +1,128 @@
+package import Conversations
+package import Foundation
+package import MessageBus
+import Synchronization
+
+/// One life of an author's process on a device: who it is, its folders, and its connection to the host system.
+///
+/// In a process there is one, made by `begin()`. A test makes as many as it likes and puts one in force with
+/// `asCurrent`.
+package final class HostedProcess: Sendable {
+  /// Which process an author's call comes from, and what it follows from.
+  private struct Ambient: Sendable {
+    let process: HostedProcess
+    let story: Story
+  }
+
+  private struct State {
+    var parts: [ObjectIdentifier: any Sendable] = [:]
+    var deliveries: [UUID: Task<Void, Never>] = [:]
+    var introductions: [@Sendable () async -> Void] = []
+  }
+
+  @TaskLocal private static var ambient: Ambient?
+  private static let installed = Mutex<HostedProcess?>(nil)
+
+  /// The process of whoever asks: the one whose code is being called, or else the one that this executable is. `nil` in
+  /// an executable that no agent started.
+  package static var current: HostedProcess? { ambient?.process ?? installed.withLock { $0 } }
+
+  /// What the author's code that is running now was called for.
+  package static var currentStory: Story { ambient?.story ?? .none }
+
+  package let address: Address
+  /// The host system of the device.
+  package let host: Address
+  /// Which life of the address this is.
+  package let generation: UInt32
+  /// The process's own folder.
+  package let container: String
+  /// Folders of app groups, by group identifier.
+  package let groups: [String: String]
+  package let connection: any BusConnection
+  /// How long a call of an author's thread may wait for the host. Five seconds, says `Documentation/fidelity.md` (ours).
+  package let callLimit: Duration
+  private let state = Mutex(State())
+
+  /// A life from its certificate, on a connection that has not been started.
+  package init(_ certificate: BirthCertificate, connection: any BusConnection, callLimit: Duration = .seconds(5)) {
+    address = certificate.address
+    host = certificate.host
+    generation = certificate.generation
+    container = certificate.container
+    groups = certificate.groups
+    self.connection = connection
+    self.callLimit = callLimit
+  }
+
+  /// Makes this the process that the whole executable is. Once.
+  func install() {
+    HostedProcess.installed.withLock { $0 = self }
+  }
+
+  /// Calls an author's code as a part of this process and of a story.
+  package func asCurrent<Result>(_ story: Story = .none, _ body: () throws -> Result) rethrows -> Result {
+    try HostedProcess.$ambient.withValue(Ambient(process: self, story: story), operation: body)
+  }
+
+  /// The same for code that waits.
+  package func asCurrent<Result>(_ story: Story = .none, _ body: () async throws -> Result) async rethrows -> Result {
+    try await HostedProcess.$ambient.withValue(Ambient(process: self, story: story), operation: body)
+  }
+
+  /// The one value of a type that a module keeps with this process; made when it is first asked for. `make` must not
+  /// ask for a part itself.
+  package func part<Part: Sendable>(_ type: Part.Type, _ make: (HostedProcess) -> Part) -> Part {
+    state.withLock { state in
+      if let part = state.parts[ObjectIdentifier(type)] as? Part { return part }
+      let part = make(self)
+      state.parts[ObjectIdentifier(type)] = part
+      return part
+    }
+  }
+
+  /// The story of a background session of this process.
+  package func story(ofSession identifier: String, cause: UUID? = nil) -> Story {
+    Story(cause: cause, correlation: Story.session(address, identifier))
+  }
+
+  // MARK: What is said again until it is heard
+
+  /// Sends an event to the host from an author's synchronous call. Any thread.
+  package func deliver(_ event: some Event, story: Story) {
+    let id = UUID()
+    state.withLock { state in
+      state.deliveries[id] = Task {
+        do {
+          try await self.connection.deliver(event, to: self.host, id: id, story: story)
+        } catch {
+          self.log("\(type(of: event).kind) did not reach the host: \(error)")
+        }
+        self.state.withLock { $0.deliveries[id] = nil }
+      }
+    }
+  }
+
+  /// Returns when every event that `deliver` was given before this call has been acknowledged: what an author asked for
+  /// while it handled something is on record before that is.
+  package func settled() async {
+    let tasks = state.withLock { Array($0.deliveries.values) }
+    for task in tasks { await task.value }
+  }
+
+  // MARK: What a new host must be told
+
+  /// `tell` is called after each `process.ready` but the first, in the order of these calls.
+  package func onNewHost(_ tell: @escaping @Sendable () async -> Void) {
+    state.withLock { $0.introductions.append(tell) }
+  }
+
+  func introduceAgain() async {
+    for tell in state.withLock({ $0.introductions }) { await tell() }
+  }
+
+  /// A line on standard error, which the agent puts into the journal. Any thread.
+  package func log(_ text: String) {
+    writeLine("\(address.short): \(text)")
+  }
+}

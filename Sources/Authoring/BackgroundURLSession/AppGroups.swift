@@ -1,0 +1,10 @@
+import AuthoredProcess
+public import Foundation
+
+extension FileManager {
+  /// The folder of an app group, which the apps and extensions of the group share; `nil` when the process does not
+  /// belong to the group.
+  public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
+    HostedProcess.current?.groups[groupIdentifier].map { URL(fileURLWithPath: $0, isDirectory: true) }
+  }
+}

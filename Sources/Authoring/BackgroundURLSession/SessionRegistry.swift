@@ -1,0 +1,116 @@
+package import AuthoredProcess
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+
+/// An author's handler for the events of background sessions: of a widget's configuration, or of the app's delegate.
+package struct BackgroundEventsHandler {
+  /// Whether it is for the session of this identifier.
+  package let matches: (_ identifier: String) -> Bool
+  /// The author's action; it calls the completion when the events have been handled.
+  package let call: (_ identifier: String, _ completion: @escaping () -> Void) -> Void
+
+  /// A handler. Both closures run on the main actor.
+  package init(
+    matches: @escaping (_ identifier: String) -> Bool,
+    call: @escaping (_ identifier: String, _ completion: @escaping () -> Void) -> Void
+  ) {
+    self.matches = matches
+    self.call = call
+  }
+}
+
+/// The background sessions of one process: one for each identifier, for as long as it is valid.
+package final class SessionRegistry: Sendable {
+  private struct State {
+    var sessions: [String: SessionCore] = [:]
+    var waiting: [String: [CheckedContinuation<SessionCore, Never>]] = [:]
+  }
+
+  let process: HostedProcess
+  private let state = Mutex(State())
+  @MainActor private var handlers: [BackgroundEventsHandler] = []
+
+  private init(_ process: HostedProcess) { self.process = process }
+
+  /// The sessions of a process.
+  package static func of(_ process: HostedProcess) -> SessionRegistry {
+    process.part(SessionRegistry.self) { SessionRegistry($0) }
+  }
+
+  static var current: SessionRegistry {
+    guard let process = HostedProcess.current else {
+      fatalError("a background URLSession needs the device of `widgetlab up`; this process was not started by its agent")
+    }
+    return of(process)
+  }
+
+  /// Takes the events of background sessions and hands them to the author's handlers and delegates. Before the process
+  /// is announced; once.
+  @MainActor package func serve(_ handlers: [BackgroundEventsHandler]) {
+    self.handlers = handlers
+    process.connection.onEvent(SessionEvents.self) { events, received in
+      await self.deliver(events, cause: received.id)
+    }
+    process.onNewHost {
+      for session in self.state.withLock({ Array($0.sessions.values) }) { session.openAgain() }
+    }
+  }
+
+  @MainActor func handlers(for identifier: String) -> [BackgroundEventsHandler] {
+    handlers.filter { $0.matches(identifier) }
+  }
+
+  // MARK: Sessions
+
+  /// The session of a configuration's identifier: the one that is there, or a new one.
+  func session(
+    _ configuration: URLSessionConfiguration.Values, delegate: (any URLSessionDelegate)?, queue: OperationQueue?
+  ) -> SessionCore {
+    let made = SessionCore(
+      configuration, delegate: delegate, queue: queue, obstacle: obstacle(configuration), in: process)
+    guard made.obstacle == nil else { return made }
+    let (session, waiting) = state.withLock { state in
+      if let there = state.sessions[made.identifier] { return (there, [CheckedContinuation<SessionCore, Never>]()) }
+      state.sessions[made.identifier] = made
+      return (made, state.waiting.removeValue(forKey: made.identifier) ?? [])
+    }
+    guard session === made else {
+      process.log(
+        "A background URLSession with identifier \(made.identifier) already exists! Its delegate stays the first one.")
+      return session
+    }
+    made.open()
+    for continuation in waiting { continuation.resume(returning: made) }
+    return made
+  }
+
+  /// An extension's session needs a folder that it shares with its app (documented: `sharedContainerIdentifier`).
+  private func obstacle(_ configuration: URLSessionConfiguration.Values) -> URLError.Code? {
+    guard process.address.role == .widgetExtension else { return nil }
+    let group = configuration.sent.sharedContainerIdentifier
+    guard let group, process.groups[group] != nil else { return .backgroundSessionRequiresSharedContainer }
+    return nil
+  }
+
+  func remove(_ session: SessionCore) {
+    state.withLock { state in
+      if state.sessions[session.identifier] === session { state.sessions[session.identifier] = nil }
+    }
+  }
+
+  func has(_ identifier: String) -> Bool { state.withLock { $0.sessions[identifier] != nil } }
+
+  /// The session of an identifier, as soon as the author has made it.
+  func session(_ identifier: String) async -> SessionCore {
+    await withCheckedContinuation { continuation in
+      let session = state.withLock { state in
+        let session = state.sessions[identifier]
+        if session == nil { state.waiting[identifier, default: []].append(continuation) }
+        return session
+      }
+      if let session { continuation.resume(returning: session) }
+    }
+  }
+}

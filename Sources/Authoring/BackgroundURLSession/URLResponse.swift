@@ -1,0 +1,70 @@
+import Conversations
+public import Foundation
+
+/// Makes a class that others may inherit from `Sendable`, checked by the compiler: its instances are constants all
+/// through, and every member is free of isolation. Nothing ever runs on this actor.
+@globalActor public actor ConstantAfterInit {
+  /// The instance that the language asks for.
+  public static let shared = ConstantAfterInit()
+}
+
+/// The response to a request for a URL. Source: `Foundation.URLResponse`.
+@ConstantAfterInit open class URLResponse: NSObject {
+  /// The URL of the response, after redirections.
+  public nonisolated let url: URL?
+  /// The type that the server named, without its parameters.
+  public nonisolated let mimeType: String?
+  /// Bytes; -1 when the server did not say.
+  public nonisolated let expectedContentLength: Int64
+  /// The character set that the server named.
+  public nonisolated let textEncodingName: String?
+
+  /// A response of any scheme.
+  public nonisolated init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
+    self.url = url
+    self.mimeType = mimeType
+    self.expectedContentLength = Int64(length)
+    self.textEncodingName = name
+  }
+}
+
+/// The response to an HTTP request. Source: `Foundation.HTTPURLResponse`.
+@ConstantAfterInit open class HTTPURLResponse: URLResponse {
+  /// The status code, such as 200.
+  public nonisolated let statusCode: Int
+  private nonisolated let fields: [String: String]
+
+  /// A response with these header fields. `httpVersion` is taken and not kept, as Apple does.
+  public nonisolated init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?) {
+    let fields = headerFields ?? [:]
+    self.statusCode = statusCode
+    self.fields = fields
+    let type = HTTPURLResponse.value(of: "content-type", in: fields)
+    let parts = (type ?? "").split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+    let charset = parts.dropFirst().first { $0.lowercased().hasPrefix("charset=") }?.dropFirst("charset=".count)
+    super.init(
+      url: url, mimeType: parts.first,
+      expectedContentLength: HTTPURLResponse.value(of: "content-length", in: fields).flatMap { Int($0) } ?? -1,
+      textEncodingName: charset.map(String.init))
+  }
+
+  /// The header fields.
+  public nonisolated var allHeaderFields: [AnyHashable: Any] { fields }
+
+  /// The value of a header field, its name compared without regard to case.
+  public nonisolated func value(forHTTPHeaderField field: String) -> String? {
+    HTTPURLResponse.value(of: field, in: fields)
+  }
+
+  private static nonisolated func value(of name: String, in fields: [String: String]) -> String? {
+    fields.first { $0.key.lowercased() == name.lowercased() }?.value
+  }
+
+  /// A response that the host kept.
+  nonisolated convenience init?(_ transfer: TransferResponse) {
+    guard let url = URL(string: transfer.url) else { return nil }
+    let pairs = transfer.headers.filter { $0.count == 2 }.map { ($0[0], $0[1]) }
+    let fields = Dictionary(pairs) { "\($0), \($1)" }
+    self.init(url: url, statusCode: transfer.status, httpVersion: nil, headerFields: fields)
+  }
+}

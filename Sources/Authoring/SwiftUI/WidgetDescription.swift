@@ -1,0 +1,49 @@
+package import Archive
+package import BackgroundURLSession
+package import Conversations
+
+/// A widget's configuration, read once when the process begins.
+@MainActor package struct WidgetDescription {
+  /// The author's name of the widget; `nil` for a configuration without content.
+  package var kind: String?
+  package var displayName: String?
+  package var description: String?
+  /// `nil`: all.
+  package var families: [WidgetFamilyName]?
+  package var handlers: [BackgroundEventsHandler] = []
+  /// Asks the provider for a timeline and archives its views. `nil` for a configuration without content.
+  package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
+
+  init() {}
+}
+
+/// A configuration that says itself what it adds to the description.
+@MainActor package protocol DescribedConfiguration {
+  func describe(_ description: inout WidgetDescription)
+}
+
+/// A widget that stands for several.
+@MainActor protocol WidgetGroup {
+  var widgets: [any Widget] { get }
+}
+
+extension WidgetConfiguration {
+  /// Adds what this configuration says, or what its body says.
+  package func add(to description: inout WidgetDescription) {
+    if let described = self as? any DescribedConfiguration { return described.describe(&description) }
+    guard Body.self != Never.self else {
+      preconditionFailure("\(Self.self) has neither a body nor a description")
+    }
+    body.add(to: &description)
+  }
+}
+
+extension Widget {
+  /// The descriptions of this widget, or of those that it stands for, in their order.
+  package var descriptions: [WidgetDescription] {
+    if let group = self as? any WidgetGroup { return group.widgets.flatMap { $0.descriptions } }
+    var description = WidgetDescription()
+    body.add(to: &description)
+    return [description]
+  }
+}

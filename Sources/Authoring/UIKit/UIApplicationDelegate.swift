@@ -1,0 +1,40 @@
+public import Foundation
+
+/// What the system tells an app. Source: `UIKit.UIApplicationDelegate`; every method is optional.
+@MainActor public protocol UIApplicationDelegate: NSObjectProtocol {
+  /// `main()` makes the delegate.
+  init()
+  /// The process has begun.
+  func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool
+  /// The app is in front.
+  func applicationDidBecomeActive(_ application: UIApplication)
+  /// The app is in front no longer.
+  func applicationDidEnterBackground(_ application: UIApplication)
+  /// The process is about to end.
+  func applicationWillTerminate(_ application: UIApplication)
+  /// The tasks of a background session have ended: make the session, and call the completion handler when its delegate
+  /// has been told all.
+  func application(
+    _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+    completionHandler: @escaping () -> Void)
+}
+
+extension UIApplicationDelegate {
+  /// Says that all is well.
+  public func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool { true }
+  /// Does nothing.
+  public func applicationDidBecomeActive(_ application: UIApplication) {}
+  /// Does nothing.
+  public func applicationDidEnterBackground(_ application: UIApplication) {}
+  /// Does nothing.
+  public func applicationWillTerminate(_ application: UIApplication) {}
+  /// Leaves the events to the session's delegate, as soon as the author makes the session.
+  public func application(
+    _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+    completionHandler: @escaping () -> Void
+  ) { completionHandler() }
+}

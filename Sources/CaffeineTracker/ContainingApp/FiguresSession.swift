@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+import UIKit
+
+/// Downloads the app's own figures in a background session.
+final class FiguresSession: NSObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = FiguresSession()
+  static let identifier = "com.example.CaffeineTracker.app.figures"
+
+  private let made = Mutex<URLSession?>(nil)
+  @MainActor private var completion: (() -> Void)?
+
+  private var session: URLSession {
+    made.withLock { made in
+      if let made { return made }
+      let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      made = session
+      return session
+    }
+  }
+
+  /// Starts a download, unless one is under way.
+  func start() async {
+    let address = ProcessInfo.processInfo.environment["CAFFEINE_FIGURES_URL"] ?? "https://caffeine.example.com/figures"
+    guard let url = URL(string: address), await session.allTasks.isEmpty else { return }
+    session.downloadTask(with: url).resume()
+  }
+
+  /// The system has events of the session. `completion` is called when all have been handled.
+  @MainActor func handleEvents(completion: @escaping () -> Void) {
+    self.completion = completion
+    _ = session
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    let size = (try? FileManager.default.attributesOfItem(atPath: location.path))?[.size] as? Int
+    print("the app's figures came: \(size ?? 0) bytes")
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    if let error { print("the app's download failed: \(error)") }
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    Task { @MainActor in
+      completion?()
+      completion = nil
+    }
+  }
+}

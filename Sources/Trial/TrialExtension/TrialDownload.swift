@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+import WidgetKit
+
+/// The trial's one download.
+final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = TrialDownload()
+  static let identifier = "com.example.Trial.session"
+
+  private let made = Mutex<URLSession?>(nil)
+  @MainActor private var completions: [() -> Void] = []
+
+  private var session: URLSession {
+    made.withLock { made in
+      if let made { return made }
+      let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+      configuration.sharedContainerIdentifier = Point.group
+      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      made = session
+      return session
+    }
+  }
+
+  /// Where the download is moved to.
+  var result: URL { Point.folder.appendingPathComponent("trial-result") }
+
+  /// Of the file that came; `nil` before it came.
+  var digestOfResult: String? {
+    (try? Data(contentsOf: result)).map { SHA256.hexadecimal(of: Array($0)) }
+  }
+
+  /// Starts the download, unless it is under way.
+  func start() async {
+    guard let url = ProcessInfo.processInfo.environment["TRIAL_URL"].flatMap({ URL(string: $0) }) else {
+      fatalError("TRIAL_URL says what the trial extension downloads")
+    }
+    guard await session.allTasks.isEmpty else { return }
+    let task = session.downloadTask(with: url)
+    task.resume()
+    Point.resumed.reached("\(task.taskIdentifier)")
+  }
+
+  @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
+    Point.handler.reached(identifier)
+    completions.append(completion)
+    _ = session
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    Point.fileBefore.reached("\(downloadTask.taskIdentifier)")
+    do {
+      try? FileManager.default.removeItem(at: result)
+      try FileManager.default.moveItem(at: location, to: result)
+      let bytes = Array(try Data(contentsOf: result))
+      Point.fileMoved.reached("\(SHA256.hexadecimal(of: bytes)) \(bytes.count)")
+    } catch {
+      print("the file could not be moved: \(error)")
+    }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    Point.completed.reached("\(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    Point.finish.reached()
+    WidgetCenter.shared.reloadTimelines(ofKind: TrialWidget.kind)
+    Task { @MainActor in
+      let waiting = completions
+      completions = []
+      for completion in waiting { completion() }
+    }
+  }
+}

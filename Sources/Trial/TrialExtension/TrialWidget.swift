@@ -1,0 +1,38 @@
+import SwiftUI
+import WidgetKit
+
+/// A widget extension for tests: it downloads `TRIAL_URL` once, and says and can be held at each point of the way.
+@main struct TrialWidget: Widget {
+  nonisolated static let kind = "Trial"
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: Self.kind, provider: TrialProvider()) { entry in
+      Text(verbatim: entry.text)
+    }
+    .onBackgroundURLSessionEvents(matching: TrialDownload.identifier) { identifier, completion in
+      TrialDownload.shared.handleEvents(of: identifier, completion: completion)
+    }
+  }
+}
+
+struct TrialEntry: TimelineEntry {
+  let date: Date
+  let text: String
+}
+
+struct TrialProvider: TimelineProvider {
+  func placeholder(in context: Context) -> TrialEntry { TrialEntry(date: Date(), text: "placeholder") }
+
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (TrialEntry) -> Void) {
+    completion(TrialEntry(date: Date(), text: "snapshot"))
+  }
+
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<TrialEntry>) -> Void) {
+    Point.timeline.reached()
+    Task {
+      let digest = TrialDownload.shared.digestOfResult
+      if digest == nil { await TrialDownload.shared.start() }
+      completion(Timeline(entries: [TrialEntry(date: Date(), text: digest ?? "nothing yet")], policy: .never))
+    }
+  }
+}
