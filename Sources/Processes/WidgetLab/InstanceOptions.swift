@@ -7,12 +7,14 @@ import Foundation
 struct InstanceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The instance: a name (its folder is .widgetlab/NAME beside the configuration), or a path.", valueName: "name-or-path"))
+      "The instance: a name (its folder is .widgetlab/NAME beside the configuration), or a path.",
+      valueName: "name-or-path"))
   var instance = "default"
 
   @Option(
     help: ArgumentHelp(
-      "The configuration; by default the one that the instance was started with, else ./widgetlab.yaml.", valueName: "file"))
+      "The configuration; by default the one that the instance was started with, else ./widgetlab.yaml.",
+      valueName: "file"))
   var config: String?
 
   /// The instance's folder, absolute; it need not exist.
@@ -20,7 +22,8 @@ struct InstanceOptions: ParsableArguments {
     let isPath = instance.contains("/") || instance == "." || instance == ".."
     if isPath || isFolder(instance) { return InstanceFolder(instance).path }
     guard !instance.isEmpty, !instance.hasPrefix("-") else {
-      throw Complaint(Exit.usage, "'\(instance)' is no name for an instance", advice: "take letters and digits, or a path")
+      throw Complaint(
+        Exit.usage, "'\(instance)' is no name for an instance", advice: "take letters and digits, or a path")
     }
     let home = URL(fileURLWithPath: config ?? Self.defaultConfiguration).deletingLastPathComponent().path
     return InstanceFolder("\(home)/.widgetlab/\(instance)").path

@@ -10,8 +10,8 @@ struct KillCommand: AsyncParsableCommand {
     commandName: "kill",
     abstract: "Sends a real signal, SIGKILL unless told otherwise, to one process of the cluster.",
     discussion: """
-      The extension and the app are killed by their agent, which is their parent. A standing process is killed by the pid
-      that `up` wrote down, if that pid runs its executable on this machine; in another container it is asked over the bus
+      The extension and the app are killed by their agent, which is their parent. A standing process is killed by the pid \
+      that `up` wrote down, if that pid runs its executable on this machine; in another container it is asked over the bus \
       to signal itself. Nothing is ever killed by its name.
 
       EXAMPLES
@@ -36,7 +36,8 @@ struct KillCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       guard let number = ProcessFacts.signal(named: signal) else {
-        throw Complaint(Exit.usage, "'\(signal)' is no signal", advice: "say KILL, TERM, STOP, CONT, or a number from 1 to 64")
+        throw Complaint(
+          Exit.usage, "'\(signal)' is no signal", advice: "say KILL, TERM, STOP, CONT, or a number from 1 to 64")
       }
       let cluster = try options.cluster()
       let killed = try await Killing(cluster: cluster).kill(try cluster.address(process), number)

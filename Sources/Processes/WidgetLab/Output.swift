@@ -20,7 +20,8 @@ enum Output {
 
   static func jsonData<T: Encodable>(_ value: T, pretty: Bool = false) throws -> Data {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting =
+      pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(value)
   }
 

@@ -36,7 +36,8 @@ enum ProtocolPage {
 
   private static var layout: String {
     let rows = fields.map { "| \($0.offset) | \($0.size) | \($0.meaning) |" }
-    return (["## Layout", "", "All integers are little-endian.", "", "| offset | size | field |", "| --- | --- | --- |"]
+    return
+      (["## Layout", "", "All integers are little-endian.", "", "| offset | size | field |", "| --- | --- | --- |"]
       + rows).joined(separator: "\n")
   }
 
@@ -46,7 +47,8 @@ enum ProtocolPage {
     }
     return
       ([
-        "## Kinds", "", "A *request* is answered by its kind with `/ok` or `/failed`, an *event* is sent again until its kind",
+        "## Kinds", "",
+        "A *request* is answered by its kind with `/ok` or `/failed`, an *event* is sent again until its kind",
         "with `/ack` (or `/failed`) comes back, a *notice* is answered by nobody.", "",
         "| kind | style | who to whom | what it says |", "| --- | --- | --- | --- |",
       ] + rows).joined(separator: "\n")

@@ -100,7 +100,8 @@ struct ProcessReport: Encodable, Sendable {
       let generation = address == .messageBus ? bus?.generation : known?.generation
       processes.append(
         Row(
-          process: address.short, generation: generation ?? record.map { UInt32($0.generation) }, pid: pid, state: state,
+          process: address.short, generation: generation ?? record.map { UInt32($0.generation) }, pid: pid,
+          state: state,
           why: pid == nil ? "to be started again by up" : record == nil ? "standing" : "kept alive by up",
           lastEnding: record?.lastEnding))
     }
@@ -109,7 +110,8 @@ struct ProcessReport: Encodable, Sendable {
   private mutating func addChildren(
     _ cluster: ClusterFacts, _ device: DeviceStatus.Reply?, _ children: [ChildProcess]
   ) {
-    for process in device?.processes ?? [] where process.address.role == .app || process.address.role == .widgetExtension {
+    for process in device?.processes ?? []
+    where process.address.role == .app || process.address.role == .widgetExtension {
       processes.append(
         Row(
           process: process.address.short, generation: process.generation, pid: process.pid, state: process.state,

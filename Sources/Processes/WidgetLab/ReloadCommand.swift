@@ -9,7 +9,7 @@ struct ReloadCommand: AsyncParsableCommand {
     commandName: "reload",
     abstract: "Asks for new timelines, as WidgetCenter.reloadTimelines(ofKind:) does.",
     discussion: """
-      The host answers once it has written the reload down; what becomes of it shows in the tail: `timeline.stored`, or
+      The host answers once it has written the reload down; what becomes of it shows in the tail: `timeline.stored`, or \
       `timeline.failed` with the reason.
 
       EXAMPLES
@@ -53,7 +53,7 @@ struct AppCommand: AsyncParsableCommand {
       abstract: "Opens the containing app: launches it, or brings it to the front.",
       discussion: """
         EXAMPLES
-          widgetlab app open                                the only app of the configuration
+          widgetlab app open                                the only app
           widgetlab app open com.example.CaffeineTracker    one of several
         """)
 
@@ -80,7 +80,7 @@ struct PingCommand: AsyncParsableCommand {
     commandName: "ping",
     abstract: "Asks a process over the bus whether it answers and is ready.",
     discussion: """
-      Exit code 0: it answered and is ready. 1: it did not answer in time (dead, stopped, or not connected), or is not ready.
+      Exit code 0: it answered and is ready. 1: it did not answer in time (dead, stopped, or not connected), or is not ready. \
       A health check needs nothing else.
 
       EXAMPLES

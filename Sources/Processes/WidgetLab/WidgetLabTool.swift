@@ -8,16 +8,15 @@ struct WidgetLabTool: AsyncParsableCommand {
     abstract: "Runs an iOS widget as real processes, lets you kill any of them, and shows what survives.",
     discussion: """
       FIRST STEPS
-        widgetlab demo                   the whole story in one command; --kill host|bus|agent|app|none for others
-        widgetlab up                     the cluster of ./widgetlab.yaml, in the foreground; Ctrl-C ends all of it
-      and in a second terminal, in the same folder:
+        widgetlab demo                   the whole story in one command
+        widgetlab up                     the cluster of ./widgetlab.yaml
         widgetlab tail                   every message, birth and death, as it happens
         widgetlab reload CaffeineTracker the extension starts a background download
         widgetlab kill extension         a real SIGKILL; watch the tail
-        widgetlab ps                     what lives, why, and how the last life ended
+        widgetlab ps                     what lives, why, how the last life ended
 
-      Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side
-      by side.
+      Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side by \
+      side.
 
       \(Exit.table)
       """,

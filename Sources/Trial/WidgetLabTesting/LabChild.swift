@@ -88,6 +88,7 @@ private final class LabSpawningThread: Sendable {
 
 /// What went wrong in a test's cluster, in words.
 public struct LabError: Error, CustomStringConvertible {
+  /// What happened, where, and what to do.
   public let description: String
   /// What happened, and what to look at.
   public init(_ description: String) { self.description = description }

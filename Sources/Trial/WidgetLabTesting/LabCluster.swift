@@ -28,7 +28,9 @@ public final class LabCluster: Sendable {
 
   /// The ready line of `widgetlab up --json`.
   public struct Ready: Decodable, Sendable {
+    /// The instance's folder.
     public let instance: String
+    /// The path of the configuration.
     public let configuration: String
     /// Where the bus listens.
     public let endpoint: String
@@ -44,8 +46,11 @@ public final class LabCluster: Sendable {
 
   /// What a command of `widgetlab` left.
   public struct Answer: Sendable {
+    /// The exit code; 128 and the number for a signal.
     public let status: Int32
+    /// Standard output.
     public let output: String
+    /// Standard error.
     public let errors: String
   }
 

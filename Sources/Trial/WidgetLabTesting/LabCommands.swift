@@ -58,11 +58,16 @@ extension LabCluster {
 
   /// How much the provider has served.
   public struct ProviderCounters: Decodable, Sendable {
+    /// What was served for one path.
     public struct Count: Decodable, Sendable {
+      /// Bytes of bodies that the sockets took.
       public let bytes: Int
+      /// Requests, however they ended.
       public let requests: Int
     }
+    /// Bytes of all paths.
     public let bytesServed: Int
+    /// Requests of all paths.
     public let requests: Int
     /// By path with its query, as it was asked.
     public let byPath: [String: Count]

@@ -11,11 +11,15 @@ public struct LabEnvelope: Sendable, CustomStringConvertible {
   public var sequence: UInt64 { envelope.header.sequence }
   /// Such as `session.events`, or `session.events/ack` for an answer.
   public var kind: String { envelope.header.kind.name }
+  /// The sender's address.
   public var source: String { envelope.header.source.text }
+  /// The receiver's address.
   public var destination: String { envelope.header.destination.text }
   /// Which life of the source sent it.
   public var sourceGeneration: UInt32 { envelope.header.sourceGeneration }
+  /// Which life of the destination it was forwarded to.
   public var destinationGeneration: UInt32 { envelope.header.destinationGeneration }
+  /// The same in every redelivery.
   public var id: UUID { envelope.header.id }
   /// The envelope that this one answers or follows from.
   public var cause: UUID? { envelope.header.cause }
@@ -24,6 +28,7 @@ public struct LabEnvelope: Sendable, CustomStringConvertible {
   /// The JSON of the body.
   public var body: Data { Data(envelope.body) }
 
+  /// One line with the beginning of the body.
   public var description: String {
     "#\(sequence) \(source)(\(sourceGeneration)) > \(destination) \(kind) \(String(decoding: envelope.body.prefix(300), as: UTF8.self))"
   }

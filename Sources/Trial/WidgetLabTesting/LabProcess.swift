@@ -3,8 +3,10 @@ import Glibc
 
 /// What the kernel says of a process of this machine.
 public struct LabProcess: Sendable, Hashable {
+  /// As the kernel counts.
   public let pid: Int32
 
+  /// The process of a pid, whether there is one or not.
   public init(pid: Int32) { self.pid = pid }
 
   /// The target of `/proc/PID/exe`; `nil` when there is no such process.
@@ -21,7 +23,9 @@ public struct LabProcess: Sendable, Hashable {
     return stat[stat.index(after: end)...].first { $0 != " " }
   }
 
+  /// Whether there is such a process, and it is no zombie.
   public var isAlive: Bool { state.map { $0 != "Z" && $0 != "X" } ?? false }
+  /// Whether SIGSTOP holds it.
   public var isStopped: Bool { state == "T" }
 
   /// Sends a signal.

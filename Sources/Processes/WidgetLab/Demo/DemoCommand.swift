@@ -8,21 +8,21 @@ struct DemoCommand: AsyncParsableCommand {
     commandName: "demo",
     abstract: "Shows the whole story: a background download, a kill in the middle of it, and what survives.",
     discussion: """
-      Starts a cluster of its own in a fresh temporary folder, opens the app, lets the widget extension begin a slow
-      download, kills the victim in the middle with SIGKILL, and prints the story as it stands in the journal of the bus,
-      and nothing else: the download ending, a new generation launched, the handler called in the new process, the file,
+      Starts a cluster of its own in a fresh temporary folder, opens the app, lets the widget extension begin a slow \
+      download, kills the victim in the middle with SIGKILL, and prints the story as it stands in the journal of the \
+      bus, and nothing else: the download ending, a new generation launched, the handler called in the new process, the file, \
       the finish event, the reload, the new timeline, the completion, and that the app received none of it.
 
-      Exit code 0 only if every step was seen. 1: a step was missing in time. 2: something forbidden was seen, such as an
+      Exit code 0 only if every step was seen. 1: a step was missing in time. 2: something forbidden was seen, such as an \
       event of the extension's session at the app, or a pid that is not the process's own. Both name it, and the journal.
 
       EXAMPLES
         widgetlab demo                      kills the extension
-        widgetlab demo --kill host          the host system; the download is resumed with Range
+        widgetlab demo --kill host          the host system; resumed with Range
         widgetlab demo --kill bus           the broker
         widgetlab demo --kill none          nobody: the plain story
-        widgetlab demo --attach             in the cluster that is up, instead of one of its own
-        widgetlab demo --keep               leaves the folder, with journal and logs, for `widgetlab tail --instance PATH`
+        widgetlab demo --attach             in the cluster that is up already
+        widgetlab demo --keep               leaves the folder, with journal and logs
       """)
 
   @Option(help: "Who is killed: extension, host, bus, agent, app or none.")

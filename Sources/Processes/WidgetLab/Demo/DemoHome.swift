@@ -55,7 +55,7 @@ final class DemoHome: Sendable {
   func remove() { try? FileManager.default.removeItem(atPath: instance) }
 
   /// The sample's, but slower and bigger, so that there is a middle to kill in.
-  private static let configuration = """
+  static let configuration = """
     device:
       name: iphone
       model: iPhone 16
@@ -118,7 +118,9 @@ enum FirstLine {
           let count = read(descriptor, &byte, 1)
           if count < 0 && errno == EINTR { continue }
           if count <= 0 { return continuation.resume(returning: nil) }
-          if byte == UInt8(ascii: "\n") { return continuation.resume(returning: String(decoding: bytes, as: UTF8.self)) }
+          if byte == UInt8(ascii: "\n") {
+            return continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+          }
           bytes.append(byte)
         }
       }

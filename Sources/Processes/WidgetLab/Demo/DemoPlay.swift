@@ -53,7 +53,8 @@ struct DemoPlay {
     } catch {
       await session.connection.leave()
       if let error = error as? BusError {
-        throw Complaint(Exit.no, "the demo stopped: \(error)", at: "\(cluster.folder)/journal", advice: "`widgetlab tail`")
+        throw Complaint(
+          Exit.no, "the demo stopped: \(error)", at: "\(cluster.folder)/journal", advice: "`widgetlab tail`")
       }
       throw error
     }
@@ -135,7 +136,8 @@ final class StoryTeller {
     let name = watch.facts.executables[life]?.split(separator: "/").last.map(String.init)
     let isExtension = executable == ready.executable && (name == nil || executable.hasSuffix("/\(name ?? "")"))
     guard !isExtension else { return }
-    let what = "pid \(ready.pid) of \(life) runs \(executable), and not \(watch.facts.executables[life] ?? ready.executable)"
+    let what =
+      "pid \(ready.pid) of \(life) runs \(executable), and not \(watch.facts.executables[life] ?? ready.executable)"
     watch.contradict(what)
     Output.say(Colour.red("         ✗ \(what)", isColourful))
   }
@@ -157,7 +159,8 @@ final class StoryTeller {
         "missing after \(limit):\n" + watch.missing.map { "    ✗ \($0)" }.joined(separator: "\n"),
         at: journal, advice: look)
     }
-    let app = "the app received none of it: of \(watch.envelopesOfApp) envelopes from or to it, none is of the extension's session"
+    let app =
+      "the app received none of it: of \(watch.envelopesOfApp) envelopes from or to it, none is of the extension's session"
     Output.say("         \(Colour.green("✓", isColourful)) \(app)")
     Output.say(Colour.bold("all \(watch.steps.count) steps were seen, and nothing that is forbidden", isColourful))
   }

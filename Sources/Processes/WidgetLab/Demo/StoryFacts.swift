@@ -133,7 +133,9 @@ struct StoryFacts: Sendable {
       sessionsOfApp.insert(open.identifier)
     }
     guard isStory else { return }
-    if session == nil, let create = envelope.reading(CreateTransfer.self), envelope.header.source == cast.widgetExtension {
+    if session == nil, let create = envelope.reading(CreateTransfer.self),
+      envelope.header.source == cast.widgetExtension
+    {
       session = create.session
     }
     if let progress = envelope.reading(TransferProgress.self), progress.step == .finished,

@@ -182,7 +182,9 @@ enum StoryTable {
       else { return nil }
       return "\(call.bytes ?? 0) bytes, session \(call.session)"
     }
-    let acknowledged = StoryStep("app-acknowledged", "the app acknowledged its own session's events", after: ["app-file"]) {
+    let acknowledged = StoryStep(
+      "app-acknowledged", "the app acknowledged its own session's events", after: ["app-file"]
+    ) {
       envelope, facts in
       guard let acknowledged = envelope.reading(SessionAcknowledged.self), acknowledged.owner == facts.cast.app else {
         return nil
@@ -208,7 +210,9 @@ enum StoryTable {
       return events.session
     },
     ForbiddenSight(title: "events were delivered again after they were acknowledged") { envelope, _, forgotten in
-      guard let events = envelope.reading(SessionEvents.self), forgotten.contains(envelope.header.id) else { return nil }
+      guard let events = envelope.reading(SessionEvents.self), forgotten.contains(envelope.header.id) else {
+        return nil
+      }
       return events.session
     },
   ]
@@ -227,7 +231,8 @@ enum StoryTable {
     guard let changed = envelope.reading(RegistrationChanged.self), changed.change == change,
       changed.registration.address == address, generation(changed.registration.generation)
     else { return nil }
-    return "generation \(changed.registration.generation), pid \(changed.registration.pid.map(String.init) ?? "unknown")"
+    return
+      "generation \(changed.registration.generation), pid \(changed.registration.pid.map(String.init) ?? "unknown")"
   }
 
   private static func delegate(_ envelope: Envelope, _ facts: StoryFacts, _ method: String) -> DelegateCalled? {

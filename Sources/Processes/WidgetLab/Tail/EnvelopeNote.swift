@@ -51,7 +51,8 @@ struct EnvelopeNote {
     switch (answer, envelope.header.kind.asked) {
     case (.failed, _):
       let error = try BodyCoding.decode(BusError.self, from: body)
-      return EnvelopeNote("\(error.code.rawValue)\(error.isDefinite ? "" : " (indefinite)"): \(error.message)", .refused)
+      return EnvelopeNote(
+        "\(error.code.rawValue)\(error.isDefinite ? "" : " (indefinite)"): \(error.message)", .refused)
     case (.ok, SpawnProcess.kind):
       let reply = try BodyCoding.decode(SpawnProcess.Reply.self, from: body)
       return EnvelopeNote("generation \(reply.generation) pid \(reply.pid)")
@@ -186,7 +187,8 @@ struct EnvelopeNote {
     case DelegateCalled.kind:
       let call = try BodyCoding.decode(DelegateCalled.self, from: body)
       let facts = [
-        call.taskIdentifier.map { "task \($0)" }, call.bytes.map { "\($0) bytes" }, call.failureCode.map { "error \($0)" },
+        call.taskIdentifier.map { "task \($0)" }, call.bytes.map { "\($0) bytes" },
+        call.failureCode.map { "error \($0)" },
       ]
       return EnvelopeNote(([call.method] + facts.compactMap(\.self)).joined(separator: " "))
     case CompletionCalled.kind:
@@ -196,7 +198,8 @@ struct EnvelopeNote {
       let progress = try BodyCoding.decode(TransferProgress.self, from: body)
       let tail = [progress.sha256.map { "sha256 \($0.prefix(12))…" }, progress.detail].compactMap(\.self)
       return EnvelopeNote(
-        (["\(progress.step.rawValue) \(progress.session) task \(progress.taskIdentifier), \(progress.bytes) bytes"] + tail)
+        (["\(progress.step.rawValue) \(progress.session) task \(progress.taskIdentifier), \(progress.bytes) bytes"]
+          + tail)
           .joined(separator: ", "), about: progress.owner)
     case SessionAcknowledged.kind:
       let acknowledged = try BodyCoding.decode(SessionAcknowledged.self, from: body)

@@ -10,19 +10,19 @@ struct TailCommand: AsyncParsableCommand {
     commandName: "tail",
     abstract: "Prints every envelope, birth and death from the journal of the bus, and follows it.",
     discussion: """
-      First what is there already, then each line as it happens, until Ctrl-C (--no-follow: until the end that the journal has
-      now). It reads files and asks nobody, so that it goes on over the death of every process, the bus included, and no
+      First what is there already, then each line as it happens, until Ctrl-C (--no-follow: until the end of what is there \
+      now). It reads files and asks nobody, so that it goes on over the death of every process, the bus included, and no \
       sequence number is repeated or skipped. A gap in the numbers is a filter of yours, and nothing else.
 
-      COLUMNS  seconds since the first line and since the line before, sequence, a mark (^ birth, ! death, x refused), sender
-               and receiver, their generations, the kind, the first digits of the story's correlation, and what it says.
+      The columns: seconds since the first line and since the line before, sequence, a mark (^ birth, ! death, x refused), \
+      sender and receiver, their generations, the kind, the first digits of the story's correlation, and what it says.
 
       EXAMPLES
-        widgetlab tail                                       everything
+        widgetlab tail                                     everything
         widgetlab tail --since 5m --kind 'transfer.*' --kind 'session.*'
-        widgetlab tail --since seq:4711 --until seq:4800 --no-follow
-        widgetlab tail --address 'extension/*'               all that a widget extension says, hears or suffers
-        widgetlab tail --no-follow --output json | jq .kind  one object per line
+        widgetlab tail --since seq:4711 --until seq:4800   those, and no more
+        widgetlab tail --address 'extension/*'             what extensions do
+        widgetlab tail --no-follow --output json           one object per line
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -75,7 +75,10 @@ struct TailCommand: AsyncParsableCommand {
         until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
       var printer = TailPrinter(format: output, clock: time, filter: filter)
       let reader = JournalReader(folder: URL(fileURLWithPath: folder))
-      if follow {
+      // A time in the past that ends the tail: nothing that comes can lie before it.
+      var goesOn = follow
+      if case .time = filter.until { goesOn = false }
+      if goesOn {
         for try await envelope in reader.follow(from: filter.start) {
           guard printer.isGoingOn(after: envelope) else { return }
         }

@@ -28,7 +28,9 @@ struct TailFilter: Sendable {
         self = .time(Timestamp(microseconds: Int64(seconds * 1e6)))
       } else {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let value = Double(text.dropLast()), value >= 0 else { return nil }
+        guard let unit = text.last.flatMap({ units[$0] }), let value = Double(text.dropLast()), value >= 0 else {
+          return nil
+        }
         self = .ago(value * unit)
       }
     }

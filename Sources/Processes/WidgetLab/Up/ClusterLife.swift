@@ -39,7 +39,11 @@ struct ClusterLife {
     }
     try await supervisor.keep(bus)
     let announcement = try await step("message-bus does not announce itself", "message-bus") {
-      try await announced(by: "message-bus") { try BusAnnouncement.read(in: cluster.instance) } pid: { $0.pid }
+      try await announced(by: "message-bus") {
+        try BusAnnouncement.read(in: cluster.instance)
+      } pid: {
+        $0.pid
+      }
     }
     for number in cluster.configuration.agentNumbers { try await supervisor.keep(agent(number)) }
     try await supervisor.keep(host)
@@ -47,7 +51,11 @@ struct ClusterLife {
     if let configured = cluster.configuration.provider {
       try await supervisor.keep(server(configured))
       provider = try await step("the provider does not announce itself", "provider") {
-        try await announced(by: "provider") { try ProviderAnnouncement.read(in: cluster.instance) } pid: { $0.pid }
+        try await announced(by: "provider") {
+          try ProviderAnnouncement.read(in: cluster.instance)
+        } pid: {
+          $0.pid
+        }
       }
     }
     try await step("the host does not get ready", "host") { try await hostIsReady() }
@@ -149,7 +157,8 @@ struct ClusterLife {
           try await Task.sleep(for: .milliseconds(50))
         }
         throw Complaint(
-          Exit.broken, "\(what) within \(Self.patience)", at: log, advice: "read that log; `widgetlab ps` says who lives")
+          Exit.broken, "\(what) within \(Self.patience)", at: log,
+          advice: "read that log; `widgetlab ps` says who lives")
       }
       defer { group.cancelAll() }
       guard let result = try await group.next() else { throw CancellationError() }

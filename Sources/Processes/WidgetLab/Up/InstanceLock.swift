@@ -49,6 +49,7 @@ final class InstanceLock: Sendable {
     }
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = pread(descriptor, &bytes, bytes.count, 0)
-    return count > 0 ? Int32(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) : nil
+    return count > 0
+      ? Int32(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) : nil
   }
 }

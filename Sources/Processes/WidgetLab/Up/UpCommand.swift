@@ -10,16 +10,16 @@ struct UpCommand: AsyncParsableCommand {
     commandName: "up",
     abstract: "Starts the cluster of widgetlab.yaml in the foreground and keeps its processes alive.",
     discussion: """
-      Starts keys, bus, agents, host and provider, and prints one ready line when a download started at once would be
-      delivered. A standing process that dies is started again. Ctrl-C, SIGTERM and SIGHUP stop everything in reverse order
+      Starts keys, bus, agents, host and provider, and prints one ready line when a download started at once would be \
+      delivered. A standing process that dies is started again. Ctrl-C, SIGTERM and SIGHUP stop everything in reverse order \
       and leave nothing behind; a second Ctrl-C kills at once. When this process itself is killed, all of them die with it.
 
       What the processes write to standard error is in <instance>/logs.
 
       EXAMPLES
-        widgetlab up                             ./widgetlab.yaml, in ./.widgetlab/default
+        widgetlab up                             ./widgetlab.yaml, ./.widgetlab/default
         widgetlab up --instance second           another cluster beside it
-        widgetlab up --json                      the ready line as one JSON object; births and deaths on standard error
+        widgetlab up --json                      the ready line as a JSON object
         widgetlab up --executables .build/release
       """)
 
@@ -88,8 +88,9 @@ struct UpCommand: AsyncParsableCommand {
     if json { return try Output.json(ready) }
     let place = options.instance == "default" ? "" : " --instance \(options.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
-    Output.say("ready: bus \(ready.endpoint)\(provider); next, in a second terminal: `widgetlab tail\(place)`, then in a"
-      + " third `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)`")
+    Output.say(
+      "ready: bus \(ready.endpoint)\(provider); next, in a second terminal: `widgetlab tail\(place)`, then in a"
+        + " third `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)`")
   }
 
   private static func tell(_ news: Supervisor.News, json: Bool) {

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Cluster
+import Conversations
+import Foundation
+import Testing
+
+@testable import WidgetLab
+
+@Suite struct `the commands` {
+  private let yaml = """
+    device:
+      name: iphone
+    apps:
+      - bundle: com.example.A
+        executable: a
+    extensions:
+      - bundle: com.example.A.One
+        executable: one
+      - bundle: com.example.A.Two
+        executable: two
+        agent: 2
+    provider:
+      executable: provider-server
+    """
+
+  private func cluster() throws -> ClusterFacts {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-commands-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "widgetlab.yaml")
+    try yaml.write(to: file, atomically: true, encoding: .utf8)
+    return try ClusterFacts(folder: folder.path, configurationPath: file.path)
+  }
+
+  @Test(arguments: [
+    ("host", "device/iphone/host"), ("bus", "message-bus"), ("message-bus", "message-bus"), ("provider", "provider"),
+    ("agent/2", "device/iphone/agent/2"), ("app", "device/iphone/app/com.example.A"),
+    ("com.example.A.Two", "device/iphone/extension/com.example.A.Two"),
+    ("extension/com.example.A.One", "device/iphone/extension/com.example.A.One"),
+    ("device/other/host", "device/other/host"),
+  ])
+  func `a short name is the address that a person means`(name: String, address: String) throws {
+    #expect(try cluster().address(name).text == address)
+  }
+
+  @Test(arguments: ["extension", "agent", "nobody"])
+  func `a name that means two or none is refused with what there is`(name: String) throws {
+    let cluster = try cluster()
+    let complaint = #expect(throws: Complaint.self) { try cluster.address(name) }
+    #expect(complaint?.exit == Exit.usage)
+    #expect(complaint?.advice?.isEmpty == false)
+  }
+
+  @Test func `standing processes are started in order and named like their keys`() throws {
+    let names = try cluster().standing.map(ClusterFacts.standingName)
+    #expect(names == ["message-bus", "agent-1", "agent-2", "host", "provider"])
+  }
+
+  @Test(arguments: [("KILL", 9), ("sigterm", 15), ("9", 9), ("STOP", 19), ("USR1", 10)])
+  func `a signal is a name or a number`(text: String, number: Int32) {
+    #expect(ProcessFacts.signal(named: text) == number)
+  }
+
+  @Test func `what is no signal is none`() {
+    #expect(ProcessFacts.signal(named: "0") == nil)
+    #expect(ProcessFacts.signal(named: "65") == nil)
+    #expect(ProcessFacts.signal(named: "NONSENSE") == nil)
+  }
+
+  @Test func `an instance is a name beside the configuration, or a path`() throws {
+    let named = try InstanceOptions.parse(["--instance", "second", "--config", "/somewhere/widgetlab.yaml"])
+    #expect(try named.folder() == "/somewhere/.widgetlab/second")
+    let path = try InstanceOptions.parse(["--instance", "/elsewhere/i/"])
+    #expect(try path.folder() == "/elsewhere/i")
+  }
+
+  @Test func `a short life is followed by longer and longer pauses, a long one by none`() {
+    var backOff = BackOff()
+    let pauses = (0..<7).map { _ in backOff.pause(afterLifeOf: .milliseconds(100)) }
+    #expect(pauses.map { Int($0 / .milliseconds(1)) } == [200, 400, 800, 1600, 3200, 5000, 5000])
+    #expect(backOff.pause(afterLifeOf: .seconds(3)) == .zero)
+    #expect(backOff.pause(afterLifeOf: .milliseconds(100)) == .milliseconds(200))
+  }
+
+  @Test func `an instance is held once, and the second is told by whom`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-lock-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    #expect(InstanceLock.holder(in: folder) == nil)
+    let lock = try InstanceLock(instance: folder)
+    #expect(InstanceLock.holder(in: folder) == getpid())
+    let complaint = #expect(throws: Complaint.self) { try InstanceLock(instance: folder) }
+    #expect(complaint?.exit == Exit.held)
+    #expect(complaint?.what.contains("\(getpid())") == true)
+    lock.release()
+    #expect(InstanceLock.holder(in: folder) == nil)
+  }
+
+  @Test func `the protocol page names every kind and every route`() {
+    let page = ProtocolPage.text
+    for entry in ConversationTable.all {
+      #expect(page.contains("`\(entry.kind.name)` | \(entry.style.rawValue)"))
+      #expect(page.contains(entry.summary))
+      #expect(page.contains(entry.failure))
+    }
+    #expect(page.hasSuffix("\n") && !page.hasSuffix("\n\n"))
+  }
+
+  @Test func `no line of the help is cut by a terminal of 80 columns`() {
+    for command in [WidgetLabTool.configuration] + WidgetLabTool.configuration.subcommands.map({ $0.configuration }) {
+      for line in command.discussion.split(separator: "\n") where line.hasPrefix("  ") {
+        #expect(line.count <= 80, "\(line)")
+      }
+    }
+  }
+
+  @Test func `the demo's own configuration can be read`() throws {
+    let configuration = try ClusterConfiguration(yaml: DemoHome.configuration)
+    #expect(configuration.provider != nil)
+    #expect(configuration.apps.count == 1 && configuration.extensions.count == 1)
+  }
+}

@@ -1,0 +1,163 @@
+import Archive
+import Conversations
+import Foundation
+
+@testable import WidgetLab
+
+/// The journal of a demo, written by hand: what each process would have said, in order.
+struct RecordedStory {
+  static let cast = Cast(
+    device: "iphone", widgetExtension: .widgetExtension("iphone", "com.example.Lab.Widget"),
+    app: .app("iphone", "com.example.Lab"), agent: .agent("iphone", 1))
+  static let session = "figures"
+  static let appSession = "backup"
+  static let fileBytes: Int64 = 1000
+
+  private(set) var envelopes: [Envelope] = []
+  private let cast = RecordedStory.cast
+
+  private var story: UUID { Story.session(cast.widgetExtension, Self.session) }
+  private var appStory: UUID { Story.session(cast.app, Self.appSession) }
+
+  mutating func say<C: Conversation>(
+    _ body: C, from source: Address, generation: UInt32 = 1, to destination: Address = .journal,
+    correlation: UUID? = nil, id: UUID = UUID()
+  ) throws {
+    var header = EnvelopeHeader(
+      kind: C.kind, sentAt: Timestamp(microseconds: Int64(envelopes.count) * 1000), id: id, correlation: correlation,
+      source: source, destination: destination)
+    header.sequence = UInt64(envelopes.count + 1)
+    header.sourceGeneration = generation
+    envelopes.append(Envelope(header: header, body: try BodyCoding.encode(body)))
+  }
+
+  mutating func answer(_ kind: Kind, from source: Address, generation: UInt32 = 1, to destination: Address) {
+    var header = EnvelopeHeader(kind: kind, source: source, destination: destination)
+    header.sequence = UInt64(envelopes.count + 1)
+    header.sourceGeneration = generation
+    envelopes.append(Envelope(header: header))
+  }
+
+  /// A process is born, connects, and says that it is ready.
+  mutating func birth(_ address: Address, _ generation: UInt32, pid: Int32, said: Int32? = nil) throws {
+    try say(
+      ProcessStarted(
+        address: address, generation: generation, pid: said ?? pid, executable: "/x/\(address.role.rawValue)"),
+      from: cast.agent)
+    try say(
+      RegistrationChanged(
+        .connected, Registration(address: address, generation: generation, pid: pid, isConnected: true)),
+      from: .messageBus)
+    try say(
+      ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgetKinds: []), from: address,
+      generation: generation, to: cast.host)
+  }
+
+  /// Both downloads begin.
+  mutating func beginning() throws {
+    try birth(cast.app, 1, pid: 100)
+    try birth(cast.widgetExtension, 1, pid: 200)
+    try say(
+      OpenSession(identifier: Self.appSession, configuration: SessionConfiguration()), from: cast.app, to: cast.host,
+      correlation: appStory)
+    try say(
+      RequestTimeline(widgetKind: "Lab", family: .systemSmall, displayWidth: 1, displayHeight: 1), from: cast.host,
+      to: cast.widgetExtension)
+    try say(
+      CreateTransfer(
+        session: Self.session, taskIdentifier: 1, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
+      from: cast.widgetExtension, to: cast.host, correlation: story)
+    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension)
+    try progress(cast.widgetExtension, .started, 0)
+    try progress(cast.app, .started, 0)
+  }
+
+  mutating func progress(_ owner: Address, _ step: TransferProgress.Step, _ bytes: Int64) throws {
+    let isApp = owner == cast.app
+    try say(
+      TransferProgress(
+        owner: owner, session: isApp ? Self.appSession : Self.session, taskIdentifier: 1, step: step, bytes: bytes,
+        sha256: step == .finished ? "abc" : nil),
+      from: cast.host, correlation: isApp ? appStory : story)
+  }
+
+  mutating func death(_ address: Address, _ generation: UInt32, pid: Int32) throws {
+    try say(
+      ProcessExited(address: address, generation: generation, pid: pid, ending: .signalled(signal: 9)),
+      from: cast.agent, to: cast.host)
+  }
+
+  /// The app gets what is its own.
+  mutating func appsOwnEvents(_ generation: UInt32 = 1) throws {
+    let delivery = UUID()
+    try progress(cast.app, .finished, 10)
+    try say(
+      SessionEvents(session: Self.appSession, wakesHandler: false, outcomes: []), from: cast.host, to: cast.app,
+      correlation: appStory, id: delivery)
+    try say(
+      DelegateCalled(session: Self.appSession, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: 10),
+      from: cast.app, generation: generation, correlation: appStory)
+    try say(
+      SessionAcknowledged(owner: cast.app, session: Self.appSession, delivery: delivery), from: cast.host,
+      correlation: appStory)
+  }
+
+  /// The extension's life of this generation is handed its events and acknowledges them.
+  mutating func events(_ generation: UInt32, pid: Int32, to receiver: Address? = nil) throws {
+    let delivery = UUID()
+    let own = cast.widgetExtension
+    try say(
+      SessionEvents(session: Self.session, wakesHandler: true, outcomes: []), from: cast.host, to: receiver ?? own,
+      correlation: story, id: delivery)
+    try say(
+      HandlerCalled(session: Self.session, pid: pid, matching: 1), from: own, generation: generation, correlation: story
+    )
+    try say(
+      DelegateCalled(
+        session: Self.session, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: Self.fileBytes),
+      from: own, generation: generation, correlation: story)
+    try say(
+      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: own,
+      generation: generation, correlation: story)
+    try say(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
+    try say(
+      DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: own, generation: generation,
+      correlation: story)
+    try say(
+      CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation, correlation: story)
+    try say(
+      TimelineStored(bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", entries: 1, text: ["95 mg"]),
+      from: cast.host)
+    answer(SessionEvents.kind.answered(.acknowledged), from: own, generation: generation, to: cast.host)
+    try say(
+      SessionAcknowledged(owner: own, session: Self.session, delivery: delivery), from: cast.host, correlation: story)
+  }
+
+  /// The story of a killed extension, up to the end of its download.
+  static func extensionKilled() throws -> RecordedStory {
+    var story = RecordedStory()
+    try story.beginning()
+    try story.death(cast.widgetExtension, 1, pid: 200)
+    try story.progress(cast.widgetExtension, .finished, fileBytes)
+    return story
+  }
+
+  /// Holds the story against the table, with the kill just before the first death.
+  func watched(killing victim: Victim) -> StoryWatch {
+    var watch = StoryWatch(
+      cast: Self.cast, steps: StoryTable.steps(killing: victim, fileBytes: Self.fileBytes),
+      forbidden: StoryTable.forbidden)
+    var isBefore = true
+    for envelope in envelopes {
+      let isDeath =
+        [ProcessExited.kind, BusStarted.kind].contains(envelope.header.kind)
+        || envelope.reading(RegistrationChanged.self)?.change == .disconnected
+      if isBefore, isDeath, let address = Self.cast.address(of: victim) {
+        watch.willKill(Life(address: address, generation: 1))
+        isBefore = false
+      }
+      _ = watch.see(envelope, isStory: true)
+    }
+    return watch
+  }
+}

@@ -1,0 +1,89 @@
+import Conversations
+import Foundation
+import Testing
+
+@testable import WidgetLab
+
+@Suite struct `the tail` {
+  private func envelope(_ kind: Kind, _ source: Address, sequence: UInt64, at microseconds: Int64) -> Envelope {
+    var header = EnvelopeHeader(
+      kind: kind, sentAt: Timestamp(microseconds: microseconds), source: source, destination: .journal)
+    header.sequence = sequence
+    return Envelope(header: header, body: Array("{}".utf8))
+  }
+
+  @Test func `points in the journal are read`() {
+    #expect(TailFilter.Moment("seq:4711") == .sequence(4711))
+    #expect(TailFilter.Moment("5m") == .ago(300))
+    #expect(TailFilter.Moment("1.5h") == .ago(5400))
+    #expect(TailFilter.Moment("@2") == .time(Timestamp(microseconds: 2_000_000)))
+    for text in ["", "m", "5", "seq:", "seq:x", "-5m", "@"] { #expect(TailFilter.Moment(text) == nil, "\(text)") }
+    let now = Timestamp(microseconds: 10_000_000)
+    #expect(TailFilter.Moment.ago(4).fixed(now: now) == .time(Timestamp(microseconds: 6_000_000)))
+  }
+
+  @Test func `a kind's glob lets its answers through`() {
+    let filter = TailFilter(kinds: ["transfer.*"])
+    #expect(filter.passes(envelope("transfer.create", .host("d"), sequence: 1, at: 0)))
+    #expect(filter.passes(envelope("transfer.create/ok", .host("d"), sequence: 1, at: 0)))
+    #expect(!filter.passes(envelope("session.open", .host("d"), sequence: 1, at: 0)))
+    #expect(
+      TailFilter(kinds: ["transfer.create"]).passes(envelope("transfer.create/ok", .host("d"), sequence: 1, at: 0)))
+  }
+
+  @Test func `an address's glob finds sender, receiver and the process spoken of`() throws {
+    var story = RecordedStory()
+    try story.death(RecordedStory.cast.widgetExtension, 1, pid: 1)
+    let death = try #require(story.envelopes.first)
+    #expect(TailFilter(addresses: ["extension/*"]).passes(death))
+    #expect(TailFilter(addresses: ["agent/1"]).passes(death))
+    #expect(TailFilter(addresses: ["host"]).passes(death))
+    #expect(!TailFilter(addresses: ["app/*"]).passes(death))
+  }
+
+  @Test func `a range of numbers or times is kept`() {
+    let filter = TailFilter(since: .sequence(5), until: .sequence(6))
+    let places = (4...7).map { filter.place(envelope("peer.ping", .messageBus, sequence: $0, at: 0).header) }
+    #expect(places == [.before, .inside, .inside, .after])
+    let late = TailFilter(since: .time(Timestamp(microseconds: 10)))
+    #expect(late.place(envelope("peer.ping", .messageBus, sequence: 1, at: 9).header) == .before)
+  }
+
+  @Test func `times are relative to the first line and to the one before`() {
+    var lines = TailLines(isColourful: false)
+    _ = lines.line(envelope("peer.ping", .messageBus, sequence: 1, at: 1_000_000))
+    let second = lines.line(envelope("peer.ping", .messageBus, sequence: 2, at: 2_500_000))
+    let third = lines.line(envelope("peer.ping", .messageBus, sequence: 3, at: 2_499_000))
+    #expect(second.split(separator: " ").prefix(3) == ["1.500", "+1.500", "2"])
+    #expect(third.split(separator: " ").prefix(3) == ["1.499", "-0.001", "3"])
+  }
+
+  @Test func `a birth and a death have their marks, and nothing is coloured in a pipe`() throws {
+    var story = RecordedStory()
+    try story.birth(RecordedStory.cast.widgetExtension, 2, pid: 77)
+    try story.death(RecordedStory.cast.widgetExtension, 2, pid: 77)
+    var lines = TailLines(isColourful: false)
+    let texts = story.envelopes.map { lines.line($0) }
+    #expect(texts.first?.contains(" ^ ") == true)
+    #expect(texts.last?.contains(" ! ") == true)
+    #expect(texts.last?.contains("extension/…Widget generation 2 pid 77 ended: signal SIGKILL") == true)
+    #expect(!texts.joined().contains("\u{1b}"))
+  }
+
+  @Test func `a body that cannot be read is a note and not an end`() {
+    let broken = Envelope(
+      header: EnvelopeHeader(kind: ProcessExited.kind, source: .agent("d", 1), destination: .host("d")), body: [1, 2])
+    #expect(EnvelopeNote(broken).text.contains("2 bytes"))
+    #expect(EnvelopeJSON.line(broken).contains("bodyText"))
+  }
+
+  @Test func `JSON lines hold header and body`() throws {
+    var story = RecordedStory()
+    try story.death(RecordedStory.cast.app, 3, pid: 9)
+    let line = EnvelopeJSON.line(try #require(story.envelopes.first))
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    #expect(object["kind"] as? String == "process.exited")
+    #expect((object["body"] as? [String: Any])?["pid"] as? Int == 9)
+    #expect(object["from"] as? String == "device/iphone/agent/1")
+  }
+}
