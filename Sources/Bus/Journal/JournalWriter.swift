@@ -14,6 +14,10 @@ package final class JournalWriter {
   private var file: SegmentFile?
   private var length = 0
   private var buffer: [UInt8] = []
+  /// Writes bytes to a file at an offset: a test has a disk here that fills up in the middle.
+  var write: (SegmentFile, [UInt8], Int) throws(JournalError) -> Void = { file, bytes, offset throws(JournalError) in
+    try file.write(bytes, at: offset)
+  }
 
   /// What the folder held before.
   package let recovered: JournalRecovery
@@ -74,7 +78,7 @@ package final class JournalWriter {
     buffer.removeAll(keepingCapacity: true)
     for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
-      try file.write(buffer, at: length)
+      try write(file, buffer, length)
     } catch {
       file.truncate(to: length)
       throw error

@@ -64,6 +64,8 @@ struct MessageBusCommand: AsyncParsableCommand {
   func run() async throws {
     async let asked = StandingProcess.untilAskedToEnd()
     raiseDescriptorLimit()
+    // A journal at the limit of a file's size is an error with a code, not a death.
+    signal(SIGXFSZ, SIG_IGN)
     do {
       let broker = try Broker(settings()) { error in
         complain("the journal cannot be written, and nothing is forwarded that is not in it: \(error)")
