@@ -19,8 +19,8 @@ package enum Birth {
     dieWithParent(expecting: pid)
   }
 
-  /// Asks the kernel for `SIGKILL` at the death of the thread that spawned this process. Exits with 0 when the parent is
-  /// another already, and with 70 when the kernel refuses.
+  /// Asks the kernel for `SIGKILL` at the death of the thread that spawned this process. Exits with 0 when the parent
+  /// is another already, and with 70 when the kernel refuses.
   ///
   /// - Parameter pid: the parent's, as itself knows it. In a container where the parent is outside, this is never met.
   package static func dieWithParent(expecting pid: Int32) {

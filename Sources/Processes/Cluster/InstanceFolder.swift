@@ -1,7 +1,7 @@
 import Foundation
 
-/// The folder of one running cluster: its keys, its journal, its devices. Clusters with folders of their own run side by
-/// side.
+/// The folder of one running cluster: its keys, its journal, its devices. Clusters with folders of their own run side
+/// by side.
 ///
 /// ```text
 /// keys/            standing keys, mode 0600

@@ -91,8 +91,8 @@ package enum StandingProcess {
     return "cancellation"
   }
 
-  /// The life of a standing process after it is connected: waits for SIGTERM or SIGINT, does what is left, says goodbye.
-  /// The caller then returns from `main`, with exit code 0.
+  /// The life of a standing process after it is connected: waits for SIGTERM or SIGINT, does what is left, says
+  /// goodbye. The caller then returns from `main`, with exit code 0.
   ///
   /// - Parameter last: done before the goodbye.
   package static func run(

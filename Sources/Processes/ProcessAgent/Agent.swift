@@ -81,8 +81,8 @@ package actor Agent {
   /// Says that the agent is there. After the connection was started.
   package func begin() { announce() }
 
-  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), and gives a host that is there half a second to hear of it.
-  /// Before the connection is left.
+  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), and gives a host that is there half a second to hear of
+  /// it. Before the connection is left.
   package func end() async {
     table.close()
     announcement?.cancel()

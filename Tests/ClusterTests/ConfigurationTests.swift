@@ -1,0 +1,111 @@
+import Conversations
+import Foundation
+import Testing
+
+@testable import Cluster
+
+struct ConfigurationTests {
+  @Test func `the sample's file is read as it stands`() throws {
+    let configuration = try ClusterConfiguration.load(repositoryFile("widgetlab.yaml"))
+    #expect(configuration.device.name == "iphone")
+    #expect(configuration.device.version == "18.0")
+    #expect(configuration.apps.map(\.bundle) == ["com.example.CaffeineTracker"])
+    #expect(configuration.extensions.first?.executable == "widget-extension")
+    #expect(configuration.agentNumbers == [1])
+    #expect(configuration.provider?.executable == "provider-server")
+    #expect(configuration.settings.suspendAfter == .seconds(1))
+    #expect(configuration.settings.crashBackoffMax == .seconds(60))
+    let widget = try #require(configuration.product("com.example.CaffeineTracker.Widget"))
+    #expect(widget.address(on: "iphone").text == "device/iphone/extension/com.example.CaffeineTracker.Widget")
+  }
+
+  @Test func `what is left out has its default`() throws {
+    let configuration = try ClusterConfiguration(yaml: "device: {name: pad}")
+    #expect(configuration.provider == nil)
+    #expect(configuration.settings == ClusterConfiguration.Settings())
+    #expect(configuration.products.isEmpty)
+    #expect(configuration.agentNumbers == [1])
+  }
+
+  @Test func `agents and settings are taken from the file`() throws {
+    let configuration = try ClusterConfiguration(
+      yaml: """
+        device: {name: iphone}
+        apps:
+          - {bundle: a.b, executable: app, agent: 1}
+        extensions:
+          - {bundle: a.b.W, executable: widget, agent: 2, environment: {N: 3}}
+        settings: {suspendAfter: 0.25, crashBackoffFirst: 0, redeliveries: 2}
+        """)
+    #expect(configuration.agentNumbers == [1, 2])
+    #expect(configuration.extensions[0].environment == ["N": "3"])
+    #expect(configuration.settings.suspendAfter == .milliseconds(250))
+    #expect(configuration.settings.crashBackoffFirst == .zero)
+    #expect(configuration.settings.redeliveries == 2)
+  }
+
+  @Test(arguments: [
+    ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
+    ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),
+    ("apps: []", "f.yaml:1: device: is missing"),
+    ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is no device name"),
+    ("device: {name: a}\napps:\n  - bundle: x", "f.yaml:3: apps[0].executable: is missing"),
+    ("device: {name: a}\napps: {bundle: x}", "f.yaml:2: apps: a list is expected"),
+    ("device: {name: a}\nsettings: {suspendAfter: soon}", "f.yaml:2: settings.suspendAfter: a number of seconds"),
+    (
+      "device: {name: a}\napps:\n  - {bundle: x, executable: y}\n  - {bundle: x, executable: z}",
+      "the bundle identifier x is used twice"
+    ),
+    (
+      "device: {name: a}\napps:\n  - {bundle: x, executable: y, environment: {U: '${provider.port}'}}",
+      "apps[0].environment: U: ${provider.port} means nothing"
+    ),
+    ("device: [", "is not YAML"),
+    ("", "is empty"),
+  ])
+  func `what is wrong is said with its place`(yaml: String, expected: String) {
+    let error = #expect(throws: ClusterError.self) { try ClusterConfiguration(yaml: yaml, file: "f.yaml") }
+    #expect(error?.code == .configuration)
+    #expect(error?.message.contains(expected) == true, "\(error?.message ?? "no error")")
+  }
+
+  @Test func `a variable is replaced at the moment of use`() async throws {
+    try await withInstance { instance in
+      let configuration = try ClusterConfiguration(
+        yaml: """
+          device: {name: a}
+          apps:
+            - bundle: x
+              executable: y
+              environment: {URL: "${provider.url}/f?a=${env.A}&b=${env.A}", PLAIN: "$5 {}"}
+          """)
+      let app = configuration.apps[0]
+      let early = #expect(throws: ClusterError.self) {
+        try configuration.environment(of: app, in: instance, environment: ["A": "1"])
+      }
+      #expect(early?.code == .expansion)
+      try ProviderAnnouncement(url: "http://127.0.0.1:9", pid: 1).write(in: instance)
+      let expanded = try configuration.environment(of: app, in: instance, environment: ["A": "1"])
+      #expect(expanded == ["URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}"])
+      let missing = #expect(throws: ClusterError.self) {
+        try configuration.environment(of: app, in: instance, environment: [:])
+      }
+      #expect(missing?.message.contains("set A in the environment") == true)
+    }
+  }
+}
+
+/// A file at the top of the repository.
+func repositoryFile(_ name: String) -> String {
+  URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent(name).path
+}
+
+/// An instance folder of its own for one test.
+func withInstance(_ body: (InstanceFolder) async throws -> Void) async throws {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cluster-\(UUID().uuidString)").path
+  let instance = InstanceFolder(folder)
+  try instance.create()
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  try await body(instance)
+}

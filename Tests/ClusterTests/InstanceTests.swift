@@ -1,0 +1,110 @@
+import Conversations
+import Foundation
+import Glibc
+import Testing
+
+@testable import Cluster
+
+struct InstanceTests {
+  private let configuration = try? ClusterConfiguration(
+    yaml: """
+      device: {name: iphone}
+      extensions:
+        - {bundle: a.W, executable: w, agent: 2}
+      """)
+
+  @Test func `folders are open to their owner only`() async throws {
+    try await withInstance { instance in
+      let container = try instance.device("iphone").makeContainer(of: "a.b")
+      #expect(container == instance.path + "/device/iphone/containers/a.b")
+      try instance.device("iphone").makeGroups(["group.a"])
+      try instance.device("iphone").makeTransfers()
+      for path in [
+        instance.path, instance.keys, instance.journal, container + "/Library/Caches", container + "/tmp",
+        container + "/Documents", instance.device("iphone").group("group.a"), instance.device("iphone").transfers,
+      ] {
+        #expect(mode(path) == 0o700, "\(path)")
+      }
+    }
+  }
+
+  @Test func `keys are made once and belong to their addresses`() async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try StandingKey.makeAll(for: configuration, in: instance)
+      let first = try StandingKey.loadAllPublic(in: instance)
+      #expect(first.map(\.name.rawValue) == ["agent-2", "host", "message-bus", "operator", "provider"])
+      #expect(first.map(\.pattern.text).contains("device/iphone/agent/2"))
+      #expect(mode(instance.keys + "/host.json") == 0o600)
+      try StandingKey.makeAll(for: configuration, in: instance)
+      #expect(try StandingKey.loadAllPublic(in: instance) == first)
+      let operators = try StandingKey.load(.operator, in: instance)
+      #expect(operators.pattern.matches(.operator("7")))
+      #expect(!operators.pattern.matches(.host("iphone")))
+    }
+  }
+
+  @Test func `two who make the keys at once get the same`() async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 { group.addTask { try StandingKey.makeAll(for: configuration, in: instance) } }
+        try await group.waitForAll()
+      }
+      let names = try FileManager.default.contentsOfDirectory(atPath: instance.keys)
+      #expect(names.count == 5, "no temporary file is left: \(names)")
+    }
+  }
+
+  @Test func `a key that others can read is refused`() async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try StandingKey.makeAll(for: configuration, in: instance)
+      chmod(instance.keys + "/host.json", 0o644)
+      let error = #expect(throws: ClusterError.self) { try StandingKey.load(.host, in: instance) }
+      #expect(error?.code == .key)
+      #expect(error?.message.contains("chmod 600") == true)
+    }
+  }
+
+  @Test func `a missing key says how to make it`() async throws {
+    try await withInstance { instance in
+      let error = #expect(throws: ClusterError.self) { try StandingKey.load(.agent(9), in: instance) }
+      #expect(error?.message.contains("agent-9.json is missing: `widgetlab keys") == true)
+    }
+  }
+
+  @Test func `an announcement is waited for`() async throws {
+    try await withInstance { instance in
+      let announcement = BusAnnouncement(endpoint: "tcp://a:1", tap: "tcp://a:2", publicKey: "k", pid: 3)
+      async let waited = BusAnnouncement.wait(in: instance, within: .seconds(30))
+      try announcement.write(in: instance)
+      #expect(try await waited == announcement)
+      #expect(mode(instance.busAnnouncement) == 0o600)
+    }
+  }
+
+  @Test func `who waits in vain is told for what and what to do`() async throws {
+    try await withInstance { instance in
+      let error = await #expect(throws: ClusterError.self) {
+        try await BusAnnouncement.wait(in: instance, within: .milliseconds(30))
+      }
+      #expect(error?.code == .notThere)
+      #expect(error?.message.contains("bus.json did not appear") == true)
+      #expect(error?.message.contains("widgetlab up") == true)
+    }
+  }
+
+  @Test func `a damaged file is an error and not an absence`() async throws {
+    try await withInstance { instance in
+      try Data("{".utf8).write(to: URL(fileURLWithPath: instance.busAnnouncement))
+      let error = #expect(throws: ClusterError.self) { try BusAnnouncement.read(in: instance) }
+      #expect(error?.code == .folder)
+    }
+  }
+
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+  }
+}

@@ -1,0 +1,129 @@
+import Conversations
+import Foundation
+import Glibc
+import MessageBus
+import Testing
+
+@testable import ProcessAgent
+
+/// What a child finds when it is born.
+@Suite(.timeLimit(.minutes(3)))
+struct ChildTests {
+  @Test func `a child reads its birth certificate from standard input, then the end`() async throws {
+    try await onStage { stage in
+      let life = try await stage.spawn(executable: "/bin/cat")
+      let line = try await stage.heard(ProcessOutput.self).line
+      let certificate = try JSONDecoder().decode(BirthCertificate.self, from: Data(line.utf8))
+      #expect(certificate.address == Stage.child)
+      #expect(certificate.generation == life.generation)
+      #expect(certificate.host == .host("d"))
+      #expect(certificate.agentPid == getpid())
+      #expect(certificate.endpoint == "tcp://127.0.0.1:1")
+      #expect(certificate.groups == ["group.a": stage.folder + "/group"])
+      let registered = try await stage.heard(RegisterLife.self)
+      #expect(certificate.publicKey == registered.publicKey)
+      #expect(certificate.secretKey != certificate.publicKey)
+      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 0))
+    }
+  }
+
+  @Test func `a child holds no descriptor but its own three`() async throws {
+    try await onStage { stage in
+      // Noise in the parent: descriptors that are not marked to be closed.
+      let leaks = (0..<5).map { _ in open("/dev/null", O_RDONLY) }
+      defer { for leak in leaks { close(leak) } }
+      let life = try await stage.spawn(executable: "/bin/cat", environment: [:])
+      let other = try await stage.spawn("echo up; exec sleep 600", address: .app("d", "com.example.B"))
+      _ = try await stage.heard(ProcessOutput.self) { $0.line == "up" }
+      try await eventually { (try? executable(other.pid)) == "sleep" }
+      let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(other.pid)/fd").sorted()
+      #expect(descriptors == ["0", "1", "2"])
+      _ = try await stage.exit(of: life.generation)
+    }
+  }
+
+  @Test func `the agent keeps no descriptor of a child that has ended`() async throws {
+    try await onStage { stage in
+      func count() throws -> Int {
+        let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let pipes = own.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        return pipes.filter { $0.contains("pidfd") }.count
+      }
+      for _ in 0..<20 {
+        let life = try await stage.spawn("exit 0")
+        _ = try await stage.exit(of: life.generation)
+      }
+      #expect(try await stage.children().isEmpty)
+      // Tests beside this one hold some, but not twenty.
+      #expect(try count() < 20)
+    }
+  }
+
+  @Test func `a child has a session, a clean environment and a home of its own`() async throws {
+    try await onStage { stage in
+      setenv("WIDGETLAB_SECRET_OF_THE_AGENT", "1", 1)
+      let life = try await stage.spawn("pwd; env | sort; ps -o sid= -p $$", environment: ["GREETING": "hej"])
+      _ = try await stage.exit(of: life.generation)
+      let lines = try await stage.lines(of: life.generation)
+      let home = stage.folder + "/home/com.example.A"
+      #expect(lines.first == home)
+      for expected in ["GREETING=hej", "HOME=\(home)", "TMPDIR=\(home)/tmp", "CFFIXED_USER_HOME=\(home)"] {
+        #expect(lines.contains(expected))
+      }
+      #expect(!lines.contains { $0.contains("SECRET_OF_THE_AGENT") })
+      #expect(lines.last?.trimmingCharacters(in: .whitespaces) == "\(life.pid)")
+      #expect(FileManager.default.fileExists(atPath: home + "/Library/Caches"))
+    }
+  }
+
+  @Test func `lines come in order, with their generation and stream, and the last one needs no end`() async throws {
+    try await onStage { stage in
+      for _ in 1...2 {
+        let life = try await stage.spawn("for i in 1 2 3 4 5; do echo line $i; done; echo oh >&2; printf last")
+        _ = try await stage.exit(of: life.generation)
+        #expect(
+          try await stage.lines(of: life.generation) == ["line 1", "line 2", "line 3", "line 4", "line 5", "last"])
+        #expect(try await stage.lines(of: life.generation, "stderr") == ["oh"])
+      }
+    }
+  }
+
+  @Test func `all that a child wrote is said before its exit`() async throws {
+    try await onStage { stage in
+      let life = try await stage.spawn("seq 1 20000")
+      _ = try await stage.exit(of: life.generation)
+      let kinds = await stage.bus.said.map(\.header.kind)
+      let exit = try #require(kinds.firstIndex(of: ProcessExited.kind))
+      #expect(kinds.lastIndex(of: ProcessOutput.kind).map { $0 < exit } == true)
+      #expect(try await stage.lines(of: life.generation) == (1...20_000).map { "\($0)" })
+    }
+  }
+
+  @Test func `what a child left behind in its group ends with it`() async throws {
+    try await onStage { stage in
+      let life = try await stage.spawn("sleep 600 & echo $!; exit 0")
+      let grandchild = try #require(Int32(try await stage.heard(ProcessOutput.self).line))
+      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 0))
+      try await eventually { [nil, "Z", "X"].contains(Stage.state(grandchild)) }
+    }
+  }
+
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"))
+  func `a child that idles for 60 s lives`() async throws {
+    try await onStage { stage in
+      let idle = try await stage.spawn(
+        """
+        exec python3 -c '
+        import ctypes, signal, time
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        time.sleep(61)'
+        """)
+      #expect(try await stage.exit(of: idle.generation).ending == .exited(code: 0))
+    }
+  }
+
+  private func executable(_ pid: Int32) throws -> String {
+    let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+    return URL(fileURLWithPath: path).lastPathComponent
+  }
+}
