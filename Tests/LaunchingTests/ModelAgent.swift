@@ -89,7 +89,8 @@ actor ModelAgent {
   }
 
   private func signal(_ request: SignalProcess) async throws -> SignalProcess.Reply {
-    guard let child = children[request.address], request.generation ?? child.process.generation == child.process.generation
+    guard let child = children[request.address],
+      request.generation ?? child.process.generation == child.process.generation
     else { throw BusError(.noSuchLife, "no such life") }
     switch request.signal {
     case SIGSTOP:

@@ -122,7 +122,8 @@ private final class Handler: ChannelInboundHandler {
       }
     }
     headers.add(name: "Content-Length", value: "\(body.count)")
-    context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+    context.write(
+      wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
     send(context, body, server, behaviour)
   }
 

@@ -28,7 +28,8 @@ package final class HeldClock: DeviceClock {
     let id = UUID()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let (result, watchers) = state.withLock { state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
+        let (result, watchers) = state.withLock {
+          state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
           if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
           if instant <= state.now { return (.success(()), []) }
           state.sleepers[id] = Sleeper(instant: instant, continuation: continuation)

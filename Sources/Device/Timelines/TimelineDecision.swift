@@ -159,7 +159,9 @@ package struct TimelineDecision: Sendable {
     let own = kinds[address] ?? []
     for kind in own where owed[address]?[kind] == nil { owed[address]?[kind] = all }
     guard own.isEmpty else { return [] }
-    return [gaveUp(address, "all", "the extension has no widget", Story(cause: all.cause, correlation: all.correlation))]
+    return [
+      gaveUp(address, "all", "the extension has no widget", Story(cause: all.cause, correlation: all.correlation))
+    ]
   }
 
   private mutating func dropUnknown(_ address: Address) -> [Answer] {

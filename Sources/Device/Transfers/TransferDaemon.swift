@@ -54,6 +54,7 @@ package actor TransferDaemon {
       timeout: .init(connect: .seconds(10), read: .seconds(60)))
     // The default of `httpMaximumConnectionsPerHost`.
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 6
+    configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
     self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
@@ -133,7 +134,8 @@ package actor TransferDaemon {
   /// What `ps` prints.
   package func status() throws -> [SessionStatus] {
     let tasks = Dictionary(grouping: try store.tasks(), by: \.key.session)
-    return decision.sessions.keys.sorted { ($0.owner.text, $0.identifier) < ($1.owner.text, $1.identifier) }.map { key in
+    return decision.sessions.keys.sorted { ($0.owner.text, $0.identifier) < ($1.owner.text, $1.identifier) }.map {
+      key in
       let own = tasks[key] ?? []
       return SessionStatus(
         owner: key.owner, session: key.identifier, running: own.count { !$0.hasEnded },
@@ -232,7 +234,9 @@ package actor TransferDaemon {
         guard let task = try store.task(key), !task.hasEnded else { return }
         let known = Download.Known(response: task.response, validator: task.validator)
         let remaining = end.timeIntervalSince(clock.now)
-        guard remaining > 0 else { throw FailedForGood(failure: TransferFailure(code: -1001, message: "the request timed out")) }
+        guard remaining > 0 else {
+          throw FailedForGood(failure: TransferFailure(code: -1001, message: "the request timed out"))
+        }
         let response = try await download.attempt(knowing: known, limit: remaining)
         try Task.checkCancellation()
         return self.end(key, response: response, failure: nil)

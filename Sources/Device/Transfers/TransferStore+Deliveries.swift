@@ -6,9 +6,10 @@ extension TransferStore {
   /// The decision as the last life of the host left it.
   func decision(_ settings: TransferSettings) throws -> DeliveryDecision {
     let deliveries = try self.deliveries()
-    let delivered = Set(deliveries.flatMap { delivery in
-      delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0) }
-    })
+    let delivered = Set(
+      deliveries.flatMap { delivery in
+        delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0) }
+      })
     var sessions: [SessionKey: DeliveryDecision.Session] = [:]
     try database.read { db in
       for row in try Row.fetchAll(db, sql: "SELECT * FROM sessions") {

@@ -84,7 +84,8 @@ struct HostCommand: ParsableCommand {
     let key = try StandingKey.load(.host, in: folder)
     guard key.pattern.matches(address) else {
       throw ClusterError(
-        .key, "the key keys/host.json speaks as \(key.pattern), and the device's host is \(address): make the keys of "
+        .key,
+        "the key keys/host.json speaks as \(key.pattern), and the device's host is \(address): make the keys of "
           + "this configuration with `widgetlab keys`, or name the configuration that they were made for")
     }
     return Connection.zeroMQ(
