@@ -6,7 +6,7 @@ enum WholeFile {
   /// Copies a file: as a reflink where the file system can, else by reading and writing.
   ///
   /// - Throws: the file system's error; then nothing is left at `destination`.
-  static func copy(_ source: String, to destination: String) throws {
+  @concurrent static func copy(_ source: String, to destination: String) async throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
     defer { close(input) }
@@ -26,7 +26,7 @@ enum WholeFile {
   }
 
   /// SHA-256 of a file, as hexadecimal digits; read in pieces.
-  static func sha256(_ path: String) throws -> String {
+  @concurrent static func sha256(_ path: String) async throws -> String {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
     var hash = SHA256()

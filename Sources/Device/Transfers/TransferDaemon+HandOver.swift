@@ -11,7 +11,8 @@ extension TransferDaemon {
       var failures = 0
       while !Task.isCancelled {
         do {
-          let outcomes = try outcomes(of: delivery)
+          let outcomes = try await outcomes(of: delivery)
+          guard !Task.isCancelled else { return outcomes.compactMap(\.file).forEach { unlink($0) } }
           let events = SessionEvents(
             session: delivery.session.identifier, wakesHandler: attempt.wakesHandler, outcomes: outcomes)
           return await send(events, of: delivery)
@@ -44,23 +45,25 @@ extension TransferDaemon {
 
   /// What became of each task, with a copy of its file for this hand-over alone: whatever an earlier life did with
   /// its own, this one is whole.
-  private func outcomes(of delivery: DeliveryDecision.Delivery) throws -> [TaskOutcome] {
+  private func outcomes(of delivery: DeliveryDecision.Delivery) async throws -> [TaskOutcome] {
     try removeCopies(of: delivery.id)
     let tasks = try store.tasks(of: delivery.session)
-    return try delivery.tasks.compactMap { identifier in
-      guard let task = tasks.first(where: { $0.key.identifier == identifier }) else { return nil }
+    var outcomes: [TaskOutcome] = []
+    for identifier in delivery.tasks {
+      guard let task = tasks.first(where: { $0.key.identifier == identifier }) else { continue }
       let file = path(task.key)
       let bytes = WholeFile.size(file)
       let snapshot = TaskSnapshot(
         taskIdentifier: identifier, request: task.request, taskDescription: task.description, bytesReceived: bytes,
         bytesExpected: task.response?.expectedLength ?? -1)
-      let copy = task.failure == nil ? try self.copy(file, for: delivery) : nil
-      return TaskOutcome(task: snapshot, response: task.response, file: copy, failure: task.failure)
+      let copy = task.failure == nil ? try await self.copy(file, for: delivery) : nil
+      outcomes.append(TaskOutcome(task: snapshot, response: task.response, file: copy, failure: task.failure))
     }
+    return outcomes
   }
 
   /// A copy where a device has it (observed): in the owner's container, below `Library/Caches`.
-  private func copy(_ file: String, for delivery: DeliveryDecision.Delivery) throws -> String {
+  private func copy(_ file: String, for delivery: DeliveryDecision.Delivery) async throws -> String {
     let owner = delivery.session.owner
     guard let container = container(owner), let bundle = owner.bundleIdentifier else { throw NoContainer(owner: owner) }
     let folder = "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
@@ -69,7 +72,7 @@ extension TransferDaemon {
     let name = String((0..<6).compactMap { _ in letters.randomElement() })
     let path = "\(folder)/CFNetworkDownload_\(name).tmp"
     try store.addCopy(path, of: delivery.id)
-    try WholeFile.copy(file, to: path)
+    try await WholeFile.copy(file, to: path)
     return path
   }
 

@@ -20,7 +20,7 @@ package actor TransferDaemon {
   let container: @Sendable (Address) -> String?
   let deliverTo: @Sendable (Address) -> Address
   private let folder: String
-  private let client: HTTPClient
+  private var clients = HTTPClients()
   private let resumePause: Double
   private var decision: DeliveryDecision
   private var downloads: [TaskKey: Task<Void, Never>] = [:]
@@ -48,15 +48,6 @@ package actor TransferDaemon {
     self.deliverTo = deliverTo
     self.decision = try store.decision(settings)
     (self.intents, self.outlet) = AsyncStream.makeStream(of: TransferIntent.self)
-    var configuration = HTTPClient.Configuration(
-      redirectConfiguration: .follow(max: 16, allowCycles: false),
-      // The idle limit is the default of `timeoutIntervalForRequest`; what runs into it is tried again.
-      timeout: .init(connect: .seconds(10), read: .seconds(60)))
-    // The default of `httpMaximumConnectionsPerHost`.
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 6
-    configuration.connectionPool.retryConnectionEstablishment = false
-    configuration.httpVersion = .http1Only
-    self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
   /// Goes on with every download that has not ended, and asks for the owners whose events wait. Needs no bus.
@@ -73,7 +64,9 @@ package actor TransferDaemon {
     for task in handOvers.values { task.cancel() }
     for task in downloads.values { await task.value }
     outlet.finish()
-    try? await client.shutdown()
+    var closing = clients
+    clients = HTTPClients()
+    await closing.shutdown()
   }
 
   // MARK: What owners say
@@ -224,7 +217,8 @@ package actor TransferDaemon {
     let file = path(key)
     let download = Download(
       key: key, request: stored.request, additionalHeaders: configuration.httpAdditionalHeaders, path: file,
-      client: client, report: { [bus] step, bytes in TransferDaemon.record(bus, key, step, bytes) },
+      client: clients.client(configuration),
+      report: { [bus] step, bytes in TransferDaemon.record(bus, key, step, bytes) },
       setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) })
     let end = stored.created.addingTimeInterval(configuration.timeoutIntervalForResource)
     var failures = 0
@@ -238,8 +232,9 @@ package actor TransferDaemon {
           throw FailedForGood(failure: TransferFailure(code: -1001, message: "the request timed out"))
         }
         let response = try await download.attempt(knowing: known, limit: remaining)
+        let digest = try await WholeFile.sha256(file)
         try Task.checkCancellation()
-        return self.end(key, response: response, failure: nil)
+        return self.end(key, response: response, failure: nil, digest)
       } catch let error as FailedForGood {
         return self.end(key, response: nil, failure: error.failure)
       } catch is RangeRefused {
@@ -259,10 +254,11 @@ package actor TransferDaemon {
   }
 
   /// The task is over: on disk first, then known to the decision.
-  private func end(_ key: TaskKey, response: TransferResponse?, failure: TransferFailure?) {
+  private func end(
+    _ key: TaskKey, response: TransferResponse?, failure: TransferFailure?, _ digest: String? = nil
+  ) {
     let bytes = WholeFile.size(path(key))
     do {
-      let digest = failure == nil ? try WholeFile.sha256(path(key)) : nil
       try store.setEnded(key, response: response, failure: failure)
       let step: TransferProgress.Step = failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
       let detail = failure?.message ?? response.map { "HTTP \($0.status)" }
