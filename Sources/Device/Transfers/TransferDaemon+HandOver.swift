@@ -12,7 +12,10 @@ extension TransferDaemon {
       while !Task.isCancelled {
         do {
           let outcomes = try await outcomes(of: delivery)
-          guard !Task.isCancelled else { return outcomes.compactMap(\.file).forEach { unlink($0) } }
+          guard !Task.isCancelled else {
+            for copy in outcomes.compactMap(\.file) { unlink(copy) }
+            return
+          }
           let events = SessionEvents(
             session: delivery.session.identifier, wakesHandler: attempt.wakesHandler, outcomes: outcomes)
           return await send(events, of: delivery)
