@@ -281,7 +281,7 @@ private enum HandshakeError: String {
 
   init?(_ code: Int32) {
     // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; the others of ZMTP lie in the same block.
-    if code == 0x1100_0001 {
+    if code == 0x1100_0002 {
       self = .noKey
     } else if (0x1000_0000..<0x2000_0000).contains(code) {
       self = .badHandshake

@@ -82,15 +82,15 @@ final class InstanceLock: Sendable {
   /// - Throws: `alreadyServed` with the pid of the other broker, `lock`.
   init(_ instance: InstanceFolder) throws(BrokerError) {
     let path = instance.bus + "/lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
       throw BrokerError(.lock, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       var buffer = [UInt8](repeating: 0, count: 16)
-      let count = max(0, pread(descriptor, &buffer, buffer.count, 0))
-      close(descriptor)
+      let count = max(0, pread(file, &buffer, buffer.count, 0))
+      close(file)
       guard code == EWOULDBLOCK else {
         throw BrokerError(.lock, "\(path) cannot be locked: \(String(cString: strerror(code)))")
       }
@@ -100,8 +100,10 @@ final class InstanceLock: Sendable {
         "another message-bus (pid \(pid)) serves \(instance.path): use that one, end it, or choose another --instance")
     }
     let pid = Array(String(getpid()).utf8)
-    _ = ftruncate(descriptor, 0)
-    _ = pwrite(descriptor, pid, pid.count, 0)
+    _ = ftruncate(file, 0)
+    _ = pwrite(file, pid, pid.count, 0)
+    // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.
+    descriptor = file
   }
 
   deinit { close(descriptor) }

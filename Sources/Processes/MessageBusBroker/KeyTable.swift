@@ -19,7 +19,7 @@ struct KeyTable {
     /// The one address that it speaks as; nil for a pattern of many.
     var onlyAddress: Address? {
       switch self {
-      case .standing(let pattern): Address(pattern.text)
+      case .standing(let pattern): pattern.text.hasSuffix("/*") ? nil : Address(pattern.text)
       case .life(let address, _): address
       }
     }
