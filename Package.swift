@@ -148,7 +148,7 @@ let package = Package(
     tests("ConversationsTests", ["Conversations"]),
     tests("JournalTests", ["Conversations", "Journal"]),
     tests("MessageBusTests", ["Conversations", "MessageBus", "ZeroMQ"]),
-    tests("MessageBusBrokerTests", ["Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
+    tests("MessageBusBrokerTests", ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
     tests("AuthoringTests", ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit", "WidgetKit"]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(

@@ -105,7 +105,8 @@ package struct Refused: Notice {
 /// A connection was turned away before it could say anything.
 package struct TurnedAway: Notice {
   package static let kind: Kind = "peer.turned-away"
-  /// `unknown-key`, `revoked-key`, `no-key`.
+  /// `unknown-key`, `revoked-key`, `no-key`, `bad-handshake` (such as with another broker's key), `not-an-operator`
+  /// (at the tap).
   package let reason: String
   package let publicKey: String
   package let peerAddress: String

@@ -2,9 +2,10 @@ package import Conversations
 
 /// A place in the journal that moves forward: gives one envelope after the other, and nothing while there is none.
 ///
-/// It goes over the ends of segments and over the deaths of the broker, and never repeats or skips a sequence number. What
-/// stands incomplete at the end of the newest segment is being written or was torn by a death; it is passed by once a newer
-/// segment begins with the number that follows. It only reads: a folder that is read-only or copied will do.
+/// It goes over the ends of segments and over the deaths of the broker, and never repeats or skips a sequence number.
+/// What stands incomplete at the end of the newest segment is being written or was torn by a death; it is passed by
+/// once a newer segment begins with the number that follows. It only reads: a folder that is read-only or copied will
+/// do.
 package struct JournalCursor: Sendable {
   private static let chunk = 256 * 1024
 
@@ -120,7 +121,8 @@ package struct JournalCursor: Sendable {
     case .damaged:
       // A death leaves no whole record behind what it tore.
       guard SegmentLayout.resynchronized(buffer[position...]) == nil else {
-        let place = "the record at byte \(bufferOffset + position), after envelope \(lastSequence), is not what was written"
+        let place =
+          "the record at byte \(bufferOffset + position), after envelope \(lastSequence), is not what was written"
         throw JournalError(.damaged, file.path, place)
       }
       return nil

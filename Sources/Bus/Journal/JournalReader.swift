@@ -34,7 +34,8 @@ package struct JournalReader: Sendable {
   /// A place from which one reads step by step, without waiting.
   package func cursor(from start: JournalPosition = .beginning) -> JournalCursor { JournalCursor(folder, from: start) }
 
-  /// All envelopes from a position on, and then each as it is written, for ever. The sequence ends when its task is cancelled.
+  /// All envelopes from a position on, and then each as it is written, for ever. The sequence ends when its task is
+  /// cancelled.
   package func follow(from start: JournalPosition = .beginning) -> JournalFollowing {
     JournalFollowing(cursor: cursor(from: start))
   }

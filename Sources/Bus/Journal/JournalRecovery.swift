@@ -14,8 +14,8 @@ package struct JournalRecovery: Hashable, Sendable {
 
   package init() {}
 
-  /// Reads the last segment that begins with `bus.started`, and what follows it. Records that cannot be read are passed by:
-  /// a broker that refused to start would help nobody, and the readers tell of the damage.
+  /// Reads the last segment that begins with `bus.started`, and what follows it. Records that cannot be read are passed
+  /// by: a broker that refused to start would help nobody, and the readers tell of the damage.
   ///
   /// - Throws: `notReadable`, `notAJournal`.
   package static func read(folder: URL) throws(JournalError) -> JournalRecovery {

@@ -1,11 +1,12 @@
 package import Foundation
 import Glibc
 
-/// Writes the journal: the one writer of its folder, on one thread. Two writers would give the same numbers twice, so the
-/// broker holds a lock.
+/// Writes the journal: the one writer of its folder, on one thread. Two writers would give the same numbers twice, so
+/// the broker holds a lock.
 ///
-/// What `append` has returned from survives the death of this process, since the kernel has it; it may not survive a power
-/// failure or the death of the machine, since nothing waits for the disk (`fsync` would cost each batch milliseconds).
+/// What `append` has returned from survives the death of this process, since the kernel has it; it may not survive a
+/// power failure or the death of the machine, since nothing waits for the disk (`fsync` would cost each batch
+/// milliseconds).
 package final class JournalWriter {
   package static let defaultSegmentLimit = 64 << 20
 
@@ -70,7 +71,8 @@ package final class JournalWriter {
 
   /// Appends stamped frames with one write. Their numbers follow the last one without a gap.
   ///
-  /// - Throws: `notWritable`, such as for a full disk: then none of them is in the journal, which ends with the last whole
+  /// - Throws: `notWritable`, such as for a full disk: then none of them is in the journal, which ends with the last
+  ///   whole
   ///   record before them, and none of them may be forwarded.
   package func append(_ frames: [[UInt8]]) throws(JournalError) {
     guard !frames.isEmpty else { return }

@@ -6,10 +6,10 @@ import Conversations
 ///          0    4  "WLJ1"
 ///          4    4  version, 1
 ///          8    8  first sequence
-///         16       records, each: length of the frame (4), CRC-32 of the frame (4), the stamped frame as `Wire` lays it out
+///         16       records: length of the frame (4), CRC-32 of the frame (4), the stamped frame as in `Wire`
 ///
-/// The first record of a segment is `bus.started` with all registrations. A segment appears under its name with that record
-/// whole; its end may be torn, which is what the death of a broker leaves.
+/// The first record of a segment is `bus.started` with all registrations. A segment appears under its name with that
+/// record whole; its end may be torn, which is what the death of a broker leaves.
 package enum SegmentLayout {
   package static let headLength = 16
   package static let recordHeadLength = 8

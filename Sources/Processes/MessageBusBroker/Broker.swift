@@ -8,8 +8,8 @@ package import ZeroMQ
 
 /// The message bus: one thread with the ROUTER that all peers connect to, the tap, the authenticator and the journal.
 ///
-/// For each batch of frames: decide all, append once to the journal, forward, show on the tap. What a peer or a viewer has
-/// received is therefore in the journal.
+/// For each batch of frames: decide all, append once to the journal, forward, show on the tap. What a peer or a viewer
+/// has received is therefore in the journal.
 package actor Broker {
   private let settings: BrokerSettings
   private let logger = Logger(label: "message-bus")
@@ -186,6 +186,7 @@ package actor Broker {
   }
 
   private func told(_ event: SocketEvent) {
+    logger.debug("a connection", metadata: ["event": "\(event)"])
     switch event {
     case .disconnected(let descriptor):
       guard let line = routing?.release(descriptor) else { return }
@@ -199,9 +200,7 @@ package actor Broker {
   private func toldOfTap(_ event: SocketEvent) {
     switch event {
     case .handshakeFailed(let code, isAuthentication: false, descriptor: _):
-      // Below are the errno of handshakes that were broken off or took too long: deaths, not strangers.
-      guard let reason = HandshakeError(code) else { return }
-      decide { $0.turnAway(reason.rawValue, "", "") }
+      decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
     case .acceptFailed(let code):
       logger.error("a connection cannot be taken", metadata: ["errno": "\(String(cString: strerror(code)))"])
     default: break
@@ -272,21 +271,16 @@ package actor Broker {
   }
 }
 
-/// What ZeroMQ tells of a handshake that broke ZMTP's rules.
+/// How a connection ended that never got as far as the authenticator.
 private enum HandshakeError: String {
-  /// Another mechanism than CURVE.
+  /// Another mechanism than CURVE, or a peer that broke off or fell silent before it had shown a key: one that learns
+  /// first that the mechanisms differ does that.
   case noKey = "no-key"
   /// CURVE, with another broker's public key, or against its rules.
   case badHandshake = "bad-handshake"
 
-  init?(_ code: Int32) {
-    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; the others of ZMTP lie in the same block.
-    if code == 0x1100_0002 {
-      self = .noKey
-    } else if (0x1000_0000..<0x2000_0000).contains(code) {
-      self = .badHandshake
-    } else {
-      return nil
-    }
+  init(_ code: Int32) {
+    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; other protocol errors begin at 0x10000000, an errno lies far below.
+    self = code == 0x1100_0002 || code < 0x1000_0000 ? .noKey : .badHandshake
   }
 }

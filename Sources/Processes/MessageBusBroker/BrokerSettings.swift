@@ -5,8 +5,8 @@ import Journal
 /// What a broker is started with.
 package struct BrokerSettings: Sendable {
   package var instance: InstanceFolder
-  /// Where peers connect. With the port `*` the port of the last broker of the instance is taken again, so that its peers find
-  /// this one.
+  /// Where peers connect. With the port `*` the port of the last broker of the instance is taken again, so that its
+  /// peers find this one.
   package var listen: Endpoint
   /// Where subscribers connect that only look on.
   package var tap: Endpoint

@@ -23,12 +23,12 @@ struct MessageBusCommand: AsyncParsableCommand {
         message-bus --instance DIR
         widgetlab tail --instance DIR
 
-      DIR/keys holds who may connect, DIR/journal what was said (and what a new broker learns from its dead predecessor), \
-      DIR/bus/bus.json where the bus listens. It may be killed at any moment: started again with the same DIR it listens at \
-      the same port, knows every key and generation, and goes on with the next sequence number.
+      DIR/keys holds who may connect, DIR/journal what was said (and what a new broker learns from its predecessor), \
+      DIR/bus/bus.json where the bus listens. It may be killed at any moment: started again with the same DIR it \
+      listens at the same port, knows every key and generation, and goes on with the next sequence number.
 
-      Ends with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is taken, 74 when the \
-      journal cannot be written, 78 when keys are missing.
+      Ends with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is taken, 74 when \
+      the journal cannot be written, 78 when keys are missing.
       """)
 
   @Option(help: "The cluster's folder.", completion: .directory)
@@ -43,7 +43,7 @@ struct MessageBusCommand: AsyncParsableCommand {
   @Option(help: "The host name to announce, where --listen names every interface (0.0.0.0).")
   var advertise: String?
 
-  @Option(name: .customLong("die-with-parent"), help: "Ends when the process with this id does, which must be the parent.")
+  @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
   var parent: Int32?
 
   func validate() throws { _ = try settings() }
@@ -56,7 +56,7 @@ struct MessageBusCommand: AsyncParsableCommand {
       throw ValidationError("--tap \(self.tap) is no endpoint; one looks like tcp://127.0.0.1:7702")
     }
     guard advertise != nil || !(listen.isWildcard || tap.isWildcard) else {
-      throw ValidationError("who listens on every interface says with --advertise HOST under which name others reach it")
+      throw ValidationError("who listens on every interface says with --advertise HOST how others reach it")
     }
     return BrokerSettings(instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise)
   }

@@ -4,7 +4,8 @@ import Foundation
 // What peers ask of the broker itself.
 
 extension Routing {
-  /// A connection says who speaks on it. The record of the hello itself comes first and bears the generation that it gave.
+  /// A connection says who speaks on it. The record of the hello itself comes first and bears the generation that it
+  /// gave.
   mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let hello: Hello
     do {

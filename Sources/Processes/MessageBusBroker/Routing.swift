@@ -4,8 +4,8 @@ import Journal
 
 /// What the broker decides: who may connect, whom an envelope is from, where it goes, and what everybody is told.
 ///
-/// A plain synchronous value without socket, clock or file. `Line` names a connection; the caller performs the effects in
-/// their order, and writes down what is recorded before it forwards anything of the same batch.
+/// A plain synchronous value without socket, clock or file. `Line` names a connection; the caller performs the effects
+/// in their order, and writes down what is recorded before it forwards anything of the same batch.
 struct Routing<Line: Hashable & Sendable> {
   enum Effect: Equatable {
     /// Append this stamped frame to the journal, and show it on the tap.
@@ -90,7 +90,9 @@ struct Routing<Line: Hashable & Sendable> {
 
   /// The first record of a segment: all that is known.
   mutating func started() -> [UInt8] {
-    let known = registrations.values.filter { $0.address.role != .operator }.sorted { $0.address.text < $1.address.text }
+    let known = registrations.values.filter { $0.address.role != .operator }.sorted {
+      $0.address.text < $1.address.text
+    }
     record(BusStarted(pid: pid, generation: generation, registrations: known), to: .journal)
     guard case .record(let frame)? = takeEffects().first else {
       preconditionFailure("the bus knows too many addresses for one record: \(known.count)")
@@ -213,7 +215,8 @@ struct Routing<Line: Hashable & Sendable> {
 
   private mutating func answer(_ asked: EnvelopeHeader, _ kind: Kind.Answer, _ body: [UInt8], on line: Line) {
     let header = EnvelopeHeader(
-      kind: asked.kind.answered(kind), sentAt: now, cause: asked.id, correlation: asked.correlation, source: .messageBus,
+      kind: asked.kind.answered(kind), sentAt: now, cause: asked.id, correlation: asked.correlation,
+      source: .messageBus,
       destination: asked.source)
     send(Envelope(header: header, body: body), on: line)
   }
@@ -279,8 +282,8 @@ extension Routing {
     return takeEffects()
   }
 
-  /// A frame could not be sent. What the broker itself said is lost then: it is told again at the next hello, or it is an
-  /// answer, whose asker has a deadline.
+  /// A frame could not be sent. What the broker itself said is lost then: it is told again at the next hello, or it is
+  /// an answer, whose asker has a deadline.
   mutating func notSent(_ header: EnvelopeHeader, on line: Line, isGone: Bool) -> [Effect] {
     if isGone, peers[line]?.state == .current { disconnect(line, .disconnected) }
     if header.source != .messageBus { undelivered(header, isGone ? .unreachable : .busy) }

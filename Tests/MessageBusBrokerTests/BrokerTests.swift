@@ -1,0 +1,225 @@
+import Cluster
+import Conversations
+import Foundation
+import Journal
+import MessageBus
+import Testing
+import ZeroMQ
+
+@testable import MessageBusBroker
+
+@Suite(.timeLimit(.minutes(1))) struct `the broker over real sockets` {
+  private let fixture: BrokerFixture
+
+  init() throws { fixture = try BrokerFixture() }
+
+  @Test func `two processes talk, and the journal has every word with its stamps`() async throws {
+    try await fixture.withBroker { bus in
+      let (one, other) = (
+        fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
+      )
+      let incarnation = UUID()
+      other.onRequest(ListProcesses.self) { _, received in
+        #expect(received.source == host)
+        #expect(received.sourceGeneration == 1)
+        return ListProcesses.Reply(incarnation: incarnation, children: [])
+      }
+      #expect(try await one.start() == 1)
+      #expect(try await other.start() == 1)
+      let reply = try await one.request(ListProcesses(), to: agent)
+      #expect(reply.incarnation == incarnation)
+      let asked = try await fixture.recorded(ListProcesses.self).envelope.header
+      #expect([asked.sourceGeneration, asked.destinationGeneration] == [1, 1])
+      let answer = try await fixture.recorded { $0.header.cause == asked.id }
+      #expect(answer.header.kind == ListProcesses.kind.answered(.ok))
+      #expect(answer.header.sequence > asked.sequence)
+      await one.leave()
+      await other.leave()
+      _ = try await fixture.recorded(RegistrationChanged.self) { $0.change == .left && $0.registration.address == host }
+    }
+    let all = try fixture.reader.read().map(\.header.sequence)
+    #expect(all == Array(1...UInt64(all.count)))
+  }
+
+  @Test func `a key that speaks as somebody else is refused, and it stands in the journal`() async throws {
+    try await fixture.withBroker { bus in
+      let peer = try RawPeer()
+      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      let said = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
+      let told = try await peer.next(Refused.kind)
+      #expect(told.header.cause == said.id)
+      try await peer.say([1, 2, 3])
+      _ = try await peer.next(Refused.kind)
+      let (first, body) = try await fixture.recorded(Refused.self)
+      #expect(first.header.cause == said.id)
+      #expect(body.reason == "role-mismatch")
+      #expect([body.claimed, body.keyOwner] == [agent.text, host.text])
+      _ = try await fixture.recorded(Refused.self) { $0.reason == "not-an-envelope" }
+      await peer.stop()
+    }
+  }
+
+  @Test func `strangers are turned away, and it stands in the journal`() async throws {
+    try await fixture.withBroker { bus in
+      let stranger = try CurveKeyPair.generate()
+      let peer = try RawPeer()
+      try await peer.connect(.dealer, bus.endpoint, .client(stranger, serverPublicKey: bus.publicKey))
+      let (_, body) = try await fixture.recorded(TurnedAway.self)
+      #expect(body.reason == "unknown-key")
+      #expect(body.publicKey == stranger.publicKey)
+      let keyless = try RawPeer()
+      try await keyless.connect(.dealer, bus.endpoint, .none)
+      _ = try await fixture.recorded(TurnedAway.self) { $0.reason == "no-key" }
+      let misled = try RawPeer()
+      let other = try CurveKeyPair.generate()
+      try await misled.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: other.publicKey))
+      _ = try await fixture.recorded(TurnedAway.self) { $0.reason == "bad-handshake" }
+      for peer in [peer, keyless, misled] { await peer.stop() }
+    }
+  }
+
+  @Test func `a key whose file came later is let in`() async throws {
+    try await fixture.withBroker { bus in
+      let pair = try CurveKeyPair.generate()
+      let late = Address.agent("iphone", 2)
+      let connection = fixture.connection(bus, late, pair)
+      async let generation = connection.start()
+      _ = try await fixture.recorded(TurnedAway.self) { $0.publicKey == pair.publicKey }
+      try fixture.add("agent-2", AddressPattern(late), pair)
+      #expect(try await generation == 1)
+      await connection.leave()
+    }
+  }
+
+  @Test func `registrations survive the broker, and a life that goes on keeps its generation`() async throws {
+    let life = try CurveKeyPair.generate()
+    let child = LockedConnection()
+    let first = try await fixture.withBroker { bus in
+      let one = fixture.connection(bus, agent, fixture.agentPair)
+      _ = try await one.start()
+      let reply = try await one.request(
+        RegisterLife(address: widget, publicKey: life.publicKey), to: .messageBus)
+      #expect(reply.generation == 1)
+      let connection = fixture.connection(bus, widget, life)
+      #expect(try await connection.start() == 1)
+      await child.keep(connection)
+      await one.leave()
+      return bus
+    }
+    let last = try fixture.reader.read().last?.header.sequence ?? 0
+    try await fixture.withBroker { bus in
+      #expect(bus.endpoint == first.endpoint, "peers find the new broker at the same place")
+      #expect(bus.tap == first.tap)
+      let (_, back) = try await fixture.recorded(RegistrationChanged.self, from: .sequence(last + 1)) {
+        $0.change == .connected && $0.registration.address == widget
+      }
+      #expect(back.registration.generation == 1)
+      await child.leave()
+    }
+    let all = try fixture.reader.read()
+    #expect(all.map(\.header.sequence) == Array(1...UInt64(all.count)))
+    #expect(all.filter { $0.header.kind == BusStarted.kind }.map(\.header.sourceGeneration) == [1, 2])
+  }
+
+  @Test func `segments follow each other while peers talk`() async throws {
+    try await fixture.withBroker(segmentLimit: 2000) { bus in
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      for _ in 0..<30 { _ = try await one.request(BusStatus(), to: .messageBus) }
+      await one.leave()
+    }
+    let all = try fixture.reader.read()
+    #expect(all.map(\.header.sequence) == Array(1...UInt64(all.count)))
+    #expect(all.filter { $0.header.kind == BusStarted.kind }.count > 3)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.instance.journal).count > 3)
+  }
+
+  @Test func `the tap shows what the journal has, to operators only`() async throws {
+    try await fixture.withBroker { bus in
+      let viewer = try RawPeer()
+      try await viewer.connect(.sub, bus.tap, .client(fixture.operatorPair, serverPublicKey: bus.publicKey))
+      let intruder = try RawPeer()
+      try await intruder.connect(.sub, bus.tap, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      let (_, away) = try await fixture.recorded(TurnedAway.self)
+      #expect(away.reason == "not-an-operator")
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      _ = try await one.start()
+      // A subscription takes effect when its message has arrived, so the first envelopes may be missed.
+      let talking = Task {
+        while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
+      }
+      let shown = try await viewer.next(Ping.kind)
+      talking.cancel()
+      #expect(shown == (try await fixture.recorded { $0.header.sequence == shown.header.sequence }))
+      await one.leave()
+      await viewer.stop()
+      await intruder.stop()
+    }
+  }
+
+  @Test func `an instance has one broker`() async throws {
+    try await fixture.withBroker { _ in
+      let second = try fixture.broker()
+      let error = await #expect(throws: BrokerError.self) { try await second.start() }
+      #expect(error?.code == .alreadyServed)
+      #expect(error?.message.contains("pid \(getpid())") == true)
+      await second.stop()
+    }
+    try await fixture.withBroker { _ in }
+  }
+
+  @Test func `a port that somebody else has taken is left to them`() async throws {
+    let first = try await fixture.withBroker { $0 }
+    let squatter = try RawListener(first.endpoint)
+    try await fixture.withBroker { bus in
+      #expect(bus.endpoint != first.endpoint)
+      #expect(bus.tap == first.tap)
+    }
+    squatter.close()
+  }
+}
+
+@Suite struct `endpoints` {
+  @Test func `are read and written`() {
+    #expect(Endpoint("tcp://127.0.0.1:7701") == Endpoint(host: "127.0.0.1", port: 7701))
+    #expect(Endpoint("tcp://127.0.0.1:*")?.description == "tcp://127.0.0.1:*")
+    #expect(Endpoint("tcp://0.0.0.0:0")?.port == nil)
+    #expect(Endpoint("tcp://0.0.0.0:1")?.isWildcard == true)
+    for text in ["", "tcp://", "tcp://:1", "tcp://a", "ipc:///a:1", "tcp://a:65536", "tcp://a:b"] {
+      #expect(Endpoint(text) == nil, "\(text)")
+    }
+  }
+}
+
+/// Keeps a connection from one scope to the next.
+private actor LockedConnection {
+  private var connection: Connection?
+
+  func keep(_ connection: Connection) { self.connection = connection }
+
+  func leave() async { await connection?.leave() }
+}
+
+/// Listens on a port that is not its own.
+private struct RawListener {
+  private let descriptor: Int32
+
+  init(_ endpoint: String) throws {
+    let port = try #require(Endpoint(endpoint)?.port)
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var reuse: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    try #require(result == 0 && listen(descriptor, 1) == 0)
+  }
+
+  func close() { _ = Foundation.close(descriptor) }
+}
