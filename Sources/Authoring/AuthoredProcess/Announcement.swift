@@ -19,6 +19,8 @@ actor Announcement {
   private var phase = Phase.idle
   private var rounds = 0
   private var mustRepeat = false
+  /// A host came while `process.ready` was under way: what an earlier one was told before is lost.
+  private var isAnotherHost = false
   /// A process that nobody answers asks anew after a day.
   private let patience = Duration.seconds(86_400)
 
@@ -32,10 +34,10 @@ actor Announcement {
   /// Whether the host has answered `process.ready` at least once.
   var isKnown: Bool { rounds > 0 }
 
-  /// The host is there, or may be.
+  /// The host is there, or may be: the first call, or a presence.
   func hostAppeared() async {
     switch phase {
-    case .asking: return
+    case .asking: isAnotherHost = true
     case .introducing: mustRepeat = true
     case .idle:
       repeat {
@@ -53,7 +55,8 @@ actor Announcement {
         ready, to: process.host, within: patience, whenUnreachable: .wait)
       rounds += 1
       phase = .introducing
-      if rounds > 1 { await process.introduceAgain() }
+      if rounds > 1 || isAnotherHost { await process.introduceAgain() }
+      isAnotherHost = false
     } catch where error.code == .closed || error.code == .refused {
       end(error)
     } catch {

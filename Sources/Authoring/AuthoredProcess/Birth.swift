@@ -77,9 +77,9 @@ extension HostedProcess {
     let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "this program"
     return """
       \(name) is a widget extension or an app of a WidgetLab device. It is not started by hand: the device's agent starts
-      it when the host system needs it, and hands it its identity on standard input. Name it in widgetlab.yaml and run
+      it when the host system needs it, and hands it its identity on standard input. Name it in widgetlab.yaml, then run
         widgetlab up
-      in the project's folder; then `widgetlab reload <kind>` makes the host ask an extension for a timeline.
+      in the project's folder, and `widgetlab reload <kind>` to have an extension asked for a timeline.
       """
   }
 }

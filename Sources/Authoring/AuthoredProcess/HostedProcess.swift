@@ -112,7 +112,8 @@ package final class HostedProcess: Sendable {
 
   // MARK: What a new host must be told
 
-  /// `tell` is called after each `process.ready` but the first, in the order of these calls.
+  /// `tell` is called when a host has taken `process.ready` that was not told what an earlier one was, in the order of
+  /// these calls.
   package func onNewHost(_ tell: @escaping @Sendable () async -> Void) {
     state.withLock { $0.introductions.append(tell) }
   }

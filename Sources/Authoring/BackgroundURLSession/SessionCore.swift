@@ -71,7 +71,12 @@ final class SessionCore: Sendable {
       state.object = object
       return true
     }
-    if isFirst, let obstacle { becomeInvalid(URLError(obstacle)) }
+    guard isFirst else { return }
+    if let obstacle {
+      becomeInvalid(URLError(obstacle))
+    } else {
+      SessionRegistry.of(process).publish(self)
+    }
   }
 
   // MARK: Opening

@@ -5,16 +5,16 @@ import MessageBus
 import Synchronization
 
 /// An author's handler for the events of background sessions: of a widget's configuration, or of the app's delegate.
-package struct BackgroundEventsHandler {
+package struct BackgroundEventsHandler: Sendable {
   /// Whether it is for the session of this identifier.
-  package let matches: (_ identifier: String) -> Bool
+  package let matches: @MainActor (_ identifier: String) -> Bool
   /// The author's action; it calls the completion when the events have been handled.
-  package let call: (_ identifier: String, _ completion: @escaping () -> Void) -> Void
+  package let call: @MainActor (_ identifier: String, _ completion: @escaping () -> Void) -> Void
 
-  /// A handler. Both closures run on the main actor.
+  /// A handler.
   package init(
-    matches: @escaping (_ identifier: String) -> Bool,
-    call: @escaping (_ identifier: String, _ completion: @escaping () -> Void) -> Void
+    matches: @escaping @MainActor (_ identifier: String) -> Bool,
+    call: @escaping @MainActor (_ identifier: String, _ completion: @escaping () -> Void) -> Void
   ) {
     self.matches = matches
     self.call = call
@@ -24,6 +24,9 @@ package struct BackgroundEventsHandler {
 /// The background sessions of one process: one for each identifier, for as long as it is valid.
 package final class SessionRegistry: Sendable {
   private struct State {
+    /// By identifier, from the beginning of `URLSession.init`: nobody else makes one.
+    var claimed: [String: SessionCore] = [:]
+    /// By identifier, once there is an object to hand to the delegate.
     var sessions: [String: SessionCore] = [:]
     var waiting: [String: [CheckedContinuation<SessionCore, Never>]] = [:]
   }
@@ -71,19 +74,26 @@ package final class SessionRegistry: Sendable {
     let made = SessionCore(
       configuration, delegate: delegate, queue: queue, obstacle: obstacle(configuration), in: process)
     guard made.obstacle == nil else { return made }
-    let (session, waiting) = state.withLock { state in
-      if let there = state.sessions[made.identifier] { return (there, [CheckedContinuation<SessionCore, Never>]()) }
-      state.sessions[made.identifier] = made
-      return (made, state.waiting.removeValue(forKey: made.identifier) ?? [])
-    }
-    guard session === made else {
-      process.log(
-        "A background URLSession with identifier \(made.identifier) already exists! Its delegate stays the first one.")
+    let session = state.withLock { state in
+      let session = state.claimed[made.identifier] ?? made
+      state.claimed[made.identifier] = session
       return session
     }
-    made.open()
-    for continuation in waiting { continuation.resume(returning: made) }
-    return made
+    if session !== made {
+      process.log(
+        "A background URLSession with identifier \(made.identifier) already exists! Its delegate stays the first one.")
+    }
+    return session
+  }
+
+  /// The session's object is complete: the host is told, and what waited for it goes on.
+  func publish(_ session: SessionCore) {
+    let waiting = state.withLock { state in
+      state.sessions[session.identifier] = session
+      return state.waiting.removeValue(forKey: session.identifier) ?? []
+    }
+    session.open()
+    for continuation in waiting { continuation.resume(returning: session) }
   }
 
   /// An extension's session needs a folder that it shares with its app (documented: `sharedContainerIdentifier`).
@@ -96,7 +106,9 @@ package final class SessionRegistry: Sendable {
 
   func remove(_ session: SessionCore) {
     state.withLock { state in
-      if state.sessions[session.identifier] === session { state.sessions[session.identifier] = nil }
+      guard state.claimed[session.identifier] === session else { return }
+      state.claimed[session.identifier] = nil
+      state.sessions[session.identifier] = nil
     }
   }
 

@@ -10,16 +10,16 @@ extension UIApplicationDelegate {
     let process = HostedProcess.begin()
     let app = UIApplication()
     app.begin(with: Self())
+    app.serve(in: process)
     // Held as long as the process runs: that is for ever.
-    let termination = app.serve(in: process)
+    let termination = app.leavesOnRequest(process)
     withExtendedLifetime(termination) { process.run(widgetKinds: []) }
   }
 }
 
 extension UIApplication {
   /// Launches: answers for the app, then tells the delegate that the process has begun. Before it is announced.
-  /// - Returns: what listens for the signal that asks the process to end.
-  func serve(in process: HostedProcess) -> any DispatchSourceSignal {
+  func serve(in process: HostedProcess) {
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.story)
     }
@@ -29,6 +29,11 @@ extension UIApplication {
     }
     SessionRegistry.of(process).serve([handler])
     _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }
+  }
+
+  /// On `SIGTERM` tells the delegate, says goodbye and ends the process.
+  /// - Returns: what listens for the signal.
+  func leavesOnRequest(_ process: HostedProcess) -> any DispatchSourceSignal {
     signal(SIGTERM, SIG_IGN)
     let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
     termination.setEventHandler {

@@ -80,7 +80,8 @@ extension WidgetConfiguration {
     _ urlSessionEvent: @escaping (_ identifier: String, _ completion: @escaping () -> Void) -> Void
   ) -> some WidgetConfiguration {
     ModifiedConfiguration(content: self) {
-      $0.handlers.append(BackgroundEventsHandler(matches: matchingBlock ?? { _ in true }, call: urlSessionEvent))
+      $0.handlers.append(
+        BackgroundEventsHandler(matches: { matchingBlock?($0) ?? true }, call: { urlSessionEvent($0, $1) }))
     }
   }
 }

@@ -1,0 +1,210 @@
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+import Testing
+
+@testable import AuthoredProcess
+@testable import BackgroundURLSession
+
+/// How a session's events reach the author.
+@Suite struct `The events of a background session` {
+  private func deliver(_ outcomes: [TaskOutcome], wakes: Bool = true, on stage: Stage, id: UUID = UUID()) async throws {
+    try await stage.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: wakes, outcomes: outcomes), to: Stage.widget, id: id, story: .none)
+  }
+
+  private let story = [
+    "handler.called 1", "didFinishDownloadingTo 1", "didCompleteWithError 1", "didCompleteWithError 2",
+    "urlSessionDidFinishEvents", "completion.called 0",
+  ]
+
+  /// What the journal has of handlers, delegates and completions, in order.
+  private func journal(_ stage: Stage) async -> [String] {
+    await stage.bus.said.compactMap { envelope in
+      switch envelope.header.kind {
+      case HandlerCalled.kind:
+        (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
+      case DelegateCalled.kind:
+        (try? BodyCoding.decode(DelegateCalled.self, from: envelope.body)).map {
+          "\($0.method)\($0.taskIdentifier.map { " \($0)" } ?? "")"
+        }
+      case CompletionCalled.kind:
+        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map { "completion.called \($0.outstanding)" }
+      default: nil
+      }
+    }
+  }
+
+  private func outcomes(_ stage: Stage) throws -> [TaskOutcome] {
+    [
+      try stage.success(1),
+      TaskOutcome(
+        task: Stage.snapshot(2), response: nil, file: nil, failure: TransferFailure(code: -999, message: "cancelled")),
+    ]
+  }
+
+  @Test func `are told in Apple's order to a session that is made in the handler`() async throws {
+    let stage = try Stage()
+    let made = Mutex<URLSession?>(nil)
+    let delegate = Delegate()
+    let handler = await Handler { made.withLock { $0 = stage.session(delegate) } }
+    try await stage.begin([await handler.handler(for: "daily")])
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await delegate.hears("finish")
+    await handler.complete()
+    try await acknowledged
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    #expect(await journal(stage) == story)
+    #expect(await handler.identifiers == ["daily"])
+  }
+
+  @Test func `are told in the same order to a session that was there before`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await delegate.hears("finish")
+    await handler.complete()
+    try await acknowledged
+    #expect(await journal(stage) == story)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `wait for a session that is made after the handler`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await stage.record(HandlerCalled.self)
+    await handler.complete()
+    #expect(delegate.told.isEmpty)
+    let session = stage.session(delegate)
+    try await acknowledged
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `go to the delegate alone while the process runs`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    try await deliver(outcomes(stage), wakes: false, on: stage)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])
+    #expect(await handler.identifiers.isEmpty)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `call the handler when the host thinks of a session that only an earlier life had`() async throws {
+    let stage = try Stage()
+    let made = Mutex<URLSession?>(nil)
+    let delegate = Delegate()
+    let handler = await Handler { made.withLock { $0 = stage.session(delegate) } }
+    try await stage.begin([await handler.handler()])
+    async let acknowledged: Void = deliver(outcomes(stage), wakes: false, on: stage)
+    await delegate.hears("finish")
+    await handler.complete()
+    try await acknowledged
+    #expect(await handler.identifiers == ["daily"])
+  }
+
+  @Test func `are acknowledged when each of two matching handlers has completed`() async throws {
+    let stage = try Stage()
+    let (delegate, one, two, other) = (Delegate(), await Handler(), await Handler(), await Handler())
+    try await stage.begin([
+      await one.handler(for: "daily"), await other.handler(for: "weekly"), await two.handler(),
+    ])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await delegate.hears("finish")
+    await one.complete()
+    await stage.record(CompletionCalled.self)
+    #expect(await stage.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    await two.complete()
+    try await acknowledged
+    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [2])
+    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    #expect(await other.identifiers.isEmpty)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `count a completion once, however often it is called`() async throws {
+    let stage = try Stage()
+    let (delegate, one, two) = (Delegate(), await Handler(), await Handler())
+    try await stage.begin([await one.handler(), await two.handler()])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await delegate.hears("finish")
+    await one.complete()
+    await one.complete()
+    await two.complete()
+    await two.complete()
+    try await acknowledged
+    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `wait unacknowledged, and without a handler, until somebody makes the session`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler(for: "weekly")])
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await stage.record(HandlerCalled.self) { $0.matching == 0 }
+    #expect(await stage.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    let session = stage.session(delegate)
+    try await acknowledged
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    #expect(await handler.identifiers.isEmpty)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `are not told again when they come again after the acknowledgement`() async throws {
+    let stage = try Stage()
+    let delegate = Delegate()
+    try await stage.begin()
+    let session = stage.session(delegate)
+    let (outcomes, id) = (try outcomes(stage), UUID())
+    try await deliver(outcomes, wakes: false, on: stage, id: id)
+    try await deliver(outcomes, wakes: false, on: stage, id: id)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `leave no file behind that the delegate did not take`() async throws {
+    for keeps in [false, true] {
+      let stage = try Stage()
+      let delegate = Delegate(keepsFiles: keeps)
+      try await stage.begin()
+      let session = stage.session(delegate)
+      try await deliver([try stage.success(1)], wakes: false, on: stage)
+      let file = try #require(delegate.files.withLock { $0.first })
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+      #expect(FileManager.default.fileExists(atPath: file.appendingPathExtension("kept").path) == keeps)
+      #expect(await stage.records(DelegateCalled.self).first?.bytes == 7)
+      withExtendedLifetime(session) {}
+    }
+  }
+
+  @Test func `are acknowledged after the reload that the delegate asked for is on record`() async throws {
+    let stage = try Stage()
+    let delegate = Delegate {
+      stage.process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
+    }
+    let handler = await Handler()
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver([try stage.success(1)], on: stage)
+    await delegate.hears("finish")
+    await handler.complete()
+    try await acknowledged
+    let said = await stage.bus.said
+    let reload = try #require(said.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
+    let end = try #require(said.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
+    #expect(reload < end)
+    let asked = said.first { $0.header.kind == ReloadTimelines.kind }
+    #expect(asked?.header.correlation == Story.session(Stage.widget, "daily"))
+    withExtendedLifetime(session) {}
+  }
+}

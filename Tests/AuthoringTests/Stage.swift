@@ -1,0 +1,212 @@
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+import Testing
+
+@testable import AuthoredProcess
+@testable import BackgroundURLSession
+
+/// An author's process on an in-memory bus, and a host for it that does what a test says.
+struct Stage {
+  static let group = "group.com.example.Trial"
+  static let widget = Address.widgetExtension("phone", "com.example.App.Widget")
+  static let app = Address.app("phone", "com.example.App")
+
+  let bus = InMemoryBus()
+  let host: HostModel
+  let process: HostedProcess
+  let folder: URL
+
+  /// A process that has not been announced yet.
+  init(_ address: Address = Stage.widget, callLimit: Duration = .seconds(5)) throws {
+    let host = Address.host("phone")
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let certificate = BirthCertificate(
+      address: address, generation: 1, host: host, endpoint: "", serverKey: "", publicKey: "", secretKey: "",
+      container: folder.path, groups: [Stage.group: folder.path], agentPid: 0)
+    process = HostedProcess(certificate, connection: bus.connection(address), callLimit: callLimit)
+    self.host = HostModel(bus.connection(host))
+  }
+
+  var registry: SessionRegistry { SessionRegistry.of(process) }
+
+  /// Starts the host, then the process with these handlers.
+  func begin(_ handlers: [BackgroundEventsHandler] = []) async throws {
+    try await host.start()
+    await MainActor.run { registry.serve(handlers) }
+    try await announce()
+  }
+
+  func announce() async throws {
+    try await process.announce(widgetKinds: ["Trial"]) { Issue.record("the life is over: \($0)") }
+  }
+
+  /// A session of this process.
+  func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
+    let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+    if shared { configuration.sharedContainerIdentifier = Stage.group }
+    return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+  }
+
+  /// Calls what may block on a thread that nobody else needs.
+  func blocking<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+      Thread { continuation.resume(returning: self.process.asCurrent(body: work)) }.start()
+    }
+  }
+
+  /// What became of a task that downloaded these bytes, in a file of its own.
+  func success(_ task: Int, _ bytes: String = "figures") throws -> TaskOutcome {
+    let file = folder.appendingPathComponent(UUID().uuidString)
+    try Data(bytes.utf8).write(to: file)
+    return TaskOutcome(
+      task: Stage.snapshot(task),
+      response: TransferResponse(
+        url: "http://a.example/figures", status: 200, headers: [["Content-Type", "text/plain; charset=utf-8"]],
+        expectedLength: Int64(bytes.utf8.count)),
+      file: file.path, failure: nil)
+  }
+
+  static func snapshot(_ task: Int) -> TaskSnapshot {
+    TaskSnapshot(
+      taskIdentifier: task, request: TransferRequest(url: "http://a.example/figures", headers: [["X-Day", "1"]]),
+      taskDescription: "of an earlier life", bytesReceived: 7, bytesExpected: 7)
+  }
+
+  /// The records of one kind that were said so far.
+  func records<N: Notice>(_ type: N.Type) async -> [N] {
+    await bus.said.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
+  }
+
+  /// The first record of a kind that fits.
+  func record<N: Notice>(_ type: N.Type, where fits: @escaping @Sendable (N) -> Bool = { _ in true }) async {
+    _ = await bus.first { envelope in
+      envelope.header.kind == N.kind && (try? BodyCoding.decode(N.self, from: envelope.body)).map(fits) == true
+    }
+  }
+}
+
+extension HostedProcess {
+  func asCurrent<Result>(body: () -> Result) -> Result { asCurrent(.none, body) }
+}
+
+/// A host that takes whatever it is told.
+actor HostModel {
+  nonisolated let connection: Connection
+  private(set) var opened: [OpenSession] = []
+  private(set) var created: [CreateTransfer] = []
+  private(set) var readies = 0
+  var openReply = OpenSession.Reply(nextTaskIdentifier: 1, tasks: [])
+  /// Answers no `transfer.create` before `answerCreates`.
+  private var holds = false
+  private var held: [CheckedContinuation<Void, Never>] = []
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  func start() async throws {
+    connection.onRequest(ProcessReady.self) { _, _ in await self.ready() }
+    connection.onRequest(OpenSession.self) { request, _ in await self.open(request) }
+    connection.onRequest(CreateTransfer.self) { request, _ in await self.create(request) }
+    connection.onRequest(CancelTransfer.self) { _, _ in Done() }
+    connection.onEvent(ReloadTimelines.self) { _, _ in }
+    _ = try await connection.start()
+  }
+
+  func reply(nextTask: Int, tasks: [TaskSnapshot]) {
+    openReply = OpenSession.Reply(nextTaskIdentifier: nextTask, tasks: tasks)
+  }
+
+  func holdCreates() { holds = true }
+
+  func answerCreates() {
+    holds = false
+    for continuation in held { continuation.resume() }
+    held = []
+  }
+
+  private func ready() -> Done {
+    readies += 1
+    return Done()
+  }
+
+  private func open(_ request: OpenSession) -> OpenSession.Reply {
+    opened.append(request)
+    return openReply
+  }
+
+  private func create(_ request: CreateTransfer) async -> Done {
+    created.append(request)
+    if holds { await withCheckedContinuation { held.append($0) } }
+    return Done()
+  }
+}
+
+/// A delegate that writes down what it is told.
+final class Delegate: NSObject, URLSessionDownloadDelegate, Sendable {
+  let lines = Mutex<[String]>([])
+  let files = Mutex<[URL]>([])
+  private let keepsFiles: Bool
+  private let onFinish: @Sendable () -> Void
+  private let ends: AsyncStream<String>
+  private let end: AsyncStream<String>.Continuation
+
+  init(keepsFiles: Bool = false, onFinish: @escaping @Sendable () -> Void = {}) {
+    self.keepsFiles = keepsFiles
+    self.onFinish = onFinish
+    (ends, end) = AsyncStream.makeStream(of: String.self)
+  }
+
+  var told: [String] { lines.withLock { $0 } }
+
+  /// Waits until a line has been written that begins like this.
+  func hears(_ beginning: String) async {
+    for await line in ends where line.hasPrefix(beginning) { return }
+  }
+
+  private func note(_ line: String) {
+    lines.withLock { $0.append(line) }
+    end.yield(line)
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    let content = (try? String(contentsOf: location, encoding: .utf8)) ?? "no file"
+    files.withLock { $0.append(location) }
+    if keepsFiles { try? FileManager.default.moveItem(at: location, to: location.appendingPathExtension("kept")) }
+    note("file \(downloadTask.taskIdentifier) \(content)")
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    note("end \(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    note("finish")
+    onFinish()
+  }
+
+  func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    note("invalid \((error as? URLError)?.code.rawValue ?? 0)")
+  }
+}
+
+/// A handler for events that keeps its completions.
+@MainActor final class Handler {
+  private(set) var identifiers: [String] = []
+  private var completions: [() -> Void] = []
+  private let onCall: () -> Void
+
+  init(onCall: @escaping () -> Void = {}) { self.onCall = onCall }
+
+  func handler(for identifier: String? = nil) -> BackgroundEventsHandler {
+    BackgroundEventsHandler(matches: { identifier == nil || $0 == identifier }) { session, completion in
+      self.identifiers.append(session)
+      self.completions.append(completion)
+      self.onCall()
+    }
+  }
+
+  /// Calls all completions, and keeps them.
+  func complete() { for completion in completions { completion() } }
+}

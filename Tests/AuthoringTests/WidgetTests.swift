@@ -1,0 +1,147 @@
+import Archive
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+import Testing
+
+@testable import AuthoredProcess
+@testable import SwiftUI
+@testable import WidgetKit
+
+/// What becomes of an author's widgets.
+@Suite struct `An extension's widgets` {
+  @Test @MainActor func `are described by their modifiers, in a bundle one after the other`() {
+    let descriptions = Trio().body.descriptions
+    #expect(descriptions.map(\.kind) == ["Static", "Literal", "Plain"])
+    #expect(descriptions.map(\.displayName) == ["from a string", "from a key", "from a text"])
+    #expect(descriptions.map(\.description) == ["3 words", nil, nil])
+    #expect(descriptions.map(\.families) == [[.systemSmall, .accessoryInline], nil, nil])
+    #expect(descriptions.map { $0.handlers.map { ["a", "b"].map($0.matches) } } == [[[true, false]], [[true, true]], [[false, true], [true, true]]])
+  }
+
+  @Test func `give a timeline with archived views`() async throws {
+    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let reply = try await stage.host.connection.request(
+      RequestTimeline(widgetKind: "One", family: .systemMedium, displayWidth: 338, displayHeight: 158), to: Stage.widget)
+    #expect(reply.entries.map { $0.date.timeIntervalSince1970 } == [10, 20])
+    #expect(reply.entries.map(\.view.lines) == [["systemMedium", "338 points", "10"], ["systemMedium", "338 points", "even"]])
+    #expect(reply.policy == .after(Date(timeIntervalSince1970: 30)))
+  }
+
+  @Test func `give the first of two timelines`() async throws {
+    let stage = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
+    let reply = try await stage.host.connection.request(
+      RequestTimeline(widgetKind: "One", family: .systemSmall, displayWidth: 1, displayHeight: 1), to: Stage.widget)
+    #expect(reply.entries.count == 2)
+  }
+
+  @Test func `have no timeline of a kind that nobody declared`() async throws {
+    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let error = await #expect(throws: BusError.self) {
+      _ = try await stage.host.connection.request(
+        RequestTimeline(widgetKind: "Two", family: .systemSmall, displayWidth: 1, displayHeight: 1), to: Stage.widget)
+    }
+    #expect(error?.code == .unknownWidgetKind)
+  }
+
+  @Test func `are reloaded through the widget center`() async throws {
+    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    stage.process.asCurrent {
+      WidgetCenter.shared.reloadTimelines(ofKind: "One")
+      WidgetCenter.shared.reloadAllTimelines()
+    }
+    await stage.process.settled()
+    let asked = await stage.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
+    #expect(Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
+  }
+
+  private func served(_ descriptions: @MainActor () -> [WidgetDescription]) async throws -> Stage {
+    let stage = try Stage()
+    try await stage.host.start()
+    await MainActor.run { serve(descriptions(), in: stage.process) }
+    try await stage.announce()
+    return stage
+  }
+}
+
+private struct Entry: TimelineEntry {
+  let date: Date
+  let family: WidgetFamily
+  let width: Double
+}
+
+private struct Provider: TimelineProvider {
+  var calls = 0
+
+  func placeholder(in context: Context) -> Entry { Entry(date: Date(), family: context.family, width: 0) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {}
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
+    let entries = [10.0, 20].map {
+      Entry(date: Date(timeIntervalSince1970: $0), family: context.family, width: context.displaySize.width)
+    }
+    for call in 0..<calls {
+      completion(
+        Timeline(entries: call == 0 ? entries : [], policy: .after(Date(timeIntervalSince1970: 30))))
+    }
+  }
+}
+
+private struct EntryView: View {
+  let entry: Entry
+
+  var body: some View {
+    Group {
+      Text(verbatim: entry.family.description)
+      VStack(alignment: .leading, spacing: 4) {
+        Text("\(Int(entry.width)) points")
+        if entry.date.timeIntervalSince1970 == 20 { Text("even") } else { Text(String("10")) }
+      }
+      if entry.width < 0 { Text("never") }
+      EmptyView()
+    }
+  }
+}
+
+private struct OneWidget: Widget {
+  var provider = Provider()
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "One", provider: provider) { entry in EntryView(entry: entry) }
+  }
+}
+
+private struct StaticWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Static", provider: Provider()) { EntryView(entry: $0) }
+      .configurationDisplayName(String("from a string"))
+      .description("\(3) words")
+      .supportedFamilies([.systemSmall, .accessoryInline])
+      .onBackgroundURLSessionEvents(matching: "a") { _, completion in completion() }
+  }
+}
+
+private struct LiteralWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Literal", provider: Provider()) { EntryView(entry: $0) }
+      .configurationDisplayName("from a key")
+      .onBackgroundURLSessionEvents(matching: nil) { _, completion in completion() }
+  }
+}
+
+private struct PlainWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Plain", provider: Provider()) { EntryView(entry: $0) }
+      .configurationDisplayName(Text("from a text"))
+      .onBackgroundURLSessionEvents(matching: { $0 == "b" }) { _, completion in completion() }
+      .onBackgroundURLSessionEvents { _, completion in completion() }
+  }
+}
+
+private struct Trio: WidgetBundle {
+  var body: some Widget {
+    StaticWidget()
+    LiteralWidget()
+    PlainWidget()
+  }
+}
