@@ -4,13 +4,14 @@ import Glibc
 import Synchronization
 
 /// A process that a test started, and that dies with the test's process however that ends.
-struct LabChild: Sendable {
-  let pid: Int32
+package struct LabChild: Sendable {
+  /// As the kernel counts.
+  package let pid: Int32
 
   /// Starts an executable in a process group of its own, with its output in files.
   ///
   /// - Throws: `LabError` with the kernel's reason.
-  static func start(
+  package static func start(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:], output: String, errors: String
   ) async throws -> LabChild {
     try await LabSpawningThread.shared.run {
@@ -50,7 +51,7 @@ struct LabChild: Sendable {
   }
 
   /// Waits for the end, on a thread of its own; a signal counts as 128 and its number, as in a shell.
-  func ending() async -> Int32 {
+  package func ending() async -> Int32 {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [pid] in
         var status: CInt = 0

@@ -110,3 +110,19 @@ extension LabCluster {
     return String(sum)
   }
 }
+
+extension LabCluster {
+  /// Looks again and again until `isSo` says yes.
+  ///
+  /// - Parameter what: what is waited for, in words: they stand in the error.
+  /// - Throws: `LabError` that names it when `limit` is over, or what `isSo` throws.
+  public func eventually(
+    _ what: String, within limit: Duration = .seconds(30), _ isSo: () async throws -> Bool
+  ) async throws {
+    let deadline = ContinuousClock.now + limit
+    while try await !isSo() {
+      guard ContinuousClock.now < deadline else { throw LabError("did not become so within \(limit): \(what)") }
+      try await Task.sleep(for: .milliseconds(15))
+    }
+  }
+}

@@ -79,7 +79,7 @@ struct DemoCommand: AsyncParsableCommand {
       cast: cast, steps: StoryTable.steps(killing: kill, fileBytes: fileBytes), forbidden: StoryTable.forbidden)
     let play = DemoPlay(
       cluster: cluster, victim: kill, widgetKind: widget, limit: .seconds(timeout), isLocal: isLocal,
-      startsWithJournal: !attach, watch: watch)
+      startsWithJournal: !attach, fileBytes: fileBytes, watch: watch)
     try await play.run()
   }
 }

@@ -14,10 +14,12 @@ struct DemoPlay {
   let isLocal: Bool
   /// Whether the whole journal belongs to the story: in a cluster of the demo's own.
   let startsWithJournal: Bool
+  /// Of the extension's file, when the demo chose it.
+  let fileBytes: Int64?
   let watch: StoryWatch
 
-  /// Bytes of the extension's download at which the victim is killed.
-  private static let middle: Int64 = 96 * 1024
+  /// Bytes of the extension's download from which on the victim is killed.
+  private var middle: Int64 { fileBytes.map { $0 / 3 } ?? 96 * 1024 }
 
   /// Plays it, and prints each step as it is seen.
   ///
@@ -71,7 +73,7 @@ struct DemoPlay {
   private func isInTheMiddle(_ session: OperatorSession) async throws -> Bool {
     let status = try await session.connection.request(DeviceStatus(), to: cluster.host)
     guard let own = status.sessions.first(where: { $0.owner == watch.facts.cast.widgetExtension }) else { return false }
-    return own.bytesReceived >= Self.middle && own.running > 0
+    return own.bytesReceived >= middle && own.running > 0
   }
 
   private func killVictim(_ teller: StoryTeller) async throws {

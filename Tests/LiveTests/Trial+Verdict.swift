@@ -1,0 +1,115 @@
+import Conversations
+import Foundation
+import Testing
+import WidgetLabTesting
+
+extension Trial {
+  /// Waits for the end of both stories, and holds the whole journal against what was promised: the extension got its own
+  /// events, in Apple's order, with the right bytes, in a process that really is one; nothing came after the
+  /// acknowledgement; the app got its own and nothing else.
+  ///
+  /// - Parameter newLife: whether the events must have come to a later life than the first.
+  func expectWholeStory(newLife: Bool) async throws {
+    let end = try await acknowledged(by: Self.widgetExtension)
+    _ = try await acknowledged(by: Self.app)
+    let entries = try await journal.all()
+    let acknowledgement = try #require(
+      entries.last { $0.kind == "session.events/ack" && $0.envelope.header.source == Self.widgetExtension })
+    let generation = acknowledgement.sourceGeneration
+    #expect(newLife ? generation > 1 : generation == 1)
+    try expectOrder(entries, generation, acknowledgement)
+    try await expectProcess(entries, generation)
+    try await expectBytes(entries, generation)
+    try await expectNothingMore(after: end)
+    expectNoStrayEnvelopes(try await journal.all())
+  }
+
+  /// handler, didFinishDownloadingTo, didCompleteWithError, urlSessionDidFinishEvents; the completion, the
+  /// acknowledgement, the forgetting.
+  private func expectOrder(
+    _ entries: [LabEnvelope], _ generation: UInt32, _ acknowledgement: LabEnvelope
+  ) throws {
+    let own = entries.filter {
+      $0.envelope.header.source == Self.widgetExtension && $0.sourceGeneration == generation
+    }
+    let calls: [String] = own.compactMap { entry in
+      if let called = entry.reading(HandlerCalled.self), called.session == Self.session { return "handler" }
+      if let called = entry.reading(DelegateCalled.self), called.session == Self.session { return called.method }
+      return nil
+    }
+    let order = ["handler", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents"]
+    #expect(calls == order, "the calls in the life that acknowledged")
+    let completion = try #require(own.first { $0.kind == "completion.called" })
+    let complete = try #require(own.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })
+    let forgotten = try #require(
+      entries.first { $0.reading(SessionAcknowledged.self)?.owner == Self.widgetExtension })
+    #expect(complete.sequence < completion.sequence)
+    #expect(completion.sequence < acknowledgement.sequence)
+    #expect(acknowledgement.sequence < forgotten.sequence)
+    #expect(own.allSatisfy { $0.reading(DelegateCalled.self)?.failureCode == nil })
+  }
+
+  /// The agent, the broker and the process itself say one pid, and the kernel says that it runs the extension's executable.
+  private func expectProcess(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
+    let births = entries.compactMap { $0.reading(ProcessStarted.self) }.filter { $0.address == Self.widgetExtension }
+    #expect(Set(births.map(\.pid)).count == births.count, "every life has a pid of its own")
+    let birth = try #require(births.first { $0.generation == generation })
+    let handler = try #require(
+      entries.first { $0.sourceGeneration == generation && $0.reading(HandlerCalled.self)?.session == Self.session })
+    #expect(handler.reading(HandlerCalled.self)?.pid == birth.pid)
+    let ready = try #require(
+      entries.first {
+        $0.kind == "process.ready" && $0.envelope.header.source == Self.widgetExtension
+          && $0.sourceGeneration == generation
+      })
+    #expect(ready.reading(ProcessReady.self)?.pid == birth.pid)
+    let process = LabProcess(pid: birth.pid)
+    #expect(process.isAlive)
+    #expect(process.executableName == "trial-extension")
+  }
+
+  /// The file that the extension moved is the file that the provider serves.
+  private func expectBytes(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
+    let served = try await cluster.sha256(of: try await cluster.fetch("/figures?size=\(Self.size)&seed=trial"))
+    let lines = entries.compactMap { $0.reading(ProcessOutput.self) }
+      .filter { $0.address == Self.widgetExtension && $0.generation == generation }.map(\.line)
+    #expect(lines.contains("reached file-moved \(served) \(Self.size)"), "\(lines)")
+    let moved = try Data(contentsOf: URL(fileURLWithPath: groupFolder + "/trial-result"))
+    #expect(try await cluster.sha256(of: moved) == served)
+    let finished = entries.compactMap { $0.reading(TransferProgress.self) }
+      .first { $0.owner == Self.widgetExtension && $0.step == .finished }
+    #expect(finished?.sha256 == served)
+  }
+
+  /// A new host, which would deliver again whatever it still had, delivers nothing; a reload shows that it is at work.
+  private func expectNothingMore(after end: LabEnvelope) async throws {
+    let last = try await journal.all().last?.sequence ?? 0
+    try await kill("host")
+    try await journal.waitFor("a new host is there", after: last) {
+      let changed = $0.reading(RegistrationChanged.self)
+      return changed?.change == .connected && changed?.registration.address == Self.host
+    }
+    try await cluster.run("reload", Self.kind, "--timeout", "20")
+    try await journal.waitFor("the new host stored a timeline", after: last) { $0.kind == "timeline.stored" }
+    let late = try await journal.all().filter { entry in
+      guard entry.sequence > end.sequence else { return false }
+      return entry.reading(SessionEvents.self)?.session == Self.session
+        || entry.reading(HandlerCalled.self)?.session == Self.session
+        || entry.reading(DelegateCalled.self)?.session == Self.session
+    }
+    #expect(late.isEmpty, "after the acknowledgement: \(late)")
+  }
+
+  /// No envelope of one session ever touched the owner of the other.
+  private func expectNoStrayEnvelopes(_ entries: [LabEnvelope]) {
+    for entry in entries {
+      let parties = [entry.envelope.header.source, entry.envelope.header.destination]
+      if entry.correlation == Self.story { #expect(!parties.contains(Self.app), "\(entry)") }
+      if entry.correlation == Self.appStory { #expect(!parties.contains(Self.widgetExtension), "\(entry)") }
+      guard let events = entry.reading(SessionEvents.self) else { continue }
+      let owner = events.session == Self.session ? Self.widgetExtension : Self.app
+      #expect(entry.envelope.header.destination == owner, "\(entry)")
+      #expect([Self.session, Self.appSession].contains(events.session))
+    }
+  }
+}
