@@ -159,7 +159,7 @@ let package = Package(
     tests("ClusterTests", ["Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
     tests("HouseTests", []),
-    tests("LiveTests", ["Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting"]),
+    tests("LiveTests", ["Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
   ],
   swiftLanguageModes: [.v6]
 )
