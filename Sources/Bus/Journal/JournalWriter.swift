@@ -56,7 +56,7 @@ package final class JournalWriter {
     SegmentLayout.appendRecord(frame, to: &bytes)
     let path = folder.path(ofSegment: first)
     let draft = path + ".draft"
-    let next = try SegmentFile.empty(draft)
+    let next = try SegmentFile.empty(draft, renamedTo: path)
     do throws(JournalError) {
       try next.write(bytes, at: 0)
       guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }

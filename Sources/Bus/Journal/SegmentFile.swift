@@ -23,10 +23,12 @@ final class SegmentFile: Sendable {
   }
 
   /// An empty file for writing, whatever was there before.
-  static func empty(_ path: String) throws(JournalError) -> SegmentFile {
+  ///
+  /// - Parameter final: the path that it will have, for errors.
+  static func empty(_ path: String, renamedTo final: String? = nil) throws(JournalError) -> SegmentFile {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
-    return SegmentFile(path: path, descriptor: descriptor)
+    return SegmentFile(path: final ?? path, descriptor: descriptor)
   }
 
   /// Up to `count` bytes from an offset; fewer, or none, at the end of the file.
