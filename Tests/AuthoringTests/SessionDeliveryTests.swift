@@ -203,6 +203,8 @@ import Testing
     let reload = try #require(said.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
     let end = try #require(said.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
     #expect(reload < end)
+    let words = said.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
+    #expect(words == [ReloadTimelines.kind, CompletionCalled.kind])
     let asked = said.first { $0.header.kind == ReloadTimelines.kind }
     #expect(asked?.header.correlation == Story.session(Stage.widget, "daily"))
     withExtendedLifetime(session) {}

@@ -15,7 +15,6 @@ actor Announcement {
 
   private let process: HostedProcess
   private let ready: ProcessReady
-  private let end: @Sendable (BusError) -> Void
   private var phase = Phase.idle
   private var rounds = 0
   private var mustRepeat = false
@@ -24,11 +23,9 @@ actor Announcement {
   /// A process that nobody answers asks anew after a day.
   private let patience = Duration.seconds(86_400)
 
-  /// - Parameter end: called when the bus does not accept this life any longer.
-  init(_ process: HostedProcess, _ ready: ProcessReady, end: @escaping @Sendable (BusError) -> Void) {
+  init(_ process: HostedProcess, _ ready: ProcessReady) {
     self.process = process
     self.ready = ready
-    self.end = end
   }
 
   /// Whether the host has answered `process.ready` at least once.
@@ -57,8 +54,6 @@ actor Announcement {
       phase = .introducing
       if rounds > 1 || isAnotherHost { await process.introduceAgain() }
       isAnotherHost = false
-    } catch where error.code == .closed || error.code == .refused {
-      end(error)
     } catch {
       process.log("the host did not take process.ready: \(error)")
     }
@@ -76,7 +71,7 @@ extension HostedProcess {
   package func announce(widgetKinds: [String], end: @escaping @Sendable (BusError) -> Void) async throws(BusError) {
     let pid = ProcessInfo.processInfo.processIdentifier
     let ready = ProcessReady(pid: pid, executable: executablePath(), widgetKinds: widgetKinds)
-    let announcement = Announcement(self, ready, end: end)
+    let announcement = Announcement(self, ready)
     let host = host
     connection.onRequest(Ping.self) { _, _ in
       let isKnown = await announcement.isKnown
@@ -86,6 +81,7 @@ extension HostedProcess {
       guard presence.address == host, presence.isPresent else { return }
       Task { await announcement.hostAppeared() }
     }
+    connection.onTurnedAway(end)
     _ = try await connection.start()
     Task { await announcement.hostAppeared() }
   }

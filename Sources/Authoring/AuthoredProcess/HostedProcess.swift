@@ -16,7 +16,10 @@ package final class HostedProcess: Sendable {
 
   private struct State {
     var parts: [ObjectIdentifier: any Sendable] = [:]
-    var deliveries: [UUID: Task<Void, Never>] = [:]
+    /// Events that have not been acknowledged.
+    var deliveries: Set<UUID> = []
+    /// Who waits for which of them.
+    var settling: [(outstanding: Set<UUID>, continuation: CheckedContinuation<Void, Never>)] = []
     var introductions: [@Sendable () async -> Void] = []
   }
 
@@ -91,23 +94,33 @@ package final class HostedProcess: Sendable {
   /// Sends an event to the host from an author's synchronous call. Any thread.
   package func deliver(_ event: some Event, story: Story) {
     let id = UUID()
-    state.withLock { state in
-      state.deliveries[id] = Task {
-        do {
-          try await self.connection.deliver(event, to: self.host, id: id, story: story)
-        } catch {
-          self.log("\(type(of: event).kind) did not reach the host: \(error)")
-        }
-        self.state.withLock { $0.deliveries[id] = nil }
-      }
+    _ = state.withLock { $0.deliveries.insert(id) }
+    connection.submit(event, to: host, id: id, story: story) { result in
+      if case .failure(let error) = result { self.log("\(type(of: event).kind) did not reach the host: \(error)") }
+      self.delivered(id)
     }
+  }
+
+  private func delivered(_ id: UUID) {
+    let settled = state.withLock { state in
+      state.deliveries.remove(id)
+      for index in state.settling.indices { state.settling[index].outstanding.remove(id) }
+      defer { state.settling.removeAll { $0.outstanding.isEmpty } }
+      return state.settling.filter { $0.outstanding.isEmpty }.map(\.continuation)
+    }
+    for continuation in settled { continuation.resume() }
   }
 
   /// Returns when every event that `deliver` was given before this call has been acknowledged: what an author asked for
   /// while it handled something is on record before that is.
   package func settled() async {
-    let tasks = state.withLock { Array($0.deliveries.values) }
-    for task in tasks { await task.value }
+    await withCheckedContinuation { continuation in
+      let isSettled = state.withLock { state in
+        if !state.deliveries.isEmpty { state.settling.append((state.deliveries, continuation)) }
+        return state.deliveries.isEmpty
+      }
+      if isSettled { continuation.resume() }
+    }
   }
 
   // MARK: What a new host must be told

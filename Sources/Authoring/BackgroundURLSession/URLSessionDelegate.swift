@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What a session tells its delegate, on the session's delegate queue. Source: `Foundation.URLSessionDelegate`.
-public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+@preconcurrency public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   /// The last message of a session.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// All messages that were waiting for this session have been delivered: call the completion handler that the handler
@@ -17,7 +17,7 @@ extension URLSessionDelegate {
 }
 
 /// What a session tells its delegate of any task. Source: `Foundation.URLSessionTaskDelegate`.
-public protocol URLSessionTaskDelegate: URLSessionDelegate {
+@preconcurrency public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// The last message of a task; without an error the transfer succeeded, whatever status the server answered with.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
@@ -28,7 +28,7 @@ extension URLSessionTaskDelegate {
 }
 
 /// What a session tells its delegate of download tasks. Source: `Foundation.URLSessionDownloadDelegate`.
-public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+@preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   /// The download is there. The file exists until this method returns: read it or move it before.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 }

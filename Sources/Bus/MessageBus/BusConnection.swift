@@ -60,6 +60,12 @@ package protocol BusConnection: Sendable {
   ///   that waits is cancelled (indefinite): then it is no longer sent.
   func deliver<E: Event>(_ event: E, to destination: Address, id: UUID, story: Story) async throws(BusError)
 
+  /// The same for code that is not asynchronous: it is said in the order of the calls, among notices and requests of this
+  /// thread. `completion` runs on the connection's executor and must be short.
+  nonisolated func submit<E: Event>(
+    _ event: E, to destination: Address, id: UUID, story: Story,
+    completion: @escaping @Sendable (Result<Void, BusError>) -> Void)
+
   /// Says something that may be lost. Any thread; in order with other notices of this connection.
   nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story)
 
@@ -77,6 +83,9 @@ package protocol BusConnection: Sendable {
 
   /// Hears of addresses that come and go: those that this connection has sent something to.
   nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void)
+
+  /// Hears on the connection's executor that the bus does not accept this address's key any longer.
+  nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void)
 
   /// Connects, and returns when the broker has answered the first hello.
   /// - Returns: which life of the address this is.

@@ -19,6 +19,7 @@ package actor Connection: BusConnection {
   private var blocked: [[UInt8]] = []
   private var handlers: [Kind: Handler] = [:]
   private var presenceHandlers: [@Sendable (Presence) -> Void] = []
+  private var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
   private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
@@ -114,7 +115,10 @@ package actor Connection: BusConnection {
     case .down:
       blocked = []
       exchange.down()
-    case .turnedAway: finish(BusError(.refused, "the bus does not accept the key of \(address) any longer"))
+    case .turnedAway:
+      let error = BusError(.refused, "the bus does not accept the key of \(address) any longer")
+      finish(error)
+      for handler in turnedAwayHandlers { handler(error) }
     case .received(let frame):
       // The broker forwards only what it could decode, and its own envelopes are well-formed.
       guard let envelope = try? Envelope(decoding: frame) else { return }
@@ -214,6 +218,21 @@ package actor Connection: BusConnection {
     }
   }
 
+  package nonisolated func submit<E: Event>(
+    _ event: E, to destination: Address, id: UUID, story: Story,
+    completion: @escaping @Sendable (Result<Void, BusError>) -> Void
+  ) {
+    perform { connection in
+      do throws(BusError) {
+        let body = try BodyCoding.encode(event)
+        let envelope = connection.envelope(E.kind, to: destination, id: id, story: story, body: body)
+        connection.ask(envelope, isEvent: true, waits: .wait, limit: nil) { completion($0.map { _ in }) }
+      } catch {
+        completion(.failure(error))
+      }
+    }
+  }
+
   private func ask(
     _ envelope: Envelope, isEvent: Bool, waits: WhenUnreachable, limit: Duration?,
     completion: @escaping @Sendable (Result<[UInt8], BusError>) -> Void
@@ -302,6 +321,10 @@ package actor Connection: BusConnection {
 
   package nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) {
     perform { $0.presenceHandlers.append(handler) }
+  }
+
+  package nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) {
+    perform { $0.turnedAwayHandlers.append(handler) }
   }
 
   private nonisolated func setHandler(_ kind: Kind, _ handler: @escaping Handler) {
