@@ -182,8 +182,8 @@ final class Delegate: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-    note("finish")
     onFinish()
+    note("finish")
   }
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
