@@ -1,5 +1,6 @@
 import Conversations
 import Foundation
+
 @testable import Journal
 
 /// A folder of its own for one test, and frames as a broker stamps them.
