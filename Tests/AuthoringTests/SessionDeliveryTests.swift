@@ -30,7 +30,9 @@ import Testing
           "\($0.method)\($0.taskIdentifier.map { " \($0)" } ?? "")"
         }
       case CompletionCalled.kind:
-        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map { "completion.called \($0.outstanding)" }
+        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map {
+          "completion.called \($0.outstanding)"
+        }
       default: nil
       }
     }

@@ -17,15 +17,22 @@ import Testing
     #expect(descriptions.map(\.displayName) == ["from a string", "from a key", "from a text"])
     #expect(descriptions.map(\.description) == ["3 words", nil, nil])
     #expect(descriptions.map(\.families) == [[.systemSmall, .accessoryInline], nil, nil])
-    #expect(descriptions.map { $0.handlers.map { ["a", "b"].map($0.matches) } } == [[[true, false]], [[true, true]], [[false, true], [true, true]]])
+    #expect(
+      descriptions.map { $0.handlers.map { ["a", "b"].map($0.matches) } } == [
+        [[true, false]], [[true, true]], [[false, true], [true, true]],
+      ])
   }
 
   @Test func `give a timeline with archived views`() async throws {
     let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let reply = try await stage.host.connection.request(
-      RequestTimeline(widgetKind: "One", family: .systemMedium, displayWidth: 338, displayHeight: 158), to: Stage.widget)
+      RequestTimeline(widgetKind: "One", family: .systemMedium, displayWidth: 338, displayHeight: 158), to: Stage.widget
+    )
     #expect(reply.entries.map { $0.date.timeIntervalSince1970 } == [10, 20])
-    #expect(reply.entries.map(\.view.lines) == [["systemMedium", "338 points", "10"], ["systemMedium", "338 points", "even"]])
+    #expect(
+      reply.entries.map(\.view.lines) == [
+        ["systemMedium", "338 points", "10"], ["systemMedium", "338 points", "even"],
+      ])
     #expect(reply.policy == .after(Date(timeIntervalSince1970: 30)))
   }
 
@@ -53,7 +60,8 @@ import Testing
     }
     await stage.process.settled()
     let asked = await stage.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
-    #expect(Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
+    #expect(
+      Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
   }
 
   private func served(_ descriptions: @MainActor () -> [WidgetDescription]) async throws -> Stage {

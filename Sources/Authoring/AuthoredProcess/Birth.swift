@@ -51,7 +51,9 @@ extension HostedProcess {
   /// Connects, tells the host that the author's code is in place, and runs the main run loop for ever. The main thread
   /// keeps running it, so that the process's figures stand under its own pid.
   package func run(widgetKinds: [String]) -> Never {
-    let end: @Sendable (BusError) -> Void = { HostedProcess.leave(69, "\(self.address.short): this life is over: \($0)") }
+    let end: @Sendable (BusError) -> Void = {
+      HostedProcess.leave(69, "\(self.address.short): this life is over: \($0)")
+    }
     Task.detached {
       do throws(BusError) {
         try await self.announce(widgetKinds: widgetKinds, end: end)

@@ -44,7 +44,8 @@ package final class SessionRegistry: Sendable {
 
   static var current: SessionRegistry {
     guard let process = HostedProcess.current else {
-      fatalError("a background URLSession needs the device of `widgetlab up`; this process was not started by its agent")
+      fatalError(
+        "a background URLSession needs the device of `widgetlab up`; this process was not started by its agent")
     }
     return of(process)
   }

@@ -20,7 +20,9 @@ public import Foundation
   public nonisolated let textEncodingName: String?
 
   /// A response of any scheme.
-  public nonisolated init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
+  public nonisolated init(
+    url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?
+  ) {
     self.url = url
     self.mimeType = mimeType
     self.expectedContentLength = Int64(length)
@@ -35,7 +37,8 @@ public import Foundation
   private nonisolated let fields: [String: String]
 
   /// A response with these header fields. `httpVersion` is taken and not kept, as Apple does.
-  public nonisolated init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?) {
+  public nonisolated init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?)
+  {
     let fields = headerFields ?? [:]
     self.statusCode = statusCode
     self.fields = fields

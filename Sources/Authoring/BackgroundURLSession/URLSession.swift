@@ -17,8 +17,9 @@ public final class URLSession: NSObject, Sendable {
   ///   - configuration: copied.
   ///   - delegate: told of all events.
   ///   - queue: where the delegate is told; `nil` makes a serial one.
-  public init(configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?)
-  {
+  public init(
+    configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+  ) {
     core = SessionRegistry.current.session(configuration.values, delegate: delegate, queue: queue)
     super.init()
     core.standsFor(self)

@@ -60,7 +60,8 @@ extension Never: View {
 }
 
 /// One of two views. Source: `SwiftUI._ConditionalContent`.
-@MainActor @preconcurrency public struct _ConditionalContent<TrueContent: View, FalseContent: View>: View, ArchivedView {
+@MainActor @preconcurrency public struct _ConditionalContent<TrueContent: View, FalseContent: View>: View, ArchivedView
+{
   enum Storage {
     case trueContent(TrueContent)
     case falseContent(FalseContent)

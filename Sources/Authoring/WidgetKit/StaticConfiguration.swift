@@ -2,7 +2,8 @@ import Conversations
 public import SwiftUI
 
 /// A widget that a person cannot configure. Source: `WidgetKit.StaticConfiguration`.
-@MainActor @preconcurrency public struct StaticConfiguration<Content: View>: WidgetConfiguration, DescribedConfiguration, Sendable {
+@MainActor @preconcurrency
+public struct StaticConfiguration<Content: View>: WidgetConfiguration, DescribedConfiguration, Sendable {
   private let kind: String
   private let timeline: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply
 

@@ -2,7 +2,8 @@ import Archive
 
 /// The size and shape of a widget. Source: `WidgetKit.WidgetFamily` of the iOS 18 SDK; its raw values are not public, so
 /// these are ours.
-@preconcurrency public enum WidgetFamily: Int, CustomStringConvertible, CustomDebugStringConvertible, Sendable, Hashable {
+@preconcurrency public enum WidgetFamily: Int, CustomStringConvertible, CustomDebugStringConvertible, Sendable, Hashable
+{
   /// Small, on the Home Screen and its kin.
   case systemSmall
   /// Medium.
