@@ -84,6 +84,18 @@ import Testing
     #expect(await stage.blocking { session.downloadTask(with: url).taskIdentifier } == 8)
   }
 
+  @Test func `does not list a task whose end was told before the host answered for the session`() async throws {
+    let stage = try Stage()
+    await stage.host.reply(nextTask: 3, tasks: [Stage.snapshot(1), Stage.snapshot(2)])
+    await stage.host.holdOpens()
+    try await stage.begin()
+    let session = stage.session(Delegate())
+    try await stage.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try stage.success(1)]), to: Stage.widget)
+    await stage.host.answerOpens()
+    #expect(await session.allTasks.map(\.taskIdentifier) == [2])
+  }
+
   @Test func `gives a delivered task its response and its end`() async throws {
     let stage = try Stage()
     try await stage.begin()

@@ -102,6 +102,8 @@ actor HostModel {
   /// Answers no `transfer.create` before `answerCreates`.
   private var holds = false
   private var held: [CheckedContinuation<Void, Never>] = []
+  private var holdsOpens = false
+  private var heldOpens: [CheckedContinuation<Void, Never>] = []
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -131,8 +133,17 @@ actor HostModel {
     return Done()
   }
 
-  private func open(_ request: OpenSession) -> OpenSession.Reply {
+  func holdOpens() { holdsOpens = true }
+
+  func answerOpens() {
+    holdsOpens = false
+    for continuation in heldOpens { continuation.resume() }
+    heldOpens = []
+  }
+
+  private func open(_ request: OpenSession) async -> OpenSession.Reply {
     opened.append(request)
+    if holdsOpens { await withCheckedContinuation { heldOpens.append($0) } }
     return openReply
   }
 

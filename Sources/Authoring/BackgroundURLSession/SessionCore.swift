@@ -28,7 +28,10 @@ final class SessionCore: Sendable {
     var opening = Opening.asking(whenDone: [])
     var validity = Validity.valid
     var nextIdentifier = 1
+    /// Resumed, and their end has not been told.
     var tasks: [Int: URLSessionTask] = [:]
+    /// Tasks whose end has been told here; the host may still name them until it has the acknowledgement.
+    var told: Set<Int> = []
   }
 
   let process: HostedProcess
@@ -108,8 +111,10 @@ final class SessionCore: Sendable {
     let whenDone = state.withLock { state -> [@Sendable () -> Void] in
       if case .success(let reply) = result {
         state.nextIdentifier = max(state.nextIdentifier, reply.nextTaskIdentifier)
-        for snapshot in reply.tasks where state.tasks[snapshot.taskIdentifier] == nil {
-          state.tasks[snapshot.taskIdentifier] = URLSessionDownloadTask(TaskCore(snapshot, in: self))
+        for snapshot in reply.tasks {
+          let number = snapshot.taskIdentifier
+          guard state.tasks[number] == nil, !state.told.contains(number) else { continue }
+          state.tasks[number] = URLSessionDownloadTask(TaskCore(snapshot, in: self))
         }
       }
       guard case .asking(let whenDone) = state.opening else { return [] }
@@ -253,6 +258,7 @@ final class SessionCore: Sendable {
     }
     let isOver = state.withLock { state in
       state.tasks[task.taskIdentifier] = nil
+      state.told.insert(task.taskIdentifier)
       return state.validity == .ending && state.tasks.isEmpty
     }
     if isOver { becomeInvalid(nil) }
