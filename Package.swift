@@ -115,22 +115,27 @@ let package = Package(
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
-    room("Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+    room(
+      "Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
     room(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     room(
-      "ProcessAgent", in: "Processes", ["CProcess", "Cluster", "Conversations", "MessageBus", "ZeroMQ", arguments, logging]),
+      "ProcessAgent", in: "Processes",
+      ["CProcess", "Cluster", "Conversations", "MessageBus", "ZeroMQ", arguments, logging]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     room(
       "HostSystem", in: "Processes",
       [
-        "Cluster", "Conversations", "Launching", "MessageBus", "Timekeeping", "Timelines", "Transfers", arguments, grdb, lifecycle,
+        "Cluster", "Conversations", "Launching", "MessageBus", "Timekeeping", "Timelines", "Transfers", arguments, grdb,
+        lifecycle,
         logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
-    room("WidgetLab", in: "Processes", ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging]),
+    room(
+      "WidgetLab", in: "Processes",
+      ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
@@ -148,8 +153,14 @@ let package = Package(
     tests("ConversationsTests", ["Conversations"]),
     tests("JournalTests", ["Conversations", "Journal"]),
     tests("MessageBusTests", ["Conversations", "MessageBus", "ZeroMQ"]),
-    tests("MessageBusBrokerTests", ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
-    tests("AuthoringTests", ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit", "WidgetKit"]),
+    tests(
+      "MessageBusBrokerTests", ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
+    tests(
+      "AuthoringTests",
+      [
+        "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit",
+        "WidgetKit",
+      ]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",

@@ -11,8 +11,12 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     header: {
       var header = EnvelopeHeader(
         kind: "timeline.reload", sentAt: Timestamp(microseconds: 1_700_000_000_000_000),
-        id: UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!, cause: nil,
-        correlation: UUID(uuidString: "FFEEDDCC-BBAA-9988-7766-554433221100")!, source: .operator("7"),
+        id: UUID(
+          uuid: (0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff)),
+        cause: nil,
+        correlation: UUID(
+          uuid: (0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x00)),
+        source: .operator("7"),
         destination: .host("phone"), attempt: 2)
       header.sequence = 0x0102_0304_0506_0708
       header.sourceGeneration = 3
@@ -96,7 +100,9 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
 }
 
 @Suite struct `Addresses` {
-  @Test(arguments: ["", "device/phone", "device//host", "device/phone/agent/x", "operator", "device/phone/app/a/b", "a b"])
+  @Test(
+    arguments: ["", "device/phone", "device//host", "device/phone/agent/x", "operator", "device/phone/app/a/b", "a b"]
+  )
   func `of other shapes are none`(text: String) {
     #expect(Address(text) == nil)
   }

@@ -134,7 +134,9 @@ package struct Story: Hashable, Sendable {
     }
     var bytes: [UInt8] = []
     for word in [hash.0, hash.1] {
-      for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
     }
     bytes[6] = (bytes[6] & 0x0f) | 0x80  // version 8: ours (RFC 9562, section 5.8)
     bytes[8] = (bytes[8] & 0x3f) | 0x80

@@ -36,13 +36,15 @@ package enum ConversationTable {
       "The envelope named as cause may not be said. Definite."),
     .notice(TurnedAway.self, toAll([.journal], from: [.messageBus]), "A connection without a known key."),
     .request(
-      RegisterLife.self, [Route([.agent], to: .messageBus)], "Makes the key of a life known before its child is spawned.",
+      RegisterLife.self, [Route([.agent], to: .messageBus)],
+      "Makes the key of a life known before its child is spawned.",
       failure: "The child is not spawned."),
     .request(
       RetireLife.self, [Route([.agent], to: .messageBus)], "The life is over; its key is turned away from now on.",
       failure: "The agent says it again."),
     .notice(BusStarted.self, toAll([.journal], from: [.messageBus]), "A broker began a segment; all that it knew."),
-    .notice(RegistrationChanged.self, toAll([.journal], from: [.messageBus]), "A peer came, went, was born or retired."),
+    .notice(
+      RegistrationChanged.self, toAll([.journal], from: [.messageBus]), "A peer came, went, was born or retired."),
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),

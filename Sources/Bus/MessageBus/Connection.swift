@@ -210,7 +210,9 @@ package actor Connection: BusConnection {
         let body = try BodyCoding.encode(request)
         let envelope = connection.envelope(R.kind, to: destination, id: id, story: story, body: body)
         connection.ask(envelope, isEvent: false, waits: whenUnreachable, limit: limit) { result in
-          completion(result.flatMap { body in Result { () throws(BusError) in try BodyCoding.decode(R.Reply.self, from: body) } })
+          completion(
+            result.flatMap { body in Result { () throws(BusError) in try BodyCoding.decode(R.Reply.self, from: body) } }
+          )
         }
       } catch {
         completion(.failure(error))

@@ -61,7 +61,8 @@ struct Exchange {
   mutating func up() -> [Effect] {
     isWelcome = false
     guard let body = try? BodyCoding.encode(Hello(incarnation: incarnation, pid: pid)) else { return [] }
-    let hello = Envelope(header: EnvelopeHeader(kind: Hello.kind, source: address, destination: .messageBus), body: body)
+    let hello = Envelope(
+      header: EnvelopeHeader(kind: Hello.kind, source: address, destination: .messageBus), body: body)
     helloID = hello.header.id
     return [.send(hello)]
   }
