@@ -71,9 +71,11 @@ extension Trial {
   /// The file that the extension moved is the file that the provider serves.
   private func expectBytes(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
     let served = try await cluster.sha256(of: try await cluster.fetch("/figures?size=\(Self.size)&seed=trial"))
-    let lines = entries.compactMap { $0.reading(ProcessOutput.self) }
-      .filter { $0.address == Self.widgetExtension && $0.generation == generation }.map(\.line)
-    #expect(lines.contains("reached file-moved \(served) \(Self.size)"), "\(lines)")
+    // A child's words go through its agent, and may be written down after the bus has its acknowledgement.
+    try await journal.waitFor("generation \(generation) says: reached file-moved \(served) \(Self.size)") {
+      guard let output = $0.reading(ProcessOutput.self), output.address == Self.widgetExtension else { return false }
+      return output.generation == generation && output.line == "reached file-moved \(served) \(Self.size)"
+    }
     let moved = try Data(contentsOf: URL(fileURLWithPath: groupFolder + "/trial-result"))
     #expect(try await cluster.sha256(of: moved) == served)
     let finished = entries.compactMap { $0.reading(TransferProgress.self) }

@@ -33,11 +33,15 @@ struct DemoPlay {
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
       teller.tell("killing: \(victim.rawValue); every line below was read from the journal of the bus")
-      let asking = Task { try await ask(session) }
+      var asked = try await ask(session, teller)
       var hasKilled = victim == .none
       while true {
         while let envelope = try cursor.next() { teller.see(envelope, isStory: envelope.header.sequence > first) }
         if teller.isOver { break }
+        if !teller.isAccepted, clock.now - asked > Self.patience {
+          // In a cluster that was used before, the figures may be fresh still, and no download was needed.
+          asked = try await reload(session)
+        }
         if !hasKilled, teller.isUnderWay, try await isInTheMiddle(session) {
           hasKilled = true
           try await killVictim(teller)
@@ -45,7 +49,6 @@ struct DemoPlay {
         guard clock.now < deadline else { break }
         try await Task.sleep(for: .milliseconds(20))
       }
-      try await asking.value
       if teller.isComplete {
         // Once more everything up to a moment after the last step, for what is forbidden.
         _ = try? await session.connection.request(
@@ -64,10 +67,30 @@ struct DemoPlay {
     try teller.judge(after: limit)
   }
 
-  /// What a person does: opens the app, and wants a new timeline.
-  private func ask(_ session: OperatorSession) async throws {
+  /// After this long without a download the extension is asked again.
+  private static let patience = Duration.seconds(3)
+
+  /// What a person does: opens the app, and wants a new timeline. An app that is open already is ended first, since it
+  /// begins its own download when it comes to the front.
+  private func ask(_ session: OperatorSession, _ teller: StoryTeller) async throws -> ContinuousClock.Instant {
+    let app = watch.facts.cast.app
+    if !startsWithJournal, try await isAlive(app, session) {
+      let ended = try await Killing(cluster: cluster).kill(app, 9)
+      teller.tell("the app was open: \(ended) was ended, so that a new one begins a download of its own")
+      while try await isAlive(app, session) { try await Task.sleep(for: .milliseconds(20)) }
+    }
     try await session.openApp(try cluster.bundle(ofApp: nil))
+    return try await reload(session)
+  }
+
+  private func reload(_ session: OperatorSession) async throws -> ContinuousClock.Instant {
     try await session.reload(widgetKind, within: .seconds(30))
+    return .now
+  }
+
+  private func isAlive(_ address: Address, _ session: OperatorSession) async throws -> Bool {
+    let status = try await session.connection.request(DeviceStatus(), to: cluster.host)
+    return status.processes.contains { $0.address == address && $0.pid != nil }
   }
 
   private func isInTheMiddle(_ session: OperatorSession) async throws -> Bool {
@@ -102,6 +125,7 @@ final class StoryTeller {
   var isComplete: Bool { watch.isComplete }
   /// Everything was seen, or something that must not be.
   var isOver: Bool { watch.isComplete || !watch.violations.isEmpty }
+  var isAccepted: Bool { watch.hasSeen("accepted") }
   /// Both downloads have begun: the victim can be killed.
   var isUnderWay: Bool { ["accepted", "started", "app-started"].allSatisfy(watch.hasSeen) }
 

@@ -86,7 +86,8 @@ struct UpCommand: AsyncParsableCommand {
 
   private func say(_ ready: ClusterLife.Ready) throws {
     if json { return try Output.json(ready) }
-    let place = options.instance == "default" ? "" : " --instance \(options.instance)"
+    let here = FileManager.default.currentDirectoryPath + "/.widgetlab/default"
+    let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
     Output.say(
       "ready: bus \(ready.endpoint)\(provider); next, in a second terminal: `widgetlab tail\(place)`, then in a"
