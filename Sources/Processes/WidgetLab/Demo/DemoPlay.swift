@@ -33,7 +33,8 @@ struct DemoPlay {
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
       teller.tell("killing: \(victim.rawValue); every line below was read from the journal of the bus")
-      var asked = try await ask(session, teller)
+      var asked = try await reload(session)
+      var hasOpened = false
       var hasKilled = victim == .none
       while true {
         while let envelope = try cursor.next() { teller.see(envelope, isStory: envelope.header.sequence > first) }
@@ -41,6 +42,10 @@ struct DemoPlay {
         if !teller.isAccepted, clock.now - asked > Self.patience {
           // In a cluster that was used before, the figures may be fresh still, and no download was needed.
           asked = try await reload(session)
+        }
+        if !hasOpened, teller.isAccepted {
+          hasOpened = true
+          try await openApp(session, teller)
         }
         if !hasKilled, teller.isUnderWay, try await isInTheMiddle(session) {
           hasKilled = true
@@ -70,9 +75,9 @@ struct DemoPlay {
   /// After this long without a download the extension is asked again.
   private static let patience = Duration.seconds(3)
 
-  /// What a person does: opens the app, and wants a new timeline. An app that is open already is ended first, since it
-  /// begins its own download when it comes to the front.
-  private func ask(_ session: OperatorSession, _ teller: StoryTeller) async throws -> ContinuousClock.Instant {
+  /// Opens the app as a person would. One that is open already is ended first, since it begins its own download when it
+  /// comes to the front.
+  private func openApp(_ session: OperatorSession, _ teller: StoryTeller) async throws {
     let app = watch.facts.cast.app
     if !startsWithJournal, try await isAlive(app, session) {
       let ended = try await Killing(cluster: cluster).kill(app, 9)
@@ -80,7 +85,6 @@ struct DemoPlay {
       while try await isAlive(app, session) { try await Task.sleep(for: .milliseconds(20)) }
     }
     try await session.openApp(try cluster.bundle(ofApp: nil))
-    return try await reload(session)
   }
 
   private func reload(_ session: OperatorSession) async throws -> ContinuousClock.Instant {
