@@ -172,5 +172,6 @@ private func failure(_ body: () async throws -> some Any) async -> BusError.Code
 
 /// Whether something becomes true; looked at every 5 ms, for as long as the test may take.
 func eventually(_ condition: () -> Bool) async throws {
+  // What the kernel shows in /proc changes without telling anybody: it is looked at again.
   while !condition() { try await Task.sleep(for: .milliseconds(5)) }
 }

@@ -34,6 +34,7 @@ final class Stage: Sendable {
     let host = bus.connection(.host("d"))
     host.onEvent(AgentStarted.self) { _, _ in }
     host.onEvent(ProcessExited.self) { _, _ in
+      // A host that never acknowledges, in the time of any test.
       if isDeaf { try await Task.sleep(for: .seconds(3600)) }
     }
     _ = try await host.start()

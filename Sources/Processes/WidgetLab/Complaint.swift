@@ -21,7 +21,7 @@ enum Exit {
   static let table = """
     EXIT CODES
       0   done; the answer is yes
-      1   the answer is no: no reply, no such process, a step of the demo was missing
+      1   the answer is no: no reply, no such process, a step of the demo missing
       2   the demo saw something that must never happen
       64  the command line is wrong
       69  the instance is not running, or its bus does not answer

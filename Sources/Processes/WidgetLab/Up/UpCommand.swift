@@ -17,7 +17,7 @@ struct UpCommand: AsyncParsableCommand {
       What the processes write to standard error is in <instance>/logs.
 
       EXAMPLES
-        widgetlab up                             ./widgetlab.yaml, ./.widgetlab/default
+        widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           another cluster beside it
         widgetlab up --json                      the ready line as a JSON object
         widgetlab up --executables .build/release
