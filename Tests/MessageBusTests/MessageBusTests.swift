@@ -139,6 +139,29 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     #expect(error?.code.rawValue == "no-such-life")
   }
 
+  @Test func `gives an actor its error on the actor's own executor`() async throws {
+    actor Asking {
+      func codes(_ connection: any BusConnection) async -> [BusError.Code] {
+        var codes: [BusError.Code] = []
+        do throws(BusError) {
+          _ = try await connection.request(ListProcesses(), to: agent)
+        } catch {
+          preconditionIsolated()
+          codes.append(error.code)
+        }
+        do throws(BusError) {
+          try await connection.deliver(AgentStarted(incarnation: UUID(), pid: 1, children: []), to: agent)
+        } catch {
+          preconditionIsolated()
+          codes.append(error.code)
+        }
+        return codes
+      }
+    }
+    let speaking = try await connected(host)
+    #expect(await Asking().codes(speaking) == [.unreachable, .refused])
+  }
+
   @Test func `fails what is under way when it leaves`() async throws {
     let leaving = try await connected(host)
     let delivered = Task { try await leaving.deliver(AppActivation(isActive: true), to: app) }

@@ -82,7 +82,11 @@ extension HostedProcess {
       Task { await announcement.hostAppeared() }
     }
     connection.onTurnedAway(end)
-    _ = try await connection.start()
+    do throws(BusError) {
+      _ = try await connection.start()
+    } catch {
+      throw error  // on the caller's executor again: see BusConnection
+    }
     Task { await announcement.hostAppeared() }
   }
 }

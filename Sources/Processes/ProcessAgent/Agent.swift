@@ -250,7 +250,7 @@ package actor Agent {
   /// Says until it is heard how a child ended.
   private func report(_ exit: ProcessExited, _ id: UUID) {
     Task {
-      if await said({ () throws(BusError) in try await connection.deliver(exit, to: host, id: id, story: .none) }) {
+      if await said({ try await connection.deliver(exit, to: host, id: id, story: .none) }) {
         table.acknowledged(id)
         checkQuiet()
       }
@@ -261,7 +261,7 @@ package actor Agent {
   private func retire(_ life: Life) {
     let request = RetireLife(address: life.address, generation: life.generation)
     Task {
-      _ = await said { () throws(BusError) in
+      _ = await said {
         _ = try await connection.request(request, to: .messageBus, within: .seconds(30), whenUnreachable: .wait)
       }
     }
@@ -270,12 +270,12 @@ package actor Agent {
   /// Tries again, after a second, until it is done.
   ///
   /// - Returns: `false` when the connection was left, or the task cancelled, before it was.
-  private func said(_ speak: () async throws(BusError) -> Void) async -> Bool {
+  private func said(_ speak: () async throws -> Void) async -> Bool {
     while !Task.isCancelled {
       do {
         try await speak()
         return true
-      } catch  where error.code == .closed || error.code == .refused {
+      } catch let error as BusError where error.code == .closed || error.code == .refused {
         return false
       } catch {
         logger.warning("not accepted, said again in a second", metadata: ["error": "\(error)"])
@@ -302,7 +302,7 @@ package actor Agent {
     let event = AgentStarted(
       incarnation: incarnation, pid: getpid(), children: table.children(isStopped: WatchedChild.isStopped))
     announcement = Task {
-      let isHeard = await said { () throws(BusError) in try await connection.deliver(event, to: host) }
+      let isHeard = await said { try await connection.deliver(event, to: host) }
       if isHeard {
         isHostPresent = true
         if !Task.isCancelled { announcement = nil }
