@@ -18,6 +18,9 @@ enum Exit {
   /// The configuration or an executable cannot be used.
   static let configuration = ExitCode(78)
 
+  /// The demo was asked to stop before its end, as a shell counts SIGINT.
+  static let interrupted = ExitCode(130)
+
   static let table = """
     EXIT CODES
       0   done; the answer is yes
@@ -28,6 +31,7 @@ enum Exit {
       70  widgetlab or a process of the cluster broke
       75  another `widgetlab up` holds the instance
       78  the configuration or an executable cannot be used
+      130 the demo was interrupted
     """
 }
 

@@ -54,6 +54,16 @@ struct DemoCommand: AsyncParsableCommand {
       }
       let home = try DemoHome(executables: executables)
       let folder = home.instance
+      let signals = Signals()
+      let impatient = Task { [keep] in
+        await signals.next()
+        guard !Task.isCancelled else { return }
+        Output.complain("widgetlab: asked to stop; the demo's cluster is taken down")
+        await home.down()
+        if !keep { home.remove() }
+        Self.exit(withError: Exit.interrupted)
+      }
+      defer { impatient.cancel() }
       do {
         let cluster = try await home.up()
         Output.say("demo: a cluster of its own in \(folder)")
