@@ -109,7 +109,6 @@ import WidgetLabTesting
         trial.cluster.executables + "/widgetlab",
         ["tail", "--follow", "--output", "json", "--instance", trial.cluster.folder], output: output,
         errors: trial.cluster.folder + "/tail.err")
-      defer { kill(tail.pid, SIGKILL) }
       for life in UInt32(2)...4 {
         try await trial.cluster.run("reload", Trial.kind)
         try await trial.kill("bus")
@@ -132,6 +131,8 @@ import WidgetLabTesting
         return seen.last ?? 0 >= last
       }
       #expect(seen == Array(1...UInt64(seen.count)))
+      kill(tail.pid, SIGKILL)
+      #expect(await tail.ending() == 128 + SIGKILL)
     }
   }
 }
