@@ -109,6 +109,30 @@ private struct Bench {
     #expect(answers == [.signal(widget, generation: 1, signal: SIGCONT)])
   }
 
+  @Test func `a stop that was not answered counts as carried out: a list cannot say that it never will be`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    let silence = BusError(.deadline, "no answer", isDefinite: false)
+    #expect(bench.take(.signalFailed(widget, generation: 1, signal: SIGSTOP, silence)) == [])
+    #expect(bench.process?.state == .suspended)
+    #expect(
+      bench.take(.wanted(widget, Assertion("timeline"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
+  }
+
+  @Test func `the end of a life is told even when the next one begins at once`() {
+    var bench = Bench()
+    bench.launch()
+    let answers = bench.decision.take(
+      .agentReported(agent, incarnation: UUID(), children: []), now: bench.now)
+    let told = answers.compactMap { if case .changed(let state) = $0 { state } else { nil } }
+    #expect(told.map(\.state) == ["absent", "launching"])
+    #expect(told.first?.why == Ending.lostWithAgent.description)
+    #expect(told.first?.generation == 1)
+  }
+
   @Test func `a killed process that is wanted is spawned at once`() {
     var bench = Bench()
     bench.launch()

@@ -190,7 +190,7 @@ package struct ProcessOutput: Notice {
 }
 
 /// Journal: the host's view of a process changed.
-package struct ProcessState: Notice {
+package struct ProcessState: Notice, Hashable {
   package static let kind: Kind = "process.state"
   package let address: Address
   package let generation: UInt32

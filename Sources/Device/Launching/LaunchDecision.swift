@@ -53,8 +53,8 @@ package struct LaunchDecision: Sendable {
     /// Ask the agent for its children.
     case list(agent: Address)
     case intent(LaunchIntent)
-    /// The state changed, for the record.
-    case changed(Address)
+    /// The state changed, for the record: as it was at this point, whatever the answers after it bring.
+    case changed(ProcessState)
   }
 
   /// How long a process without an assertion runs on, seconds.
@@ -141,7 +141,7 @@ package struct LaunchDecision: Sendable {
       process.isAsking = true
       process.state = .launching
       process.why = reason(process)
-      return [.changed(address), .spawn(address, reason: process.why)]
+      return [changed(address, process), .spawn(address, reason: process.why)]
     case .suspended where isWanted && !isHeldBack:
       guard let life = process.life else { return [] }
       process.isAsking = true
@@ -154,6 +154,13 @@ package struct LaunchDecision: Sendable {
       return [.signal(address, generation: life.generation, signal: SIGSTOP)]
     default: return []
     }
+  }
+
+  private func changed(_ address: Address, _ process: Process) -> Answer {
+    .changed(
+      ProcessState(
+        address: address, generation: process.life?.generation ?? process.lastGeneration,
+        state: process.state.rawValue, why: process.why))
   }
 
   private func reason(_ process: Process) -> String {
@@ -170,7 +177,7 @@ package struct LaunchDecision: Sendable {
     process.notBefore = nil
     process.why = process.assertions.isEmpty ? "ready" : reason(process)
     process.idleSince = process.assertions.isEmpty ? now : nil
-    return [.changed(address), .intent(.awake(address, life, woken: true))]
+    return [changed(address, process), .intent(.awake(address, life, woken: true))]
   }
 
   /// The agent names a life that has not ended.
@@ -182,7 +189,7 @@ package struct LaunchDecision: Sendable {
     process.state = .launching
     if process.assertions.isEmpty { process.why = "found alive" }
     processes[address] = process
-    let answers: [Answer] = [.changed(address)]
+    let answers = [changed(address, process)]
     return process.readyGeneration == life.generation ? answers + ready(address, life.generation, now) : answers
   }
 
@@ -193,7 +200,7 @@ package struct LaunchDecision: Sendable {
     process.state = .dying
     process.why = why
     processes[address] = process
-    return [.changed(address), .signal(address, generation: generation, signal: SIGKILL)]
+    return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
 
   private mutating func exited(_ address: Address, _ life: Life, _ ending: Ending, _ now: Date) -> [Answer] {
@@ -215,7 +222,7 @@ package struct LaunchDecision: Sendable {
     process.assertions.remove(.foreground)
     process.why = endedBeforeReady ? "\(ending) before it was ready" : ending.description
     processes[address] = process
-    return [.changed(address), .intent(.ended(address, life, ending))] + settle(address, now)
+    return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
   }
 
   private mutating func spawnFailed(_ address: Address, _ error: BusError, _ now: Date) -> [Answer] {
@@ -228,18 +235,18 @@ package struct LaunchDecision: Sendable {
     guard error.isDefinite else {
       // It may live: the agent's list says.
       process.why = "asked for, and not answered: \(error)"
-      return [.changed(address), .list(agent: agent)]
+      return [changed(address, process), .list(agent: agent)]
     }
     process.state = .absent
     process.why = "could not be started: \(error)"
     if error.code == .unreachable {
       heard.remove(agent)
-      return [.changed(address), .list(agent: agent)]
+      return [changed(address, process), .list(agent: agent)]
     }
     process.failures += 1
     process.notBefore = now.addingTimeInterval(backoff.pause(after: process.failures))
     // The agent may hold a life that we do not know of.
-    return [.changed(address), .list(agent: agent)]
+    return [changed(address, process), .list(agent: agent)]
   }
 
   private mutating func signalled(
@@ -257,11 +264,13 @@ package struct LaunchDecision: Sendable {
     }
   }
 
-  private mutating func stopped(_ address: Address) -> [Answer] {
-    processes[address]?.state = .suspended
-    processes[address]?.idleSince = nil
-    processes[address]?.why = "nothing to do"
-    return [.changed(address)]
+  private mutating func stopped(_ address: Address, why: String = "nothing to do") -> [Answer] {
+    guard var process = processes[address] else { return [] }
+    process.state = .suspended
+    process.idleSince = nil
+    process.why = why
+    processes[address] = process
+    return [changed(address, process)]
   }
 
   private mutating func continued(_ address: Address, _ life: Life) -> [Answer] {
@@ -269,7 +278,7 @@ package struct LaunchDecision: Sendable {
     process.state = .running
     process.why = process.assertions.isEmpty ? "continued" : reason(process)
     processes[address] = process
-    return [.changed(address), .intent(.awake(address, life, woken: true))]
+    return [changed(address, process), .intent(.awake(address, life, woken: true))]
   }
 
   private mutating func signalFailed(
@@ -280,6 +289,13 @@ package struct LaunchDecision: Sendable {
     process.notBefore = now.addingTimeInterval(1)
     if process.state == .running { process.idleSince = now }
     processes[address] = process
+    if signal == SIGSTOP, !error.isDefinite, process.state == .running {
+      // It may be carried out yet, after any list that we could ask for now. Taken for stopped, it is continued when it
+      // is wanted, and the agent does the two in order.
+      process.notBefore = nil
+      processes[address] = process
+      return stopped(address, why: "told to stop, and not answered") + settle(address, now)
+    }
     return agents[address].map { [.list(agent: $0)] } ?? []
   }
 
@@ -309,7 +325,10 @@ package struct LaunchDecision: Sendable {
     if let known = processes[address]?.life, known.generation < life.generation {
       // The exit of the older life comes as an event of its own; it is over in any case.
       processes[address]?.life = nil
-      answers.append(.intent(.ended(address, known, .lostWithAgent)))
+      let over = ProcessState(
+        address: address, generation: known.generation, state: State.absent.rawValue,
+        why: "over: its agent holds a newer life")
+      answers += [.changed(over), .intent(.ended(address, known, .lostWithAgent))]
     }
     if processes[address]?.life == nil { processes[address]?.isAsking = false }
     answers += live(address, life, now)
@@ -333,6 +352,6 @@ package struct LaunchDecision: Sendable {
     process.why = "was not started"
     process.notBefore = now.addingTimeInterval(1)
     processes[address] = process
-    return [.changed(address)]
+    return [changed(address, process)]
   }
 }

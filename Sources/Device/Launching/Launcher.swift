@@ -120,12 +120,7 @@ package actor Launcher {
     case .signal(let address, let generation, let signal): send(signal, to: address, generation)
     case .list(let agent): list(agent)
     case .intent(let intent): outlet.yield(intent)
-    case .changed(let address):
-      guard let process = decision.processes[address] else { return }
-      bus.record(
-        ProcessState(
-          address: address, generation: process.life?.generation ?? process.lastGeneration,
-          state: process.state.rawValue, why: process.why))
+    case .changed(let state): bus.record(state)
     }
   }
 

@@ -188,8 +188,11 @@ package actor Agent {
     }
   }
 
-  private func list() -> ListProcesses.Reply {
-    ListProcesses.Reply(
+  private func list() async -> ListProcesses.Reply {
+    // A signal that was asked for before this is carried out before it: the thread takes its work in order, and the null
+    // signal is work like any other.
+    await signalAll(0)
+    return ListProcesses.Reply(
       incarnation: incarnation, children: table.children(isStopped: WatchedChild.isStopped))
   }
 
