@@ -229,4 +229,42 @@ private struct Bench {
     let answers = bench.take(.exited(widget, first, .signalled(signal: SIGSEGV)))
     #expect(answers == [.intent(.ended(widget, first, .signalled(signal: SIGSEGV)))])
   }
+
+  @Test func `a process that is wanted while its stop fails is handed things when the agent says that it runs`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
+    let absent = BusError(.unreachable, "no agent")
+    let failed = bench.take(.signalFailed(widget, generation: 1, signal: SIGSTOP, absent))
+    #expect(failed == [.list(agent: agent)])
+    // Nothing is due for a process that somebody wants: an instant of the past would be due for ever.
+    #expect(bench.decision.nextInstant(after: bench.now) == nil)
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
+    #expect(answers == [.intent(.awake(widget, first, woken: false))])
+  }
+
+  @Test func `a late answer to an older spawn says nothing of the one that is under way`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    _ = bench.take(.ready(widget, generation: 1))
+    let answers = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(answers.last == .spawn(widget, reason: "timeline"))
+    #expect(bench.take(.spawned(widget, first)) == [])
+    let refused = BusError(.alreadyRunning, "it lives")
+    #expect(bench.take(.spawnFailed(widget, refused)) == [.list(agent: agent)])
+    #expect(bench.process?.state == .absent)
+  }
+
+  @Test func `a life that the agent never named is asked for when it says that it is ready`() {
+    var bench = Bench()
+    #expect(bench.take(.ready(widget, generation: 1)) == [.list(agent: agent)])
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
+    #expect(answers == [.intent(.awake(widget, first, woken: true))])
+    #expect(bench.process?.state == .running)
+  }
 }

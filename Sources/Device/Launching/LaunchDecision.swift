@@ -106,6 +106,8 @@ package struct LaunchDecision: Sendable {
     case .evicted(let address, let generation, let why): return evict(address, generation, why)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let life):
+      // The answer came after the life's end: what is under way now is another spawn.
+      guard let process = processes[address], life.generation > process.lastGeneration else { return [] }
       processes[address]?.isAsking = false
       return live(address, life, now) + settle(address, now)
     case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
@@ -171,7 +173,11 @@ package struct LaunchDecision: Sendable {
     guard var process = processes[address], generation > process.lastGeneration else { return [] }
     process.readyGeneration = generation
     defer { processes[address] = process }
-    guard process.state == .launching, let life = process.life, life.generation == generation else { return [] }
+    guard let life = process.life, life.generation == generation else {
+      // A spawn that was given up was carried out after all; while one is under way, its answer names the life.
+      return process.isAsking ? [] : agents[address].map { [.list(agent: $0)] } ?? []
+    }
+    guard process.state == .launching else { return [] }
     process.state = .running
     process.failures = 0
     process.notBefore = nil
@@ -287,7 +293,7 @@ package struct LaunchDecision: Sendable {
     guard var process = processes[address], process.life?.generation == generation else { return [] }
     process.isAsking = false
     process.notBefore = now.addingTimeInterval(1)
-    if process.state == .running { process.idleSince = now }
+    if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
       // It may be carried out yet, after any list that we could ask for now. Taken for stopped, it is continued when it
@@ -335,6 +341,9 @@ package struct LaunchDecision: Sendable {
     guard let process = processes[address], process.life == life, !process.isAsking else { return answers }
     switch process.state {
     case .running where child.isStopped: return answers + stopped(address)
+    // It was wanted while a stop that failed was under way.
+    case .running where !process.assertions.isEmpty && answers.isEmpty:
+      return [.intent(.awake(address, life, woken: false))]
     case .suspended where !child.isStopped: return answers + continued(address, life)
     case .dying: return answers + [.signal(address, generation: life.generation, signal: SIGKILL)]
     default: return answers
