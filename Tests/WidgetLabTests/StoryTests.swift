@@ -96,6 +96,12 @@ import Testing
     #expect(story.watched(killing: .none).missing.contains("the download ended"))
   }
 
+  @Test func `an app with an agent of its own outlives the extension's agent`() {
+    let steps = StoryTable.steps(killing: .agent, fileBytes: nil, sharesAgent: false).map(\.name)
+    #expect(steps.contains("born"))
+    #expect(!steps.contains("app-born"))
+  }
+
   @Test(arguments: Victim.allCases)
   func `every step's prerequisites are in its table, before it`(victim: Victim) {
     var names: Set<String> = []

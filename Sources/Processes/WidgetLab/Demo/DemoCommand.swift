@@ -79,14 +79,19 @@ struct DemoCommand: AsyncParsableCommand {
   }
 
   private func play(in cluster: ClusterFacts, fileBytes: Int64?, isLocal: Bool) async throws {
-    guard let widgetExtension = cluster.extensions.first, let app = cluster.apps.first, let agent = cluster.agents.first
+    guard let widgetExtension = cluster.extensions.first, let app = cluster.apps.first,
+      let serving = cluster.configuration.extensions.first?.agent
     else {
       throw Complaint(
-        Exit.configuration, "the demo needs an app, an extension and an agent", at: cluster.configurationPath)
+        Exit.configuration, "the demo needs an app and an extension", at: cluster.configurationPath)
     }
-    let cast = Cast(device: cluster.device, widgetExtension: widgetExtension, app: app, agent: agent)
+    let cast = Cast(
+      device: cluster.device, widgetExtension: widgetExtension, app: app, agent: .agent(cluster.device, serving),
+      sharesAgent: cluster.configuration.apps.first?.agent == serving)
     let watch = StoryWatch(
-      cast: cast, steps: StoryTable.steps(killing: kill, fileBytes: fileBytes), forbidden: StoryTable.forbidden)
+      cast: cast,
+      steps: StoryTable.steps(killing: kill, fileBytes: fileBytes, sharesAgent: cast.sharesAgent),
+      forbidden: StoryTable.forbidden)
     let play = DemoPlay(
       cluster: cluster, victim: kill, widgetKind: widget, limit: .seconds(timeout), isLocal: isLocal,
       startsWithJournal: !attach, fileBytes: fileBytes, watch: watch)

@@ -24,7 +24,10 @@ struct Cast: Sendable {
   let device: String
   let widgetExtension: Address
   let app: Address
+  /// The agent of the extension.
   let agent: Address
+  /// Whether that agent serves the app too, which then dies with it.
+  var sharesAgent = true
   var host: Address { .host(device) }
 
   /// Who dies; `nil` when nobody does.
@@ -83,7 +86,7 @@ struct StoryFacts: Sendable {
   private var lastBefore: [Address: UInt32] = [:]
 
   private func mustDieWith(_ dead: Address, _ address: Address) -> Bool {
-    dead.role == .agent && (address == cast.widgetExtension || address == cast.app)
+    dead == cast.agent && (address == cast.widgetExtension || (address == cast.app && cast.sharesAgent))
   }
 
   /// Says who is about to be killed.

@@ -5,8 +5,11 @@ import Foundation
 /// What must be seen for each victim, and what never may be.
 enum StoryTable {
   /// The steps of a victim, in the order in which they are told.
-  static func steps(killing victim: Victim, fileBytes: Int64?) -> [StoryStep] {
-    beginning + death(of: victim) + download(victim, fileBytes) + relaunch(victim) + events(victim) + app(victim)
+  ///
+  /// - Parameter sharesAgent: the extension's agent serves the app too.
+  static func steps(killing victim: Victim, fileBytes: Int64?, sharesAgent: Bool = true) -> [StoryStep] {
+    beginning + death(of: victim) + download(victim, fileBytes) + relaunch(victim) + events(victim)
+      + app(relaunched: victim == .app || (victim == .agent && sharesAgent))
   }
 
   private static let beginning: [StoryStep] = [
@@ -166,7 +169,7 @@ enum StoryTable {
     ]
   }
 
-  private static func app(_ victim: Victim) -> [StoryStep] {
+  private static func app(relaunched: Bool) -> [StoryStep] {
     let born = StoryStep("app-born", "a new generation of the app was launched for its own session", after: ["death"]) {
       envelope, facts in
       guard let started = envelope.reading(ProcessStarted.self), started.address == facts.cast.app,
@@ -174,7 +177,6 @@ enum StoryTable {
       else { return nil }
       return "generation \(started.generation), pid \(started.pid)"
     }
-    let relaunched = victim == .app || victim == .agent
     let file = StoryStep("app-file", "the app got its own file", after: relaunched ? ["app-born"] : ["app-started"]) {
       envelope, facts in
       guard let call = envelope.reading(DelegateCalled.self), call.method == "didFinishDownloadingTo",
