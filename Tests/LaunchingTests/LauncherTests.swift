@@ -36,10 +36,10 @@ private struct Scene {
       environment: { ["A": "b"] })
     let launcher = try Launcher(
       programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)
-    connection.onEvent(AgentStarted.self) { event, from in await launcher.started(event, agent: from.source) }
-    connection.onEvent(ProcessExited.self) { event, _ in await launcher.exited(event) }
+    connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
+    connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
     connection.onRequest(ProcessReady.self) { _, from in
-      await launcher.ready(from.source, generation: from.sourceGeneration)
+      try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
     }
     _ = try await connection.start()
@@ -119,5 +119,21 @@ private struct Scene {
     try await scene.agent.dieAndReturn()
     #expect(await host.intents.next() == .ended(widget, Life(generation: 1, pid: 1001), .lostWithAgent))
     #expect(await host.intents.next() == .awake(widget, Life(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `an exit that cannot be recorded is not acknowledged`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.intents.next()
+    try await scene.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON lives BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    await scene.agent.end(widget, .signalled(signal: SIGKILL))
+    guard case .broken = await host.intents.next() else {
+      Issue.record("the host goes on")
+      return
+    }
+    #expect(await scene.bus.said.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
   }
 }

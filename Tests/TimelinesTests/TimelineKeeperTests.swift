@@ -19,7 +19,7 @@ private struct Scene {
   func host() async throws -> TimelineKeeper {
     let connection = bus.connection(.host("iphone"))
     let keeper = try TimelineKeeper(extensions: [widget], database: database, bus: connection, clock: HeldClock())
-    connection.onEvent(ReloadTimelines.self) { event, from in await keeper.reload(event, from) }
+    connection.onEvent(ReloadTimelines.self) { event, from in try await keeper.reload(event, from) }
     _ = try await connection.start()
     await keeper.begin()
     return keeper
@@ -57,7 +57,7 @@ private struct Scene {
     try await scene.reload("Coffee")
     #expect(await intents.next() == .wantAwake(widget, because: "timeline"))
     let process = try await scene.startExtension("95 mg")
-    await keeper.learned(widget, kinds: ["Coffee"])
+    try await keeper.learned(widget, kinds: ["Coffee"])
     await keeper.awake(widget)
     let stored = await scene.heard(TimelineStored.self)
     #expect(stored?.text == ["Coffee: 95 mg"])
@@ -70,7 +70,7 @@ private struct Scene {
   @Test func `a provider that fails leaves the last timeline where it is`() async throws {
     let scene = try Scene()
     let keeper = try await scene.host()
-    await keeper.learned(widget, kinds: ["Coffee"])
+    try await keeper.learned(widget, kinds: ["Coffee"])
     try await scene.reload("Coffee")
     let process = try await scene.startExtension("95 mg")
     await keeper.awake(widget)
@@ -88,7 +88,7 @@ private struct Scene {
   @Test func `an extension that dies while it is asked is asked once more in its next life`() async throws {
     let scene = try Scene()
     let keeper = try await scene.host()
-    await keeper.learned(widget, kinds: ["Coffee"])
+    try await keeper.learned(widget, kinds: ["Coffee"])
     try await scene.reload("Coffee")
     let hanging = scene.bus.connection(widget)
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -120,5 +120,20 @@ private struct Scene {
     let second = try await scene.host()
     var intents = second.intents.makeAsyncIterator()
     #expect(await intents.next() == .wantAwake(widget, because: "timeline"))
+  }
+
+  @Test func `a reload that cannot be recorded is not acknowledged`() async throws {
+    let scene = try Scene()
+    let keeper = try await scene.host()
+    var intents = keeper.intents.makeAsyncIterator()
+    try await scene.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON reloads BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    let error = await #expect(throws: BusError.self) { try await scene.reload("Coffee") }
+    #expect(error?.code == .failed)
+    guard case .broken = await intents.next() else {
+      Issue.record("the host goes on")
+      return
+    }
   }
 }

@@ -18,6 +18,8 @@ package actor Launcher {
   private let clock: any DeviceClock
   private var decision: LaunchDecision
   private var timer: (instant: Date, task: Task<Void, Never>)?
+  /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
+  private var failure: BusError?
   /// Agents that are being asked for their children; `true` when they are to be asked again after that.
   private var listing: [Address: Bool] = [:]
   private let spawnLimit = Duration.seconds(20)
@@ -65,16 +67,24 @@ package actor Launcher {
   }
 
   /// The child said that its code is in place. Recorded when this returns.
-  package func ready(_ address: Address, generation: UInt32) { take(.ready(address, generation: generation)) }
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func ready(_ address: Address, generation: UInt32) throws(BusError) {
+    try record(.ready(address, generation: generation))
+  }
 
   /// The agent said that a child ended. Recorded when this returns.
-  package func exited(_ event: ProcessExited) {
-    take(.exited(event.address, Life(generation: event.generation, pid: event.pid), event.ending))
+  ///
+  /// - Throws: `failed` when it cannot be recorded; the agent says it again.
+  package func exited(_ event: ProcessExited) throws(BusError) {
+    try record(.exited(event.address, Life(generation: event.generation, pid: event.pid), event.ending))
   }
 
   /// An agent said what it holds. Recorded when this returns.
-  package func started(_ event: AgentStarted, agent: Address) {
-    take(.agentReported(agent, incarnation: event.incarnation, children: event.children))
+  ///
+  /// - Throws: `failed` when it cannot be recorded; the agent says it again.
+  package func started(_ event: AgentStarted, agent: Address) throws(BusError) {
+    try record(.agentReported(agent, incarnation: event.incarnation, children: event.children))
   }
 
   /// An agent came to the bus.
@@ -102,13 +112,23 @@ package actor Launcher {
 
   // MARK: Performing
 
+  /// Takes what somebody else forgets as soon as it is acknowledged.
+  private func record(_ event: LaunchDecision.Event) throws(BusError) {
+    take(event)
+    if let failure { throw failure }
+  }
+
   private func take(_ event: LaunchDecision.Event) {
+    guard failure == nil else { return }
     let before = decision
     let answers = decision.take(event, now: clock.now)
     do {
       try store.save(decision, since: before)
     } catch {
-      outlet.yield(.broken("the lives of the processes cannot be written: \(error)"))
+      let reason = "the lives of the processes cannot be written: \(error)"
+      failure = BusError(.failed, reason, isDefinite: false)
+      outlet.yield(.broken(reason))
+      return
     }
     for answer in answers { perform(answer) }
     setTimer()

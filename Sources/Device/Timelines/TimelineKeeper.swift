@@ -18,6 +18,8 @@ package actor TimelineKeeper {
   private let clock: any DeviceClock
   private var decision: TimelineDecision
   private var questions: [Address: Task<Void, Never>] = [:]
+  /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
+  private var failure: BusError?
   /// How long an extension may take for a timeline. Source: ours.
   private let limit = Duration.seconds(30)
 
@@ -38,12 +40,18 @@ package actor TimelineKeeper {
   package func begin() { take(.began) }
 
   /// `timeline.reload`. It is owed, on disk, when this returns.
-  package func reload(_ event: ReloadTimelines, _ from: Received) {
-    take(.reload(from: from.source, kind: event.widgetKind, cause: from.id, correlation: from.correlation))
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func reload(_ event: ReloadTimelines, _ from: Received) throws(BusError) {
+    try record(.reload(from: from.source, kind: event.widgetKind, cause: from.id, correlation: from.correlation))
   }
 
   /// An extension is ready and has these kinds. Remembered when this returns.
-  package func learned(_ address: Address, kinds: [String]) { take(.learned(address, kinds: kinds)) }
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func learned(_ address: Address, kinds: [String]) throws(BusError) {
+    try record(.learned(address, kinds: kinds))
+  }
 
   /// The extension runs and can be asked.
   package func awake(_ address: Address) { take(.awake(address)) }
@@ -54,13 +62,22 @@ package actor TimelineKeeper {
   /// What is stored, as `ps` prints it.
   package func status() throws -> [TimelineStored] { try store.timelines().map(\.notice) }
 
+  private func record(_ event: TimelineDecision.Event) throws(BusError) {
+    take(event)
+    if let failure { throw failure }
+  }
+
   private func take(_ event: TimelineDecision.Event, storing answer: StoredTimeline? = nil) {
+    guard failure == nil else { return }
     let before = decision
     let answers = decision.take(event)
     do {
       try store.save(decision, since: before, storing: answer)
     } catch {
-      outlet.yield(.broken("the timelines cannot be written: \(error)"))
+      let reason = "the timelines cannot be written: \(error)"
+      failure = BusError(.failed, reason, isDefinite: false)
+      outlet.yield(.broken(reason))
+      return
     }
     for answer in answers { perform(answer) }
   }
@@ -101,6 +118,7 @@ package actor TimelineKeeper {
       address: question.address, kind: question.kind, family: .systemSmall, timeline: reply, stored: clock.now)
     // On disk first, then said.
     take(.answered(question), storing: stored)
+    guard failure == nil else { return }
     bus.record(stored.notice, story: story)
   }
 }

@@ -100,17 +100,17 @@ package actor Device {
       guard presence.isPresent, presence.address.role == .agent else { return }
       Task { await launcher.agentCame(presence.address) }
     }
-    bus.onEvent(AgentStarted.self) { [launcher] event, from in await launcher.started(event, agent: from.source) }
-    bus.onEvent(ProcessExited.self) { [launcher] event, _ in await launcher.exited(event) }
+    bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
+    bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onRequest(ProcessReady.self) { [launcher, timelines] request, from in
-      if from.source.role == .widgetExtension { await timelines.learned(from.source, kinds: request.widgetKinds) }
-      await launcher.ready(from.source, generation: from.sourceGeneration)
+      if from.source.role == .widgetExtension { try await timelines.learned(from.source, kinds: request.widgetKinds) }
+      try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
     }
     bus.onRequest(OpenSession.self) { [transfers] request, from in try await transfers.open(request, from) }
     bus.onRequest(CreateTransfer.self) { [transfers] request, from in try await transfers.create(request, from) }
     bus.onRequest(CancelTransfer.self) { [transfers] request, from in try await transfers.cancel(request, from) }
-    bus.onEvent(ReloadTimelines.self) { [timelines] event, from in await timelines.reload(event, from) }
+    bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
     bus.onRequest(OpenApp.self) { [weak self] request, _ in
       try await self?.open(request)
       return Done()
