@@ -126,4 +126,28 @@ struct ChildTests {
     let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
     return URL(fileURLWithPath: path).lastPathComponent
   }
+
+  @Test func `a child that writes more than the bus takes waits for it, and no line is lost`() async throws {
+    try await onStage { stage in
+      let script = """
+        while [ ! -e go ]; do sleep 0.02; done
+        i=0; while [ $i -lt 30000 ]; do echo "line $i"; i=$((i+1)); done; exit 3
+        """
+      let life = try await stage.spawn(script)
+      await stage.bus.disconnect(.agent("d", 1))
+      let home = "\(stage.folder)/home/\(Stage.child.bundleIdentifier ?? "")"
+      #expect(FileManager.default.createFile(atPath: home + "/go", contents: nil))
+      try await eventually { written(life.pid) > 60_000 }
+      await stage.bus.connectAgain(.agent("d", 1))
+      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 3))
+      #expect(try await stage.lines(of: life.generation) == (0..<30_000).map { "line \($0)" })
+    }
+  }
+}
+
+/// Bytes that a living process has written; as much as there can be when it has ended.
+private func written(_ pid: Int32) -> Int {
+  guard let text = try? String(contentsOfFile: "/proc/\(pid)/io", encoding: .utf8) else { return .max }
+  let line = text.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+  return line.flatMap { Int($0.dropFirst("wchar: ".count)) } ?? 0
 }

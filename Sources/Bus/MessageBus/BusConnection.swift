@@ -69,6 +69,10 @@ package protocol BusConnection: Sendable {
   /// Says something that may be lost. Any thread; in order with other notices of this connection.
   nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story)
 
+  /// Returns when all that was said before this call has been handed to the line; at once when nothing waits. Whoever
+  /// says much waits for it, so that what a bus that is away or slow cannot take does not pile up here.
+  func caughtUp() async
+
   /// Answers requests of a kind. What the handler throws reaches the sender: a `BusError` as it is, anything else as
   /// `failed`.
   nonisolated func onRequest<R: Request>(

@@ -23,6 +23,7 @@ package actor Connection: BusConnection {
   private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
+  private var catchingUp: [CheckedContinuation<Void, Never>] = []
   private var end: BusError?
   /// Which life of the address this is; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
@@ -104,6 +105,7 @@ package actor Connection: BusConnection {
     transport = nil
     for id in Array(completions.keys) { complete(id, .failure(error)) }
     for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
+    tellCaughtUp()
   }
 
   // MARK: The line
@@ -144,6 +146,21 @@ package actor Connection: BusConnection {
         }
       }
     }
+    tellCaughtUp()
+  }
+
+  package func caughtUp() async {
+    guard isBehind else { return }
+    await withCheckedContinuation { catchingUp.append($0) }
+  }
+
+  private var isBehind: Bool { end == nil && (!exchange.isWelcome || !blocked.isEmpty) }
+
+  private func tellCaughtUp() {
+    guard !catchingUp.isEmpty, !isBehind else { return }
+    let waiting = catchingUp
+    catchingUp = []
+    for continuation in waiting { continuation.resume() }
   }
 
   private func transmit(_ envelope: Envelope) {
@@ -166,6 +183,7 @@ package actor Connection: BusConnection {
       guard transport.send(frame) else { return waitUntilWritable(transport) }
       blocked.removeFirst()
     }
+    tellCaughtUp()
   }
 
   // MARK: Asking

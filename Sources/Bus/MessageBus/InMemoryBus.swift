@@ -15,6 +15,8 @@ package actor InMemoryBus {
 
   package nonisolated let loop = Loop(name: "in-memory-bus")
   private var lines: [Address: @Sendable (TransportEvent) -> Void] = [:]
+  /// Lines that broke and whose connections still are there.
+  private var broken: [Address: @Sendable (TransportEvent) -> Void] = [:]
   private var peers: [Address: Peer] = [:]
   private var lives: [Address: (generation: UInt32, incarnation: UUID)] = [:]
   /// Lives that an agent registered and that have not spoken yet.
@@ -36,8 +38,14 @@ package actor InMemoryBus {
   /// Breaks the line of an address, as the death of its process does.
   package func disconnect(_ address: Address) {
     lines[address]?(.down)
-    lines[address] = nil
+    broken[address] = lines.removeValue(forKey: address)
     remove(address)
+  }
+
+  /// Mends the line of an address that `disconnect` broke, when its connection still is there.
+  package func connectAgain(_ address: Address) {
+    guard let told = broken.removeValue(forKey: address) else { return }
+    open(address, told)
   }
 
   /// Hears everything that is said from now on, until `watch` is over.
@@ -65,11 +73,13 @@ package actor InMemoryBus {
 
   fileprivate func open(_ address: Address, _ told: @escaping @Sendable (TransportEvent) -> Void) {
     lines[address] = told
+    broken[address] = nil
     loop.post { told(.up) }
   }
 
   fileprivate func close(_ address: Address) {
     lines[address] = nil
+    broken[address] = nil
     remove(address)
   }
 

@@ -239,6 +239,10 @@ package actor Agent {
       births.removeValue(forKey: life)?.resume(returning: .failure(SpawnFailure(code: code)))
     case .wrote(let life, let stream, let bytes):
       for line in table.wrote(life, stream, bytes) { connection.record(line) }
+      Task {
+        await connection.caughtUp()
+        thread.taken(life, bytes)
+      }
     case .ended(let life, let ending):
       guard let (lines, exit, id) = table.ended(life, ending) else { return }
       for line in lines { connection.record(line) }

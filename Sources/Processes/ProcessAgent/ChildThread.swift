@@ -37,6 +37,7 @@ final class ChildThread: Sendable {
   private enum Work: Sendable {
     case spawn(SpawnOrder)
     case signal(Life, Int32, @Sendable (_ code: Int32) -> Void)
+    case taken(Life, Int)
     case stop
   }
 
@@ -86,6 +87,9 @@ final class ChildThread: Sendable {
     }
   }
 
+  /// The bus has taken what a life wrote; more may be read. Output that nobody takes stays in the child's pipe.
+  func taken(_ life: Life, _ bytes: [UInt8]) { post(.taken(life, WatchedChild.weight(bytes))) }
+
   /// Ends the thread. Children that still live are no longer watched, and die if they asked to die with it.
   func stop() { post(.stop) }
 
@@ -104,7 +108,7 @@ final class ChildThread: Sendable {
     switch work {
     case .spawn(let order): events.yield(.notSpawned(order.life, code: ECANCELED))
     case .signal(_, _, let answer): answer(ESRCH)
-    case .stop: break
+    case .taken, .stop: break
     }
   }
 
@@ -130,6 +134,7 @@ final class ChildThread: Sendable {
         case .spawn(let order): if let child = spawnNow(order) { children.append(child) }
         case .signal(let life, let signal, let answer):
           answer(children.first { $0.life == life }?.signal(signal) ?? ESRCH)
+        case .taken(let life, let weight): children.first { $0.life == life }?.wasTaken(weight)
         case .stop:
           finish(children, work[(index + 1)...])
           return
@@ -166,9 +171,12 @@ final class ChildThread: Sendable {
   private func serve(_ child: WatchedChild, _ ready: Set<Int32>) -> Bool {
     let hasEnded = ready.contains(child.pidfd)
     for (stream, descriptor) in child.outputs where hasEnded || ready.contains(descriptor) {
-      // A turn takes 64 KiB of a living child, so that a noisy one does not keep the others waiting.
-      let chunk = readAvailable(descriptor, limit: hasEnded ? 1 << 20 : 1 << 16)
-      if !chunk.bytes.isEmpty { events.yield(.wrote(child.life, stream, chunk.bytes)) }
+      // A turn takes 16 KiB of a living child, so that a noisy one does not keep the others waiting.
+      let chunk = readAvailable(descriptor, limit: hasEnded ? 1 << 20 : 1 << 14)
+      if !chunk.bytes.isEmpty {
+        child.wasRead(chunk.bytes)
+        events.yield(.wrote(child.life, stream, chunk.bytes))
+      }
       if chunk.isAtEnd { child.closeOutput(stream) }
     }
     guard hasEnded, let ending = child.reap() else { return false }

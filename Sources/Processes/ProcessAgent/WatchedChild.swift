@@ -14,6 +14,10 @@ final class WatchedChild {
   /// Readable when the child has ended.
   let pidfd: Int32
   private(set) var outputs: [OutputStream: Int32]
+  /// What was read and not yet taken by the bus, in the measure of `weight`.
+  private var untaken = 0
+  /// More than this is not read ahead of the bus: then the child's pipe fills, and holds the child.
+  private static let untakenLimit = 1 << 18
 
   private init(life: Life, pid: Int32, pidfd: Int32, outputs: [OutputStream: Int32]) {
     self.life = life
@@ -24,8 +28,18 @@ final class WatchedChild {
 
   /// What the thread polls for this child.
   var polled: [pollfd] {
-    ([pidfd] + outputs.values).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    let read = untaken < WatchedChild.untakenLimit ? Array(outputs.values) : []
+    return ([pidfd] + read).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   }
+
+  /// What a piece of output costs until the bus has taken it: each line becomes an envelope.
+  static func weight(_ bytes: [UInt8]) -> Int {
+    let lines = bytes.reduce(into: 1) { $0 += $1 == UInt8(ascii: "\n") ? 1 : 0 }
+    return bytes.count + 256 * lines
+  }
+
+  func wasRead(_ bytes: [UInt8]) { untaken += WatchedChild.weight(bytes) }
+  func wasTaken(_ weight: Int) { untaken -= weight }
 
   /// Spawns on the calling thread. The child has a session of its own, default signals, its input in a pipe that ends,
   /// its outputs in pipes, and no other descriptor.
