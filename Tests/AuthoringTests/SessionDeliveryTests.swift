@@ -148,17 +148,53 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
-  @Test func `wait unacknowledged, and without a handler, until somebody makes the session`() async throws {
+  @Test func `are unclaimed where no handler matches, and told when somebody has made the session`() async throws {
     let stage = try Stage()
     let (delegate, handler) = (Delegate(), await Handler())
     try await stage.begin([await handler.handler(for: "weekly")])
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await stage.record(HandlerCalled.self) { $0.matching == 0 }
-    #expect(await stage.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    let (outcomes, id) = (try outcomes(stage), UUID())
+    let error = await #expect(throws: BusError.self) { try await deliver(outcomes, on: stage, id: id) }
+    #expect(error?.code == .unclaimed)
+    #expect(error?.isDefinite == true)
+    #expect(await stage.records(HandlerCalled.self).isEmpty)
     let session = stage.session(delegate)
-    try await acknowledged
-    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    try await deliver(outcomes, wakes: false, on: stage, id: id)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])
     #expect(await handler.identifiers.isEmpty)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `are read from a file where they are too many for an envelope`() async throws {
+    let stage = try Stage()
+    let delegate = Delegate()
+    try await stage.begin()
+    let session = stage.session(delegate)
+    let file = stage.folder.appendingPathComponent("outcomes.json")
+    try BodyCoding.data(try outcomes(stage)).write(to: file)
+    try await stage.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: [], outcomesFile: file.path), to: Stage.widget)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `are finished in the journal before what the author does when it is told so`() async throws {
+    let stage = try Stage()
+    let delegate = Delegate {
+      stage.process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
+    }
+    let handler = await Handler()
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver([try stage.success(1)], on: stage)
+    await delegate.hears("finish")
+    await handler.complete()
+    try await acknowledged
+    let kinds = await stage.bus.said.map(\.header.kind)
+    let finish = try #require(kinds.lastIndex(of: DelegateCalled.kind))
+    let reload = try #require(kinds.firstIndex(of: ReloadTimelines.kind))
+    let completion = try #require(kinds.firstIndex(of: CompletionCalled.kind))
+    #expect(finish < reload)
+    #expect(reload < completion)
     withExtendedLifetime(session) {}
   }
 

@@ -33,12 +33,14 @@ private struct Bench {
     _ = take(.lifeEnded(widget, generation: 1))
     _ = take(.ended(one))
     _ = take(.awake(widget, generation: 2, woken: true))
+    _ = take(.sent(id, generation: 2))
   }
 
   /// The deadline passes, and the owner is evicted.
   mutating func runOut(_ generation: UInt32) {
     now += 30
     _ = take(.instantCame)
+    _ = take(.overdue(id, generation: generation))
     _ = take(.lifeEnded(widget, generation: generation))
   }
 }
@@ -116,8 +118,11 @@ private struct Bench {
     bench.handOver()
     bench.now += 30
     let why = "did not call the completion for figures within 30 s"
-    #expect(bench.take(.instantCame) == [release, .intent(.evict(widget, generation: 2, why: why))])
+    #expect(bench.take(.instantCame) == [.ask(id, generation: 2)])
     #expect(bench.take(.instantCame) == [])
+    let answers = bench.take(.overdue(id, generation: 2))
+    #expect(answers == [release, .intent(.evict(widget, generation: 2, why: why))])
+    #expect(bench.take(.overdue(id, generation: 2)) == [])
     #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id)])
     #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 60)
     #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [])
@@ -134,6 +139,7 @@ private struct Bench {
       bench.now += 100_000
       _ = bench.take(.instantCame)
       _ = bench.take(.awake(widget, generation: generation + 1, woken: true))
+      _ = bench.take(.sent(id, generation: generation + 1))
     }
     #expect(bench.decision.deliveries[id]?.isHeld == true)
     #expect(bench.decision.nextInstant(after: bench.now) == nil)
@@ -176,5 +182,43 @@ private struct Bench {
     #expect(second.take(.began, now: bench.now) == [want])
     let answers = second.take(.awake(widget, generation: 2, woken: false), now: bench.now)
     #expect(answers == [want, delivers(2, wakes: true)])
+  }
+
+  @Test func `the owner's time begins when the events go out, however long their copies took`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.ended(one))
+    _ = bench.take(.awake(widget, generation: 1, woken: true))
+    bench.now += 100
+    #expect(bench.take(.instantCame) == [])
+    _ = bench.take(.sent(id, generation: 1))
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 30)
+  }
+
+  @Test func `an acknowledgement that comes while the owner is asked evicts nobody`() {
+    var bench = Bench()
+    bench.handOver()
+    bench.now += 30
+    #expect(bench.take(.instantCame) == [.ask(id, generation: 2)])
+    _ = bench.take(.acknowledged(id))
+    #expect(bench.take(.overdue(id, generation: 2)) == [])
+  }
+
+  @Test func `events that nobody claims are held until a process creates the session`() {
+    var bench = Bench()
+    bench.handOver()
+    #expect(bench.take(.refused(id)) == [release])
+    #expect(bench.take(.awake(widget, generation: 2, woken: true)) == [])
+    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: 2)) == [want])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: false)])
+  }
+
+  @Test func `a refusal that is older than the session's creation does not hold the events`() {
+    var bench = Bench()
+    bench.handOver()
+    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: 2)) == [])
+    #expect(bench.take(.refused(id)) == [want])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: false)])
+    #expect(bench.take(.refused(id)) == [release])
   }
 }

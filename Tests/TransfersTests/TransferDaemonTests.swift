@@ -1,5 +1,6 @@
 import Conversations
 import Foundation
+import GRDB
 import MessageBus
 import Testing
 import Timekeeping
@@ -240,5 +241,94 @@ private let bytes = figures(300_000)
     #expect(await owner.next()?.files == [Data(bytes)])
     await scene.heard(SessionAcknowledged.kind)
     await scene.end(second)
+  }
+
+  @Test func `an acknowledgement that cannot be recorded removes no file`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    var intents = daemon.intents.makeAsyncIterator()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    try await scene.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE DELETE ON deliveries BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    await daemon.awake(widget, generation: 1, woken: false)
+    while let intent = await intents.next() { if case .broken = intent { break } }
+    #expect(scene.files(below: "transfers", ending: ".part").count == 1)
+    await scene.end(daemon)
+    try await scene.database.write { try $0.execute(sql: "DROP TRIGGER full") }
+    let second = try await scene.host()
+    await second.awake(widget, generation: 1, woken: false)
+    await scene.heard(SessionAcknowledged.kind)
+    #expect(scene.files(below: "transfers", ending: ".part") == [])
+    await scene.end(second)
+  }
+
+  @Test func `events and tasks that are too many for an envelope go by a file`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes, pauseAfter: 1000))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    let long = "ftp://example.com/" + String(repeating: "a", count: 20_000)
+    // A first one that does not end keeps the others in one delivery.
+    try await owner.create(1, scene.server.url)
+    for task in 2...21 { try await owner.create(task, long) }
+    await scene.recorded(.failed, 20)
+    let reply = try await owner.open()
+    #expect(reply.tasks == [])
+    #expect(try reply.allTasks().map(\.taskIdentifier) == Array(1...21))
+    _ = try await owner.connection.request(
+      CancelTransfer(session: "figures", taskIdentifier: 1), to: .host("iphone"))
+    await daemon.awake(widget, generation: 1, woken: false)
+    let heard = await owner.next()
+    #expect(heard?.events.outcomes == [])
+    #expect(heard?.outcomes.count == 21)
+    await scene.heard(SessionAcknowledged.kind)
+    await scene.end(daemon)
+    // The list of tasks goes with the host's life, the events with their acknowledgement.
+    let second = try await scene.host()
+    #expect(scene.files(below: "containers", ending: ".json") == [])
+    await scene.end(second)
+  }
+
+  @Test func `events that the owner does not claim are on record, and come when the session is created`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    let owner = try await ModelOwner(scene.bus, .claimsNothingAtFirst)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    await daemon.awake(widget, generation: 1, woken: true)
+    await scene.heard(SessionUnclaimed.kind)
+    try await owner.open()
+    await daemon.awake(widget, generation: 1, woken: false)
+    #expect(await owner.next()?.files == [Data(bytes)])
+    await scene.heard(SessionAcknowledged.kind)
+    await scene.end(daemon)
+  }
+
+  @Test func `a bus that is away when the time is over evicts no owner that did its work`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    var intents = daemon.intents.makeAsyncIterator()
+    let owner = try await ModelOwner(scene.bus, .holdsItsWord)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    #expect(await intents.next() == .wantAwake(widget, because: "events figures", launches: true))
+    await daemon.awake(widget, generation: 1, woken: true)
+    #expect(await owner.next()?.files == [Data(bytes)])
+    await scene.clock.whenSomebodySleeps(within: 30)
+    await scene.bus.disconnect(.host("iphone"))
+    owner.speak()
+    scene.clock.advance(by: 30)
+    await scene.bus.connectAgain(.host("iphone"))
+    await scene.heard(SessionAcknowledged.kind)
+    #expect(await intents.next() == .wantAwake(widget, because: "events figures", launches: true))
+    #expect(await intents.next() == .release(widget, because: "events figures"))
+    await scene.end(daemon)
+    #expect(await intents.next() == nil)
   }
 }

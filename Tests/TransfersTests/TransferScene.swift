@@ -77,31 +77,47 @@ final class ModelOwner: Sendable {
     case acknowledges
     /// Moves the files away, and never answers.
     case takesAndHangs
+    /// Answers `unclaimed` to the first, acknowledges the next.
+    case claimsNothingAtFirst
+    /// Acknowledges after `speak()`.
+    case holdsItsWord
   }
 
   /// One hand-over as it was heard.
   struct Heard: Sendable {
     let id: UUID
     let events: SessionEvents
+    let outcomes: [TaskOutcome]
     let files: [Data?]
   }
 
   let connection: Connection
   let heard: AsyncStream<Heard>
+  private let word: AsyncStream<Void>.Continuation
 
   init(_ bus: InMemoryBus, _ manner: Manner = .acknowledges) async throws {
     connection = bus.connection(widget)
     let (stream, continuation) = AsyncStream.makeStream(of: Heard.self)
     heard = stream
     let silence = AsyncStream.makeStream(of: Void.self)
+    let (words, word) = AsyncStream.makeStream(of: Void.self)
+    self.word = word
+    let refusals = Mutex(manner == .claimsNothingAtFirst ? 1 : 0)
     connection.onEvent(SessionEvents.self) { events, from in
-      let files = events.outcomes.map { outcome in
+      let isRefused = refusals.withLock { count in
+        defer { count = 0 }
+        return count > 0
+      }
+      if isRefused { throw BusError(.unclaimed, "no handler matches") }
+      let outcomes = try events.allOutcomes()
+      let files = outcomes.map { outcome in
         outcome.file.flatMap { FileManager.default.contents(atPath: $0) }
       }
       if case .takesAndHangs = manner {
         for file in events.outcomes.compactMap(\.file) { try FileManager.default.removeItem(atPath: file) }
       }
-      continuation.yield(Heard(id: from.id, events: events, files: files))
+      continuation.yield(Heard(id: from.id, events: events, outcomes: outcomes, files: files))
+      if case .holdsItsWord = manner { for await _ in words { break } }
       if case .takesAndHangs = manner {
         for await _ in silence.stream {}
         silence.continuation.finish()
@@ -109,6 +125,9 @@ final class ModelOwner: Sendable {
     }
     _ = try await connection.start()
   }
+
+  /// Acknowledges what was held.
+  func speak() { word.yield() }
 
   /// Creates the session.
   @discardableResult

@@ -107,11 +107,14 @@ final class SessionCore: Sendable {
     if mustAsk { open() }
   }
 
-  private func opened(_ result: Result<OpenSession.Reply, BusError>) {
+  private func opened(_ answer: Result<OpenSession.Reply, BusError>) {
+    let result = answer.flatMap { reply in
+      Result { () throws(BusError) in (reply.nextTaskIdentifier, try reply.allTasks()) }
+    }
     let whenDone = state.withLock { state -> [@Sendable () -> Void] in
-      if case .success(let reply) = result {
-        state.nextIdentifier = max(state.nextIdentifier, reply.nextTaskIdentifier)
-        for snapshot in reply.tasks {
+      if case .success((let next, let tasks)) = result {
+        state.nextIdentifier = max(state.nextIdentifier, next)
+        for snapshot in tasks {
           let number = snapshot.taskIdentifier
           guard state.tasks[number] == nil, !state.told.contains(number) else { continue }
           state.tasks[number] = URLSessionDownloadTask(TaskCore(snapshot, in: self))
@@ -218,8 +221,9 @@ final class SessionCore: Sendable {
     let (delegate, object) = state.withLock { ($0.delegate, $0.object) }
     await onQueue {
       guard let delegate, let object else { return }
-      self.process.asCurrent(story) { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: object) }
+      // Before the call: what the author does in it follows in the journal as it followed in time.
       self.record("urlSessionDidFinishEvents", story)
+      self.process.asCurrent(story) { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: object) }
     }
   }
 

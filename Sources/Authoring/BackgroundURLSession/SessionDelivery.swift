@@ -10,28 +10,36 @@ extension SessionRegistry {
   /// has been acknowledged.
   ///
   /// The handlers come first. Then the delegate is told as soon as there is a session of the identifier, whether it was
-  /// made before the handler was called, in it or later. Where no handler matches, the events wait for the session.
-  func deliver(_ events: SessionEvents, cause: UUID) async {
+  /// made before the handler was called, in it or later.
+  ///
+  /// - Throws: `unclaimed` when no handler matches and there is no such session: the host keeps the events until one is
+  ///   made; what `allOutcomes` throws.
+  func deliver(_ events: SessionEvents, cause: UUID) async throws(BusError) {
+    let outcomes = try events.allOutcomes()
     let story = process.story(ofSession: events.session, cause: cause)
     // The host may think of a session that an earlier life had: then this life has to be asked to make it.
     let wakesHandler = events.wakesHandler || !has(events.session)
-    let completions = wakesHandler ? await callHandlers(events.session, story) : nil
+    let matching = await handlers(for: events.session)
+    if matching.isEmpty, !has(events.session) {
+      let reason = "no handler matches session \(events.session), and it is not open"
+      process.log("\(reason); its events wait until the session is created")
+      throw BusError(.unclaimed, reason)
+    }
+    let completions = wakesHandler ? await call(matching, events.session, story) : nil
     let session = await session(events.session)
-    for outcome in events.outcomes { await session.replay(outcome, story) }
+    for outcome in outcomes { await session.replay(outcome, story) }
     if wakesHandler { await session.finishEvents(story) }
     await completions?.allCalled()
     await process.settled()
   }
 
-  @MainActor private func callHandlers(_ identifier: String, _ story: Story) -> Completions {
-    let matching = handlers(for: identifier)
+  @MainActor private func call(
+    _ matching: [BackgroundEventsHandler], _ identifier: String, _ story: Story
+  ) -> Completions {
     process.connection.record(
       HandlerCalled(
         session: identifier, pid: ProcessInfo.processInfo.processIdentifier, matching: matching.count),
       story: story)
-    if matching.isEmpty {
-      process.log("no handler matches session \(identifier); its events wait until the session is created")
-    }
     let completions = Completions(identifier, count: matching.count, story, in: process)
     for (number, handler) in matching.enumerated() {
       process.asCurrent(story) { handler.call(identifier) { completions.called(number) } }

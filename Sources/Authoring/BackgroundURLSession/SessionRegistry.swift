@@ -55,7 +55,7 @@ package final class SessionRegistry: Sendable {
   @MainActor package func serve(_ handlers: [BackgroundEventsHandler]) {
     self.handlers = handlers
     process.connection.onEvent(SessionEvents.self) { events, received in
-      await self.deliver(events, cause: received.id)
+      try await self.deliver(events, cause: received.id)
     }
     process.onNewHost {
       for session in self.state.withLock({ Array($0.sessions.values) }) { session.openAgain() }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// How bodies are written: JSON with sorted keys, dates as seconds since 1970.
 package enum BodyCoding {
@@ -6,19 +6,38 @@ package enum BodyCoding {
   ///
   /// - Throws: `body-too-large` when it is longer, `malformed-body` when the value cannot be written at all (a `nan`).
   package static func encode<T: Encodable>(_ value: T) throws(BusError) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .secondsSince1970
-    let data: Data
-    do {
-      data = try encoder.encode(value)
-    } catch {
-      throw BusError(.malformed, "\(T.self) cannot be written as JSON: \(error)")
-    }
+    let data = try data(value)
     guard data.count <= Wire.bodyLimit else {
       throw BusError(.tooLarge, "a body of \(data.count) bytes is over the limit of \(Wire.bodyLimit)")
     }
     return Array(data)
+  }
+
+  /// The same of any length, for a file that an envelope names.
+  ///
+  /// - Throws: `malformed-body`.
+  package static func data<T: Encodable>(_ value: T) throws(BusError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .secondsSince1970
+    do {
+      return try encoder.encode(value)
+    } catch {
+      throw BusError(.malformed, "\(T.self) cannot be written as JSON: \(error)")
+    }
+  }
+
+  /// Reads a part of a body from the file that the envelope named.
+  ///
+  /// - Throws: `failed` (indefinite) when there is no such file, `malformed-body`.
+  package static func decode<T: Decodable>(_ type: T.Type, fromFile path: String) throws(BusError) -> T {
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      throw BusError(.failed, "the file of a body cannot be read: \(error)", isDefinite: false)
+    }
+    return try decode(type, from: Array(data))
   }
 
   /// Reads a body.

@@ -90,9 +90,14 @@ package enum ConversationTable {
       SessionEvents.self, toAll(spawned, from: [.host]),
       "What became of each task of a session; acknowledged after the handler's completion ran."),
     .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
-    .notice(DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned."),
+    .notice(
+      DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned; the finish is about to be told."
+    ),
     .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
     .notice(TransferProgress.self, [Route([.host], to: .journal)], "What a transfer is doing."),
+    .notice(
+      SessionUnclaimed.self, toAll([.journal], from: [.host]),
+      "The owner cannot take a session's events; they stay until a process creates the session."),
     .notice(SessionAcknowledged.self, [Route([.host], to: .journal)], "The host forgot a session's events."),
   ]
 

@@ -101,9 +101,20 @@ package struct OpenSession: Request {
     package let nextTaskIdentifier: Int
     /// Tasks that were resumed and have not been acknowledged.
     package let tasks: [TaskSnapshot]
-    package init(nextTaskIdentifier: Int, tasks: [TaskSnapshot]) {
+    /// Where there are too many of them for an envelope: a file with them, in the owner's container.
+    package let tasksFile: String?
+    package init(nextTaskIdentifier: Int, tasks: [TaskSnapshot], tasksFile: String? = nil) {
       self.nextTaskIdentifier = nextTaskIdentifier
       self.tasks = tasks
+      self.tasksFile = tasksFile
+    }
+
+    /// The tasks, wherever they stand.
+    ///
+    /// - Throws: `failed` or `malformed-body` when their file cannot be read.
+    package func allTasks() throws(BusError) -> [TaskSnapshot] {
+      guard let tasksFile else { return tasks }
+      return try BodyCoding.decode([TaskSnapshot].self, fromFile: tasksFile)
     }
   }
 }
@@ -160,10 +171,42 @@ package struct SessionEvents: Event {
   /// Whether the owner was woken for it: then its handler is called first. A running owner gets no such call.
   package let wakesHandler: Bool
   package let outcomes: [TaskOutcome]
-  package init(session: String, wakesHandler: Bool, outcomes: [TaskOutcome]) {
+  /// Where there are too many of them for an envelope: a file with them, in the owner's container.
+  package let outcomesFile: String?
+  package init(session: String, wakesHandler: Bool, outcomes: [TaskOutcome], outcomesFile: String? = nil) {
     self.session = session
     self.wakesHandler = wakesHandler
     self.outcomes = outcomes
+    self.outcomesFile = outcomesFile
+  }
+
+  /// The outcomes, wherever they stand.
+  ///
+  /// - Throws: `failed` or `malformed-body` when their file cannot be read.
+  package func allOutcomes() throws(BusError) -> [TaskOutcome] {
+    guard let outcomesFile else { return outcomes }
+    return try BodyCoding.decode([TaskOutcome].self, fromFile: outcomesFile)
+  }
+}
+
+extension BusError.Code {
+  /// No handler of this process matches the session, and it has no such session open. Definite.
+  package static let unclaimed = BusError.Code("unclaimed")
+}
+
+/// Journal: the owner cannot take a session's events. They stay until a process creates the session.
+package struct SessionUnclaimed: Notice {
+  package static let kind: Kind = "session.unclaimed"
+  package let owner: Address
+  package let session: String
+  package let delivery: UUID
+  /// What the owner answered.
+  package let reason: String
+  package init(owner: Address, session: String, delivery: UUID, reason: String) {
+    self.owner = owner
+    self.session = session
+    self.delivery = delivery
+    self.reason = reason
   }
 }
 
@@ -181,7 +224,8 @@ package struct HandlerCalled: Notice {
   }
 }
 
-/// Journal: a delegate method has returned.
+/// Journal: a delegate method has returned; but `urlSessionDidFinishEvents` is about to be called, so that what the author
+/// does in it (a reload, the completion) stands after it.
 package struct DelegateCalled: Notice {
   package static let kind: Kind = "delegate.called"
   package let session: String

@@ -49,6 +49,8 @@ package struct DeliveryDecision: Sendable {
     var deadline: Date?
     var isUnderWay = false
     var isEvicted = false
+    /// A process created the session while the hand-over was under way: a refusal may be older than that.
+    var isOpenedMeanwhile = false
 
     package init(id: UUID, session: SessionKey, tasks: [Int]) {
       self.id = id
@@ -68,6 +70,10 @@ package struct DeliveryDecision: Sendable {
     /// The owner runs. `woken`: it was launched or resumed a moment ago.
     case awake(Address, generation: UInt32, woken: Bool)
     case lifeEnded(Address, generation: UInt32)
+    /// The events go out now: their copies are made.
+    case sent(UUID, generation: UInt32)
+    /// The bus is there, the owner was asked over it, and has not acknowledged.
+    case overdue(UUID, generation: UInt32)
     case acknowledged(UUID)
     /// The owner answered that it cannot take the events.
     case refused(UUID)
@@ -79,6 +85,8 @@ package struct DeliveryDecision: Sendable {
     case intent(TransferIntent)
     case deliver(UUID, Attempt)
     case stop(UUID)
+    /// The time to acknowledge is over. Make sure that an acknowledgement could have come, then say `overdue`.
+    case ask(UUID, generation: UInt32)
     /// Acknowledged: its tasks and files are to be removed.
     case forget(Delivery)
   }
@@ -101,7 +109,7 @@ package struct DeliveryDecision: Sendable {
   /// When `instantCame` is due.
   package func nextInstant(after now: Date) -> Date? {
     deliveries.values.compactMap { delivery -> Date? in
-      if delivery.isUnderWay { return delivery.isEvicted ? nil : delivery.deadline }
+      if delivery.isUnderWay { return delivery.deadline }
       return delivery.isHeld ? nil : delivery.notBefore
     }.min()
   }
@@ -118,13 +126,15 @@ package struct DeliveryDecision: Sendable {
     case .ended(let task): return ended(task, now)
     case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
     case .lifeEnded(let owner, let generation): return lifeEnded(owner, generation, now)
+    case .sent(let id, let generation):
+      guard let delivery = deliveries[id], delivery.isUnderWay, delivery.last?.generation == generation else {
+        return []
+      }
+      deliveries[id]?.deadline = now.addingTimeInterval(settings.completionDeadline)
+      return []
+    case .overdue(let id, let generation): return overdue(id, generation)
     case .acknowledged(let id): return acknowledged(id, now)
-    case .refused(let id):
-      guard let key = deliveries[id]?.session else { return [] }
-      deliveries[id]?.isUnderWay = false
-      deliveries[id]?.isHeld = true
-      deliveries[id]?.last = nil
-      return [.intent(.release(key.owner, because: key.assertion))]
+    case .refused(let id): return refused(id)
     case .instantCame: return instantCame(now)
     }
   }
@@ -140,6 +150,9 @@ package struct DeliveryDecision: Sendable {
     session.sendsLaunchEvents = sendsLaunchEvents
     session.openIn = generation
     sessions[key] = session
+    for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
+      deliveries[id]?.isOpenedMeanwhile = true
+    }
     return ids { $0.session == key && !$0.isUnderWay }.flatMap { id in
       if deliveries[id]?.isHeld == true {
         deliveries[id]?.isHeld = false
@@ -198,8 +211,9 @@ package struct DeliveryDecision: Sendable {
       }
       delivery.isUnderWay = true
       delivery.isEvicted = false
+      delivery.isOpenedMeanwhile = false
       delivery.notBefore = nil
-      delivery.deadline = now.addingTimeInterval(settings.completionDeadline)
+      delivery.deadline = nil
       deliveries[id] = delivery
       if let attempt = delivery.last { answers += [wantAnswer(delivery.session), .deliver(id, attempt)] }
     }
@@ -233,6 +247,30 @@ package struct DeliveryDecision: Sendable {
     return answers
   }
 
+  private mutating func refused(_ id: UUID) -> [Answer] {
+    guard let delivery = deliveries[id], delivery.isUnderWay else { return [] }
+    let key = delivery.session
+    deliveries[id]?.isUnderWay = false
+    deliveries[id]?.last = nil
+    if delivery.isOpenedMeanwhile { return [wantAnswer(key)] }
+    deliveries[id]?.isHeld = true
+    return [.intent(.release(key.owner, because: key.assertion))]
+  }
+
+  private mutating func overdue(_ id: UUID, _ generation: UInt32) -> [Answer] {
+    guard let delivery = deliveries[id], delivery.isUnderWay, !delivery.isEvicted,
+      delivery.last?.generation == generation
+    else { return [] }
+    deliveries[id]?.tries += 1
+    deliveries[id]?.isEvicted = true
+    let key = delivery.session
+    let why = "did not call the completion for \(key.identifier) within \(Int(settings.completionDeadline)) s"
+    return [
+      .intent(.release(key.owner, because: key.assertion)),
+      .intent(.evict(key.owner, generation: generation, why: why)),
+    ]
+  }
+
   private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Answer] {
     guard let delivery = deliveries.removeValue(forKey: id) else { return [] }
     let key = delivery.session
@@ -245,17 +283,11 @@ package struct DeliveryDecision: Sendable {
     var answers: [Answer] = []
     for id in ids({ _ in true }) {
       guard let delivery = deliveries[id] else { continue }
-      if delivery.isUnderWay, !delivery.isEvicted, let deadline = delivery.deadline, deadline <= now,
+      if delivery.isUnderWay, let deadline = delivery.deadline, deadline <= now,
         let generation = delivery.last?.generation
       {
-        deliveries[id]?.tries += 1
-        deliveries[id]?.isEvicted = true
-        let key = delivery.session
-        let why = "did not call the completion for \(key.identifier) within \(Int(settings.completionDeadline)) s"
-        answers += [
-          .intent(.release(key.owner, because: key.assertion)),
-          .intent(.evict(key.owner, generation: generation, why: why)),
-        ]
+        deliveries[id]?.deadline = nil
+        answers.append(.ask(id, generation: generation))
       } else if delivery.notBefore != nil {
         answers += want(id, now)
       }

@@ -6,8 +6,11 @@ import Timekeeping
 extension TransferDaemon {
   /// Hands the events of a delivery to one life of the owner, until they are acknowledged or the life is over.
   func handOver(_ delivery: DeliveryDecision.Delivery, _ attempt: DeliveryDecision.Attempt) {
-    handOvers[delivery.id]?.cancel()
+    let former = handOvers[delivery.id]
+    former?.cancel()
     handOvers[delivery.id] = Task {
+      // Both say the same id on the bus: the end of the former must not end this one.
+      await former?.value
       var failures = 0
       while !Task.isCancelled {
         do {
@@ -16,8 +19,8 @@ extension TransferDaemon {
             for copy in outcomes.compactMap(\.file) { unlink(copy) }
             return
           }
-          let events = SessionEvents(
-            session: delivery.session.identifier, wakesHandler: attempt.wakesHandler, outcomes: outcomes)
+          let events = try message(delivery, attempt, outcomes)
+          take(.sent(delivery.id, generation: attempt.generation))
           return await send(events, of: delivery)
         } catch {
           failures += 1
@@ -31,6 +34,49 @@ extension TransferDaemon {
     }
   }
 
+  private func message(
+    _ delivery: DeliveryDecision.Delivery, _ attempt: DeliveryDecision.Attempt, _ outcomes: [TaskOutcome]
+  ) throws -> SessionEvents {
+    let name = delivery.session.identifier
+    let events = SessionEvents(session: name, wakesHandler: attempt.wakesHandler, outcomes: outcomes)
+    guard let file = try overflow(of: events, outcomes, for: delivery.session.owner, delivery.id) else { return events }
+    return SessionEvents(session: name, wakesHandler: attempt.wakesHandler, outcomes: [], outcomesFile: file)
+  }
+
+  /// Where a body is too long for an envelope: a file in the owner's container with the part that makes it so.
+  ///
+  /// - Parameter delivery: with which the file goes; with the host's life when there is none of this id.
+  /// - Returns: `nil` when the body is not too long.
+  func overflow(
+    of body: some Encodable, _ part: some Encodable, for owner: Address, _ delivery: UUID
+  ) throws -> String? {
+    guard try BodyCoding.data(body).count > Wire.bodyLimit else { return nil }
+    let data = try BodyCoding.data(part)
+    let path = try "\(copiesFolder(of: owner))/\(WholeFile.digest(data)).json"
+    try store.addCopy(path, of: delivery)
+    try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    return path
+  }
+
+  /// The time to acknowledge is over. An owner whose acknowledgement may be on its way through a bus that is away is
+  /// not evicted for that: first the bus must answer, then the owner, or not within 5 s, with what it has to say in
+  /// front of it.
+  func ask(_ id: UUID, _ generation: UInt32) {
+    guard let owner = decision.deliveries[id]?.session.owner else { return }
+    questions[id]?.cancel()
+    questions[id] = Task {
+      do throws(BusError) {
+        _ = try await bus.request(Ping(), to: .messageBus, within: .seconds(86_400), whenUnreachable: .wait)
+        _ = try await bus.request(Ping(), to: owner, within: .seconds(5), whenUnreachable: .wait)
+      } catch {
+        guard error.code != .closed else { return }
+      }
+      guard !Task.isCancelled else { return }
+      questions[id] = nil
+      take(.overdue(id, generation: generation))
+    }
+  }
+
   private func send(_ events: SessionEvents, of delivery: DeliveryDecision.Delivery) async {
     let destination = deliverTo(delivery.session.owner)
     do throws(BusError) {
@@ -38,9 +84,9 @@ extension TransferDaemon {
     } catch {
       // Cancelled, or this host leaves the bus: what follows is said by whoever did it.
       guard error.code != .closed, !Task.isCancelled else { return }
-      let key = TaskKey(session: delivery.session, identifier: delivery.tasks.first ?? 0)
-      TransferDaemon.record(
-        bus, key, .retrying, 0, "the events are held until a process creates the session: \(error)")
+      let notice = SessionUnclaimed(
+        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id, reason: "\(error)")
+      bus.record(notice, story: Story(cause: delivery.id, correlation: delivery.session.story.correlation))
       return take(.refused(delivery.id))
     }
     take(.acknowledged(delivery.id))
@@ -67,16 +113,20 @@ extension TransferDaemon {
 
   /// A copy where a device has it (observed): in the owner's container, below `Library/Caches`.
   private func copy(_ file: String, for delivery: DeliveryDecision.Delivery) async throws -> String {
-    let owner = delivery.session.owner
-    guard let container = container(owner), let bundle = owner.bundleIdentifier else { throw NoContainer(owner: owner) }
-    let folder = "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try copiesFolder(of: delivery.session.owner)
     let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
     let name = String((0..<6).compactMap { _ in letters.randomElement() })
     let path = "\(folder)/CFNetworkDownload_\(name).tmp"
     try store.addCopy(path, of: delivery.id)
     try await WholeFile.copy(file, to: path)
     return path
+  }
+
+  private func copiesFolder(of owner: Address) throws -> String {
+    guard let container = container(owner), let bundle = owner.bundleIdentifier else { throw NoContainer(owner: owner) }
+    let folder = "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder
   }
 
   private func removeCopies(of delivery: UUID) throws {

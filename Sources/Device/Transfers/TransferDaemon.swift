@@ -22,9 +22,12 @@ package actor TransferDaemon {
   private let folder: String
   private var clients = HTTPClients()
   private let resumePause: Double
-  private var decision: DeliveryDecision
+  private(set) var decision: DeliveryDecision
   private var downloads: [TaskKey: Task<Void, Never>] = [:]
   var handOvers: [UUID: Task<Void, Never>] = [:]
+  var questions: [UUID: Task<Void, Never>] = [:]
+  /// The database cannot be written: from then on nothing is done that it does not know of.
+  private var isBroken = false
   private var timer: (instant: Date, task: Task<Void, Never>)?
 
   /// Reads what the last life of the host knew; nothing moves before `begin()`.
@@ -62,6 +65,7 @@ package actor TransferDaemon {
     timer?.task.cancel()
     for task in downloads.values { task.cancel() }
     for task in handOvers.values { task.cancel() }
+    for task in questions.values { task.cancel() }
     for task in downloads.values { await task.value }
     outlet.finish()
     var closing = clients
@@ -83,7 +87,10 @@ package actor TransferDaemon {
         taskIdentifier: task.key.identifier, request: task.request, taskDescription: task.description,
         bytesReceived: WholeFile.size(path(task.key)), bytesExpected: task.response?.expectedLength ?? -1)
     }
-    return OpenSession.Reply(nextTaskIdentifier: try store.nextTaskIdentifier(of: key), tasks: tasks)
+    let next = try store.nextTaskIdentifier(of: key)
+    let reply = OpenSession.Reply(nextTaskIdentifier: next, tasks: tasks)
+    guard let file = try overflow(of: reply, tasks, for: key.owner, UUID()) else { return reply }
+    return OpenSession.Reply(nextTaskIdentifier: next, tasks: [], tasksFile: file)
   }
 
   /// `transfer.create`: the task is on disk when this returns. The same task a second time is answered alike.
@@ -139,18 +146,23 @@ package actor TransferDaemon {
   // MARK: Deciding
 
   func take(_ event: DeliveryDecision.Event) {
+    guard !isBroken else { return }
     let before = decision
     let answers = decision.take(event, now: clock.now)
     do {
       try store.save(decision, since: before)
     } catch {
-      broken(error)
+      // What it answered is not done: a file whose row is still there must be there too.
+      return broken(error)
     }
     for answer in answers { perform(answer) }
     setTimer()
   }
 
-  func broken(_ error: any Error) { outlet.yield(.broken("the transfers cannot be written: \(error)")) }
+  func broken(_ error: any Error) {
+    isBroken = true
+    outlet.yield(.broken("the transfers cannot be written: \(error)"))
+  }
 
   private func perform(_ answer: DeliveryDecision.Answer) {
     switch answer {
@@ -158,9 +170,14 @@ package actor TransferDaemon {
     case .deliver(let id, let attempt):
       guard let delivery = decision.deliveries[id] else { return }
       handOver(delivery, attempt)
-    case .stop(let id): handOvers.removeValue(forKey: id)?.cancel()
+    case .ask(let id, let generation): ask(id, generation)
+    case .stop(let id):
+      handOvers[id]?.cancel()
+      questions.removeValue(forKey: id)?.cancel()
     case .forget(let delivery):
-      handOvers[delivery.id] = nil
+      // Not always the hand-over that was acknowledged: an older life's word may come last.
+      handOvers.removeValue(forKey: delivery.id)?.cancel()
+      questions.removeValue(forKey: delivery.id)?.cancel()
       removeFiles(of: delivery)
       let notice = SessionAcknowledged(
         owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id)
@@ -236,6 +253,7 @@ package actor TransferDaemon {
         try Task.checkCancellation()
         return self.end(key, response: response, failure: nil, digest)
       } catch let error as FailedForGood {
+        guard !Task.isCancelled else { return }
         return self.end(key, response: nil, failure: error.failure)
       } catch is RangeRefused {
         continue

@@ -95,7 +95,7 @@ extension TransferStore {
   func addCopy(_ path: String, of delivery: UUID) throws {
     try database.write { db in
       try db.execute(
-        sql: "INSERT INTO copies (path, delivery) VALUES (?, ?)", arguments: [path, delivery.uuidString])
+        sql: "INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", arguments: [path, delivery.uuidString])
     }
   }
 

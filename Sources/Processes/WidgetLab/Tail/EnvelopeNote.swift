@@ -201,6 +201,9 @@ struct EnvelopeNote {
         (["\(progress.step.rawValue) \(progress.session) task \(progress.taskIdentifier), \(progress.bytes) bytes"]
           + tail)
           .joined(separator: ", "), about: progress.owner)
+    case SessionUnclaimed.kind:
+      let unclaimed = try BodyCoding.decode(SessionUnclaimed.self, from: body)
+      return EnvelopeNote("\(unclaimed.session): \(unclaimed.reason)", .refused, about: unclaimed.owner)
     case SessionAcknowledged.kind:
       let acknowledged = try BodyCoding.decode(SessionAcknowledged.self, from: body)
       return EnvelopeNote("\(acknowledged.session) of \(acknowledged.owner.tailName)", about: acknowledged.owner)
