@@ -122,7 +122,11 @@ package enum ConversationTable {
     guard let entry = self[header.kind] else { return "not-in-table" }
     let (asker, asked) =
       header.kind.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
-    if let answer = header.kind.answer, !entry.style.answers.contains(answer) { return "not-in-table" }
+    if let answer = header.kind.answer {
+      guard entry.style.answers.contains(answer) else { return "not-in-table" }
+    } else if header.kind != entry.kind {
+      return "not-in-table"  // its kind, and an answer that nobody knows
+    }
     guard entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
       return "not-in-table"
     }

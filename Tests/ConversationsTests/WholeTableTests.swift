@@ -1,0 +1,143 @@
+import Conversations
+import Testing
+
+/// Who may say what to whom, restated role by role: a change of the table that is not made here too is a mistake.
+private let everything = """
+  request peer.hello         app extension host agent provider push-server operator > message-bus
+  request peer.goodbye       app extension host agent provider push-server operator > message-bus
+  request peer.ping          operator host > message-bus host agent provider push-server app extension
+  notice  peer.raise-signal  operator > message-bus host agent provider push-server
+  notice  peer.presence      message-bus > app extension host agent provider push-server operator
+  notice  peer.who           message-bus > app extension host agent provider push-server operator
+  notice  bus.undelivered    message-bus > app extension host agent provider push-server operator
+  notice  bus.refused        message-bus > app extension host agent provider push-server operator journal
+  notice  peer.turned-away   message-bus > journal
+  request life.register      agent > message-bus
+  request life.retire        agent > message-bus
+  notice  bus.started        message-bus > journal
+  notice  peer.changed       message-bus > journal
+  request bus.status         operator host > message-bus
+  request process.spawn      host > agent
+  request process.signal     host operator > agent
+  request process.list       host operator > agent
+  event   agent.started      agent > host
+  event   process.exited     agent > host
+  notice  process.started    agent > journal
+  notice  process.output     agent > journal
+  notice  process.state      host > journal
+  request process.ready      app extension > host
+  request app.open           operator > host
+  event   app.activation     host > app
+  request device.status      operator > host
+  request session.open       app extension > host
+  request transfer.create    app extension > host
+  request transfer.cancel    app extension > host
+  event   session.events     host > app extension
+  notice  handler.called     app extension > journal
+  notice  delegate.called    app extension > journal
+  notice  completion.called  app extension > journal
+  notice  transfer.progress  host > journal
+  notice  session.acknowledged host > journal
+  notice  session.unclaimed  host > journal
+  event   timeline.reload    app extension operator > host
+  request timeline.request   host > extension
+  notice  timeline.stored    host > journal
+  notice  timeline.failed    host > journal
+  """
+
+/// One line of it.
+private struct Line {
+  let style: ConversationStyle
+  let kind: Kind
+  let sources: Set<Role>
+  let destinations: Set<Role>
+
+  init(_ text: Substring) throws {
+    let words = text.split(separator: " ").map(String.init)
+    let arrow = try #require(words.firstIndex(of: ">"), "\(text)")
+    style = try #require(ConversationStyle(rawValue: words[0]), "\(text)")
+    kind = try #require(Kind(words[1]), "\(text)")
+    sources = Set(try words[2..<arrow].map { try #require(Role(rawValue: $0), "\(text)") })
+    destinations = Set(try words[(arrow + 1)...].map { try #require(Role(rawValue: $0), "\(text)") })
+  }
+
+  /// Whether the kind may go this way: asked, or answered in a way that its style has.
+  func allows(_ answer: Kind.Answer?, from source: Role, to destination: Role) -> Bool {
+    switch (style, answer) {
+    case (_, nil): sources.contains(source) && destinations.contains(destination)
+    case (.request, .ok), (.request, .failed), (.event, .acknowledged), (.event, .failed):
+      sources.contains(destination) && destinations.contains(source)
+    default: false
+    }
+  }
+}
+
+@Suite struct `The whole table of conversations` {
+  private let lines: [Line]
+
+  init() throws { lines = try everything.split(separator: "\n").map { try Line($0) } }
+
+  private static func address(_ role: Role, device: String = "phone") -> Address {
+    switch role {
+    case .messageBus: .messageBus
+    case .journal: .journal
+    case .host: .host(device)
+    case .agent: .agent(device, 1)
+    case .app: .app(device, "com.example.App")
+    case .widgetExtension: .widgetExtension(device, "com.example.App.Widget")
+    case .provider: .provider
+    case .pushServer: .pushServer
+    case .operator: .operator("7")
+    }
+  }
+
+  @Test func `has these kinds and no other`() {
+    #expect(Set(ConversationTable.all.map(\.kind)) == Set(lines.map(\.kind)))
+    for line in lines { #expect(ConversationTable[line.kind]?.style == line.style, "\(line.kind)") }
+  }
+
+  @Test func `lets every role say every kind and every answer to those who are named, and to nobody else`() {
+    var tried = 0
+    for line in lines {
+      for answer in [nil] + Kind.Answer.allCases.map(Optional.some) {
+        let kind = answer.map { line.kind.answered($0) } ?? line.kind
+        for source in Role.allCases {
+          for destination in Role.allCases {
+            let header = EnvelopeHeader(
+              kind: kind, source: Self.address(source), destination: Self.address(destination))
+            let expected = line.allows(answer, from: source, to: destination) ? nil : "not-in-table"
+            #expect(ConversationTable.refusal(of: header) == expected, "\(kind) from \(source) to \(destination)")
+            tried += 1
+          }
+        }
+      }
+    }
+    #expect(tried == lines.count * 4 * 81)
+  }
+
+  @Test func `lets nothing go from one device to another`() {
+    for line in lines {
+      for source in Role.allCases {
+        for destination in Role.allCases where line.allows(nil, from: source, to: destination) {
+          let (here, there) = (Self.address(source), Self.address(destination, device: "pad"))
+          let header = EnvelopeHeader(kind: line.kind, source: here, destination: there)
+          let isOther = here.device != nil && there.device != nil
+          #expect(
+            ConversationTable.refusal(of: header) == (isOther ? "other-device" : nil),
+            "\(line.kind) from \(here) to \(there)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: ["peer.hello/", "peer.hello/OK", "peer.hello/ok/ok", "peer.hello/later", "/ok", "Peer.hello"])
+  func `knows no other spelling`(name: String) throws {
+    let kind = try #require(Kind(name))
+    for source in Role.allCases {
+      for destination in Role.allCases {
+        let header = EnvelopeHeader(kind: kind, source: Self.address(source), destination: Self.address(destination))
+        #expect(ConversationTable.refusal(of: header) == "not-in-table", "from \(source) to \(destination)")
+      }
+    }
+  }
+}
