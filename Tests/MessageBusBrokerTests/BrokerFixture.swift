@@ -44,17 +44,17 @@ final class BrokerFixture: Sendable {
     String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
   }
 
-  func broker(segmentLimit: Int = JournalWriter.defaultSegmentLimit) throws -> Broker {
+  func broker(_ change: (inout BrokerSettings) -> Void = { _ in }) throws -> Broker {
     var settings = BrokerSettings(instance: instance)
-    settings.segmentLimit = segmentLimit
+    change(&settings)
     return try Broker(settings) { Issue.record("the journal failed: \($0)") }
   }
 
   /// Runs a broker while `body` runs.
   func withBroker<R>(
-    segmentLimit: Int = JournalWriter.defaultSegmentLimit, _ body: (BusAnnouncement) async throws -> R
+    _ change: (inout BrokerSettings) -> Void = { _ in }, _ body: (BusAnnouncement) async throws -> R
   ) async throws -> R {
-    let broker = try broker(segmentLimit: segmentLimit)
+    let broker = try broker(change)
     do {
       let result = try await body(try await broker.start())
       await broker.stop()

@@ -122,7 +122,7 @@ import ZeroMQ
   }
 
   @Test func `segments follow each other while peers talk`() async throws {
-    try await fixture.withBroker(segmentLimit: 2000) { bus in
+    try await fixture.withBroker({ $0.segmentLimit = 2000 }) { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
       for _ in 0..<30 { _ = try await one.request(BusStatus(), to: .messageBus) }
@@ -132,6 +132,27 @@ import ZeroMQ
     #expect(all.map(\.header.sequence) == Array(1...UInt64(all.count)))
     #expect(all.filter { $0.header.kind == BusStarted.kind }.count > 3)
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.instance.journal).count > 3)
+  }
+
+  @Test func `the journal keeps its limit while peers talk, and says what went`() async throws {
+    let limit = 1 << 16
+    let first = try await fixture.withBroker({ $0.journalLimit = limit }) { bus in
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      for _ in 0..<200 { _ = try await one.request(BusStatus(), to: .messageBus) }
+      let (_, trimmed) = try await fixture.recorded(JournalTrimmed.self) { $0.firstSequence > 1 }
+      await one.leave()
+      return trimmed.lastSequence + 1
+    }
+    let all = try fixture.reader.read().map(\.header.sequence)
+    let (oldest, newest) = (try #require(all.first), try #require(all.last))
+    #expect(all == Array(oldest...newest))
+    #expect(oldest >= first)
+    let segments = try FileManager.default.contentsOfDirectory(atPath: fixture.instance.journal)
+    let size = try segments.reduce(0) {
+      $0 + (try Data(contentsOf: URL(filePath: "\(fixture.instance.journal)/\($1)"))).count
+    }
+    #expect(size < limit + 4000)
   }
 
   @Test func `the tap shows what the journal has, to operators only`() async throws {
@@ -176,6 +197,17 @@ import ZeroMQ
       #expect(bus.tap == first.tap)
     }
     squatter.close()
+  }
+}
+
+@Suite struct `lengths on the command line` {
+  @Test func `are read and written`() {
+    #expect(ByteCount(argument: "1GiB")?.bytes == 1 << 30)
+    #expect(ByteCount(argument: "65536")?.description == "64KiB")
+    #expect(ByteCount(argument: "100MiB")?.description == "100MiB")
+    for text in ["", "GiB", "1GB", "-1GiB", "1000", "9999999999999999999", "99999999999GiB", "1.5GiB"] {
+      #expect(ByteCount(argument: text) == nil, "\(text)")
+    }
   }
 }
 

@@ -45,6 +45,9 @@ package enum ConversationTable {
     .notice(BusStarted.self, toAll([.journal], from: [.messageBus]), "A broker began a segment; all that it knew."),
     .notice(
       RegistrationChanged.self, toAll([.journal], from: [.messageBus]), "A peer came, went, was born or retired."),
+    .notice(
+      JournalTrimmed.self, toAll([.journal], from: [.messageBus]),
+      "The oldest segments go, since the journal is over its limit."),
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),

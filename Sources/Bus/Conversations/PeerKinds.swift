@@ -199,6 +199,23 @@ package struct RegistrationChanged: Notice {
   }
 }
 
+/// Journal: the oldest segments are removed, since the journal is over its limit.
+package struct JournalTrimmed: Notice, Hashable {
+  package static let kind: Kind = "journal.trimmed"
+  /// The first and the last number that are in the journal no longer.
+  package let firstSequence: UInt64
+  package let lastSequence: UInt64
+  /// How many segments they were in.
+  package let segments: Int
+  package let bytes: Int
+  package init(firstSequence: UInt64, lastSequence: UInt64, segments: Int, bytes: Int) {
+    self.firstSequence = firstSequence
+    self.lastSequence = lastSequence
+    self.segments = segments
+    self.bytes = bytes
+  }
+}
+
 /// Asks the broker whom it knows.
 package struct BusStatus: Request {
   package static let kind: Kind = "bus.status"

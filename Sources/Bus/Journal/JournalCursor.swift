@@ -3,6 +3,7 @@ package import Conversations
 /// A place in the journal that moves forward: gives one envelope after the other, and nothing while there is none.
 ///
 /// It goes over the ends of segments and over the deaths of the broker, and never repeats or skips a sequence number.
+/// Where the oldest segments were removed it begins with the first that is there.
 /// What stands incomplete at the end of the newest segment is being written or was torn by a death; it is passed by
 /// once a newer segment begins with the number that follows. It only reads: a folder that is read-only or copied will
 /// do.
@@ -31,7 +32,7 @@ package struct JournalCursor: Sendable {
 
   /// The next envelope; nil when there is none now. To be asked again.
   ///
-  /// - Throws: `damaged` and `gap` where going on would skip numbers; `notReadable`, `notAJournal`.
+  /// - Throws: `damaged`, `gap` and `trimmed` where going on would skip numbers; `notReadable`, `notAJournal`.
   package mutating func next() throws(JournalError) -> Envelope? {
     if !isPlaced {
       guard try place() else { return nil }
@@ -96,9 +97,11 @@ package struct JournalCursor: Sendable {
   private mutating func following() throws(JournalError) -> Envelope? {
     if let envelope = try inSegment() { return envelope }
     // The list is made before the last look into this segment: what was appended before the next began is then seen.
-    guard let next = try folder.segments().first(where: { $0 > segment }) else { return nil }
+    let segments = try folder.segments()
+    guard let next = segments.first(where: { $0 > segment }) else { return nil }
     if let envelope = try inSegment() { return envelope }
     guard next == lastSequence + 1 else {
+      guard segments.first != next else { throw trimmed(next) }
       let missing = "\(lastSequence + 1) to \(next - 1)"
       if buffer.count > position {
         throw JournalError(.damaged, folder.path(ofSegment: segment), "the envelopes \(missing) cannot be read")
@@ -107,6 +110,14 @@ package struct JournalCursor: Sendable {
     }
     guard try enter(next) else { return nil }
     return try inSegment()
+  }
+
+  /// This segment and those up to `next` were removed behind the reader's back.
+  private func trimmed(_ next: UInt64) -> JournalError {
+    JournalError(
+      .trimmed, folder.path,
+      "the envelopes \(lastSequence + 1) to \(next - 1) were removed before they were read, since the journal keeps a "
+        + "limit (message-bus --journal-limit); the first that is there is \(next)")
   }
 
   private mutating func inSegment() throws(JournalError) -> Envelope? {

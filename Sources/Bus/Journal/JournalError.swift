@@ -13,6 +13,8 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
     case damaged
     /// A segment between two others is missing.
     case gap
+    /// The reader was so far behind that what it had not read yet was removed, since the journal keeps a limit.
+    case trimmed
   }
 
   package let code: Code

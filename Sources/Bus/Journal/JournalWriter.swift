@@ -1,3 +1,4 @@
+package import Conversations
 package import Foundation
 import Glibc
 
@@ -9,8 +10,12 @@ import Glibc
 /// milliseconds).
 package final class JournalWriter {
   package static let defaultSegmentLimit = 64 << 20
+  package static let defaultLimit = 1 << 30
+  /// A segment weighs at least this part of the limit, so that a crash loop's small ones are bounded in number too.
+  private static let mostSegments = 1024
 
   private let folder: SegmentFolder
+  private let limit: Int
   private let segmentLimit: Int
   private var file: SegmentFile?
   private var length = 0
@@ -29,16 +34,22 @@ package final class JournalWriter {
   ///
   /// - Parameters:
   ///   - folder: made if it does not exist.
-  ///   - segmentLimit: in bytes; a segment that has reached it `isFull`.
+  ///   - segmentLimit: in bytes; a segment that has reached it `isFull`. At most a quarter of `limit`.
+  ///   - limit: in bytes; what `excess` keeps the whole journal below.
   /// - Throws: `notWritable`, `notReadable`, `notAJournal`.
-  package init(folder: URL, segmentLimit: Int = defaultSegmentLimit) throws(JournalError) {
+  package init(
+    folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit
+  ) throws(JournalError) {
     self.folder = SegmentFolder(path: folder.path(percentEncoded: false))
-    self.segmentLimit = segmentLimit
+    self.limit = limit
+    self.segmentLimit = min(segmentLimit, limit / 4)
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     } catch {
       throw JournalError(.notWritable, self.folder.path, error.localizedDescription)
     }
+    // What a death left before it was a segment.
+    for draft in try self.folder.drafts() { unlink("\(self.folder.path)/\(draft)") }
     self.recovered = try JournalRecovery.read(folder: folder)
     self.lastSequence = recovered.lastSequence
   }
@@ -55,10 +66,10 @@ package final class JournalWriter {
     var bytes = SegmentLayout.head(firstSequence: first)
     SegmentLayout.appendRecord(frame, to: &bytes)
     let path = folder.path(ofSegment: first)
-    let draft = path + ".draft"
+    let draft = path + SegmentLayout.draftSuffix.dropFirst(SegmentLayout.suffix.count)
     let next = try SegmentFile.empty(draft, renamedTo: path)
     do throws(JournalError) {
-      try next.write(bytes, at: 0)
+      try write(next, bytes, 0)
       guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }
     } catch {
       unlink(draft)
@@ -87,5 +98,36 @@ package final class JournalWriter {
     }
     length += buffer.count
     lastSequence += UInt64(frames.count)
+  }
+
+  /// The oldest segments that must go, so that the journal keeps its limit when the segment that has begun is full; nil
+  /// when all may stay. To be asked after `startSegment`. The newest two always stay, since the next broker learns from
+  /// them.
+  ///
+  /// - Throws: `notReadable`.
+  package func excess() throws(JournalError) -> JournalTrimmed? {
+    let segments = try folder.segments()
+    let lengths = segments.dropLast().map { folder.length(ofSegment: $0) }
+    let weights = lengths.map { max($0, limit / Self.mostSegments) }
+    var total = weights.reduce(segmentLimit, +)
+    var count = 0
+    while total > limit, count < segments.count - 2 {
+      total -= weights[count]
+      count += 1
+    }
+    guard count > 0 else { return nil }
+    return JournalTrimmed(
+      firstSequence: segments[0], lastSequence: segments[count] - 1, segments: count,
+      bytes: lengths.prefix(count).reduce(0, +))
+  }
+
+  /// Removes what `excess` named, after the journal has said so. Readers that have a segment open read it to its end.
+  ///
+  /// - Throws: `notWritable`; what is left is named by the next `excess`.
+  package func remove(_ excess: JournalTrimmed) throws(JournalError) {
+    for segment in try folder.segments() where segment <= excess.lastSequence {
+      let path = folder.path(ofSegment: segment)
+      guard unlink(path) == 0 || errno == ENOENT else { throw .last(.notWritable, path, "unlink") }
+    }
   }
 }

@@ -125,6 +125,12 @@ struct SegmentFolder: Sendable {
 
   func path(ofSegment first: UInt64) -> String { "\(path)/\(SegmentLayout.name(firstSequence: first))" }
 
+  /// In bytes; 0 when the segment is gone.
+  func length(ofSegment first: UInt64) -> Int {
+    var status = stat()
+    return stat(path(ofSegment: first), &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// Opens a segment and checks its head.
   func open(_ first: UInt64) throws(JournalError) -> SegmentFile? {
     let path = path(ofSegment: first)

@@ -49,7 +49,8 @@ package actor Broker {
     lock = try InstanceLock(settings.instance)
     let own = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
-      folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit)
+      folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
+      limit: settings.journalLimit)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
     try journal.startSegment(with: routing.started())
@@ -71,6 +72,7 @@ package actor Broker {
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
     try announcement.write(in: settings.instance)
+    trim()
     logger.notice(
       "listening",
       metadata: [
@@ -236,6 +238,18 @@ package actor Broker {
     guard journal?.isFull == true, let frame = routing?.started() else { return }
     guard write({ journal throws(JournalError) in try journal.startSegment(with: frame) }) else { return }
     show(frame)
+    trim()
+  }
+
+  /// Removes the oldest segments when the journal is over its limit, after it has said so.
+  private func trim() {
+    do throws(JournalError) {
+      guard let excess = try journal?.excess() else { return }
+      decide { $0.trimmed(excess) }
+      try journal?.remove(excess)
+    } catch {
+      logger.warning("the journal stays over its limit", metadata: ["error": "\(error)"])
+    }
   }
 
   private func forward(

@@ -14,6 +14,8 @@ package struct BrokerSettings: Sendable {
   package var advertise: String?
   /// In bytes.
   package var segmentLimit = JournalWriter.defaultSegmentLimit
+  /// How long the whole journal may get, in bytes: then the oldest segments go.
+  package var journalLimit = JournalWriter.defaultLimit
 
   package init(
     instance: InstanceFolder, listen: Endpoint = .loopback, tap: Endpoint = .loopback, advertise: String? = nil

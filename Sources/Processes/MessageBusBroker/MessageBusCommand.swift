@@ -43,6 +43,10 @@ struct MessageBusCommand: AsyncParsableCommand {
   @Option(help: "The host name to announce, where --listen names every interface (0.0.0.0).")
   var advertise: String?
 
+  @Option(
+    help: "How long the journal may get: bytes, or with KiB, MiB or GiB. Then its oldest segments go, and it says so.")
+  var journalLimit = ByteCount(bytes: JournalWriter.defaultLimit)
+
   @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
   var parent: Int32?
 
@@ -58,7 +62,9 @@ struct MessageBusCommand: AsyncParsableCommand {
     guard advertise != nil || !(listen.isWildcard || tap.isWildcard) else {
       throw ValidationError("who listens on every interface says with --advertise HOST how others reach it")
     }
-    return BrokerSettings(instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise)
+    var settings = BrokerSettings(instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise)
+    settings.journalLimit = journalLimit.bytes
+    return settings
   }
 
   func run() async throws {
@@ -88,6 +94,30 @@ struct MessageBusCommand: AsyncParsableCommand {
     default: EX_SOFTWARE
     }
   }
+}
+
+/// A length as it is written on a command line: `65536`, `64MiB`, `1GiB`.
+struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
+  let bytes: Int
+
+  private static let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+
+  init(bytes: Int) { self.bytes = bytes }
+
+  /// Nil when the text is none, or shorter than a journal can be of use: 64 KiB.
+  init?(argument: String) {
+    let (suffix, unit) = Self.units.first { argument.hasSuffix($0.0) } ?? ("", 1)
+    guard let count = Int(argument.dropLast(suffix.count)) else { return nil }
+    let (bytes, isOver) = count.multipliedReportingOverflow(by: unit)
+    guard !isOver, bytes >= 1 << 16 else { return nil }
+    self.bytes = bytes
+  }
+
+  var description: String {
+    guard let (suffix, unit) = Self.units.first(where: { bytes % $0.1 == 0 }) else { return "\(bytes)" }
+    return "\(bytes / unit)\(suffix)"
+  }
+  var defaultValueDescription: String { description }
 }
 
 /// Each peer needs a descriptor, and so does each knock.

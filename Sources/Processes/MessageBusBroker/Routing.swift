@@ -100,6 +100,12 @@ struct Routing<Line: Hashable & Sendable> {
     return frame
   }
 
+  /// The oldest segments are about to go.
+  mutating func trimmed(_ excess: JournalTrimmed) -> [Effect] {
+    record(excess, to: .journal)
+    return takeEffects()
+  }
+
   // MARK: Frames
 
   /// A frame arrived.

@@ -147,6 +147,10 @@ struct EnvelopeNote {
       return EnvelopeNote(
         "message-bus generation \(started.generation) pid \(started.pid), knows \(started.registrations.count) addresses",
         .birth, about: .messageBus)
+    case JournalTrimmed.kind:
+      let trimmed = try BodyCoding.decode(JournalTrimmed.self, from: body)
+      return EnvelopeNote(
+        "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes")
     case RegistrationChanged.kind:
       return registration(try BodyCoding.decode(RegistrationChanged.self, from: body))
     default: return nil
