@@ -17,6 +17,7 @@ private let everything = """
   notice  bus.started        message-bus > journal
   notice  peer.changed       message-bus > journal
   notice  journal.trimmed    message-bus > journal
+  notice  journal.resumed    message-bus > journal
   request bus.status         operator host > message-bus
   request process.spawn      host > agent
   request process.signal     host operator > agent

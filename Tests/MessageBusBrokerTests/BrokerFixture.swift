@@ -47,7 +47,7 @@ final class BrokerFixture: Sendable {
   func broker(_ change: (inout BrokerSettings) -> Void = { _ in }) throws -> Broker {
     var settings = BrokerSettings(instance: instance)
     change(&settings)
-    return try Broker(settings) { Issue.record("the journal failed: \($0)") }
+    return try Broker(settings)
   }
 
   /// Runs a broker while `body` runs.

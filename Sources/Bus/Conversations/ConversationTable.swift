@@ -48,6 +48,9 @@ package enum ConversationTable {
     .notice(
       JournalTrimmed.self, toAll([.journal], from: [.messageBus]),
       "The oldest segments go, since the journal is over its limit."),
+    .notice(
+      JournalResumed.self, toAll([.journal], from: [.messageBus]),
+      "The journal could not be written, such as for a full disk, and is written again."),
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),

@@ -216,6 +216,25 @@ package struct JournalTrimmed: Notice, Hashable {
   }
 }
 
+/// Journal: it could not be written for a time, and is again. Nothing was forwarded meanwhile.
+package struct JournalResumed: Notice, Hashable {
+  package static let kind: Kind = "journal.resumed"
+  /// Why it could not be written.
+  package let reason: String
+  /// For how long.
+  package let milliseconds: Int
+  /// How many records waited and stand before this one, with the time at which they were said.
+  package let held: Int
+  /// How many requests and events were answered `busy`; they are not in the journal.
+  package let turnedDown: Int
+  package init(reason: String, milliseconds: Int, held: Int, turnedDown: Int) {
+    self.reason = reason
+    self.milliseconds = milliseconds
+    self.held = held
+    self.turnedDown = turnedDown
+  }
+}
+
 /// Asks the broker whom it knows.
 package struct BusStatus: Request {
   package static let kind: Kind = "bus.status"

@@ -77,8 +77,9 @@ package final class Socket {
     }.get()
   }
 
-  /// Called with up to 256 messages received in one go. Until there is a handler, messages wait in ZeroMQ's queues.
-  package func onMessages(_ handler: @escaping (inout Batch) -> Void) {
+  /// Called with up to 256 messages received in one go. Until there is a handler, and again after nil, messages wait in
+  /// ZeroMQ's queues, and the peers wait once those are full.
+  package func onMessages(_ handler: ((inout Batch) -> Void)?) {
     messageHandler = handler
     loop.confined.changed()
   }

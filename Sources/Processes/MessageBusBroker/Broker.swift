@@ -12,15 +12,17 @@ package import ZeroMQ
 /// has received is therefore in the journal.
 package actor Broker {
   private let settings: BrokerSettings
-  private let logger = Logger(label: "message-bus")
-  private let raise: @Sendable (Int32) -> Void
-  private let failed: @Sendable (JournalError) -> Void
+  let logger = Logger(label: "message-bus")
+  let raise: @Sendable (Int32) -> Void
+  private let prepare: @Sendable (JournalWriter) -> Void
   private let context: Context
   private var lock: InstanceLock?
-  private var routing: Routing<PeerID>?
-  private var journal: JournalWriter?
-  private var router: Socket?
-  private var tap: Socket?
+  var routing: Routing<PeerID>?
+  var journal: JournalWriter?
+  /// What waits while the journal cannot be written; nil while it can.
+  var stall: Stall?
+  var router: Socket?
+  var tap: Socket?
   private var authenticator: Authenticator?
   private var lastKeyScan = ContinuousClock.now
 
@@ -29,15 +31,15 @@ package actor Broker {
 
   /// - Parameters:
   ///   - raise: sends this process a signal that an operator asked for.
-  ///   - failed: called once, when the journal cannot be written any more. Nothing is forwarded from then on.
+  ///   - prepare: sees the journal before it is written to: a test has a disk there that fills up.
   /// - Throws: `ZMQError` when there are no descriptors.
   package init(
     _ settings: BrokerSettings, raise: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) },
-    failed: @escaping @Sendable (JournalError) -> Void
+    prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in }
   ) throws {
     self.settings = settings
     self.raise = raise
-    self.failed = failed
+    self.prepare = prepare
     self.context = try Context()
   }
 
@@ -51,6 +53,7 @@ package actor Broker {
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
       limit: settings.journalLimit)
+    prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
     try journal.startSegment(with: routing.started())
@@ -68,7 +71,7 @@ package actor Broker {
     tap.onEvent { self.toldOfTap($0) }
     // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
     tap.onMessages { _ in }
-    router.onMessages { self.received($0) }
+    listenToPeers()
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
     try announcement.write(in: settings.instance)
@@ -175,9 +178,13 @@ package actor Broker {
 
   // MARK: What happens
 
-  private func received(_ batch: Batch) {
+  /// Takes what peers say, from now on.
+  func listenToPeers() { router?.onMessages { self.received($0) } }
+
+  func received(_ messages: some Sequence<Message>) {
+    guard stall == nil else { return keep(messages) }
     decide { routing in
-      batch.flatMap { message -> [Routing<PeerID>.Effect] in
+      messages.flatMap { message -> [Routing<PeerID>.Effect] in
         guard let line = message.peer, let key = message.userID else { return [] }
         guard !message.isMultipart else {
           return routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
@@ -191,6 +198,7 @@ package actor Broker {
     logger.debug("a connection", metadata: ["event": "\(event)"])
     switch event {
     case .disconnected(let descriptor):
+      forget(descriptor)
       guard let line = routing?.release(descriptor) else { return }
       // Its last words were received in this turn, and are handed over after the events.
       loop.post { [weak self] in self?.assumeIsolated { broker in broker.decide { $0.lost(line) } } }
@@ -206,81 +214,6 @@ package actor Broker {
     case .acceptFailed(let code):
       logger.error("a connection cannot be taken", metadata: ["errno": "\(String(cString: strerror(code)))"])
     default: break
-    }
-  }
-
-  /// Tells the routing of something, and does what it says.
-  private func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Effect]) {
-    guard var routing else { return }
-    self.routing = nil  // so that the value is changed in place
-    routing.now = .now
-    let effects = body(&routing)
-    self.routing = routing
-    perform(effects)
-  }
-
-  private func perform(_ effects: [Routing<PeerID>.Effect]) {
-    var effects = effects
-    while !effects.isEmpty {
-      let records = effects.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
-      guard write({ journal throws(JournalError) in try journal.append(records) }) else { return }
-      var consequences: [Routing<PeerID>.Effect] = []
-      for effect in effects {
-        switch effect {
-        case .record: break
-        case .forward(let frame, let header, let line): consequences += forward(frame, header, to: line)
-        case .raise(let signal): raise(signal)
-        }
-      }
-      for frame in records { show(frame) }
-      effects = consequences
-    }
-    guard journal?.isFull == true, let frame = routing?.started() else { return }
-    guard write({ journal throws(JournalError) in try journal.startSegment(with: frame) }) else { return }
-    show(frame)
-    trim()
-  }
-
-  /// Removes the oldest segments when the journal is over its limit, after it has said so.
-  private func trim() {
-    do throws(JournalError) {
-      guard let excess = try journal?.excess() else { return }
-      decide { $0.trimmed(excess) }
-      try journal?.remove(excess)
-    } catch {
-      logger.warning("the journal stays over its limit", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func forward(
-    _ frame: [UInt8], _ header: EnvelopeHeader, to line: PeerID
-  ) -> [Routing<PeerID>.Effect] {
-    let result: SendResult
-    do {
-      result = try router?.send(frame, to: line) ?? .unroutable
-    } catch {
-      logger.error("a frame could not be sent", metadata: ["error": "\(error)"])
-      result = .unroutable
-    }
-    guard result != .queued else { return [] }
-    return routing?.notSent(header, on: line, isGone: result == .unroutable) ?? []
-  }
-
-  /// An XPUB drops what a slow viewer has no room for, so this waits for nobody.
-  private func show(_ frame: [UInt8]) { _ = try? tap?.send(frame) }
-
-  /// False when the journal took it not: then the bus is over.
-  private func write(_ body: (JournalWriter) throws(JournalError) -> Void) -> Bool {
-    guard let journal else { return false }
-    do {
-      try body(journal)
-      return true
-    } catch {
-      self.journal = nil
-      routing = nil
-      close()
-      failed(error)
-      return false
     }
   }
 }

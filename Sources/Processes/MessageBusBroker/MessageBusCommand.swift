@@ -27,8 +27,11 @@ struct MessageBusCommand: AsyncParsableCommand {
       DIR/bus/bus.json where the bus listens. It may be killed at any moment: started again with the same DIR it \
       listens at the same port, knows every key and generation, and goes on with the next sequence number.
 
+      While the journal cannot be written, such as on a full disk, nothing is forwarded and peers are told `busy`; it \
+      goes on when there is room.
+
       Ends with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is taken, 74 when \
-      the journal cannot be written, 78 when keys are missing.
+      the journal cannot be begun, 78 when keys are missing.
       """)
 
   @Option(help: "The cluster's folder.", completion: .directory)
@@ -73,10 +76,7 @@ struct MessageBusCommand: AsyncParsableCommand {
     // A journal at the limit of a file's size is an error with a code, not a death.
     signal(SIGXFSZ, SIG_IGN)
     do {
-      let broker = try Broker(settings()) { error in
-        complain("the journal cannot be written, and nothing is forwarded that is not in it: \(error)")
-        _exit(EX_IOERR)
-      }
+      let broker = try Broker(settings())
       _ = try await broker.start()
       _ = await asked
       await broker.stop()

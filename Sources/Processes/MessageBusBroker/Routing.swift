@@ -106,6 +106,27 @@ struct Routing<Line: Hashable & Sendable> {
     return takeEffects()
   }
 
+  /// The journal could not be written for a time, and can be now.
+  mutating func resumed(_ notice: JournalResumed) -> [Effect] {
+    record(notice, to: .journal)
+    return takeEffects()
+  }
+
+  /// The answer to a request or an event that cannot be recorded: definite, without a number and without a record. Nil
+  /// for everything that waits until it can be: a hello, an answer, a notice, and what is not to be forwarded anyway.
+  func busy(_ frame: [UInt8], on line: Line) -> [UInt8]? {
+    guard let peer = peers[line], peer.state == .current, let header = try? EnvelopeHeader(decoding: frame),
+      header.source == peer.address, header.kind != Hello.kind, header.kind.answer == nil,
+      ConversationTable.refusal(of: header) == nil, ConversationTable[header.kind]?.style != .notice
+    else { return nil }
+    let notice = Undelivered(kindName: header.kind.name, destination: header.destination, code: .busy)
+    let answer = EnvelopeHeader(
+      kind: Undelivered.kind, sentAt: now, cause: header.id, correlation: header.correlation, source: .messageBus,
+      destination: header.source)
+    guard let body = try? BodyCoding.encode(notice) else { return nil }
+    return try? Envelope(header: answer, body: body).encoded()
+  }
+
   // MARK: Frames
 
   /// A frame arrived.

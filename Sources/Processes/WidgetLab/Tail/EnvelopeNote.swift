@@ -150,7 +150,13 @@ struct EnvelopeNote {
     case JournalTrimmed.kind:
       let trimmed = try BodyCoding.decode(JournalTrimmed.self, from: body)
       return EnvelopeNote(
-        "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes")
+        "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes"
+      )
+    case JournalResumed.kind:
+      let resumed = try BodyCoding.decode(JournalResumed.self, from: body)
+      return EnvelopeNote(
+        "written again after \(resumed.milliseconds) ms (\(resumed.reason)), \(resumed.turnedDown) were told busy",
+        .refused)
     case RegistrationChanged.kind:
       return registration(try BodyCoding.decode(RegistrationChanged.self, from: body))
     default: return nil
