@@ -18,6 +18,7 @@ private let everything = """
   notice  peer.changed       message-bus > journal
   notice  journal.trimmed    message-bus > journal
   notice  journal.resumed    message-bus > journal
+  notice  bus.strained       message-bus > journal
   request bus.status         operator host > message-bus
   request process.spawn      host > agent
   request process.signal     host operator > agent

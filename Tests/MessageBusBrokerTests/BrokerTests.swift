@@ -238,7 +238,7 @@ private struct RawListener {
 
   init(_ endpoint: String) throws {
     let port = try #require(Endpoint(endpoint)?.port)
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

@@ -51,6 +51,9 @@ package enum ConversationTable {
     .notice(
       JournalResumed.self, toAll([.journal], from: [.messageBus]),
       "The journal could not be written, such as for a full disk, and is written again."),
+    .notice(
+      BusStrained.self, toAll([.journal], from: [.messageBus]),
+      "The broker has no descriptors for more connections, or has some again."),
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),

@@ -85,7 +85,10 @@ package struct Undelivered: Notice {
 /// The envelope named as cause may not be said by this sender to that destination.
 package struct Refused: Notice {
   package static let kind: Kind = "bus.refused"
-  /// The reason: `role-mismatch`, `not-in-table`, `other-device`, `not-an-envelope`, `body-too-large`, `not-registered`.
+  /// The reason to refuse a hello that may be said again: there is no room now.
+  package static let tooManyPeers = "too-many-peers"
+  /// The reason: `role-mismatch`, `not-in-table`, `other-device`, `not-an-envelope`, `body-too-large`, `not-registered`,
+  /// `too-many-peers`.
   package let reason: String
   /// What the sender claimed to be.
   package let claimed: String
@@ -232,6 +235,26 @@ package struct JournalResumed: Notice, Hashable {
     self.milliseconds = milliseconds
     self.held = held
     self.turnedDown = turnedDown
+  }
+}
+
+/// Journal: the broker has as many connections as it may, and takes no more; or it does again.
+package struct BusStrained: Notice, Hashable {
+  package static let kind: Kind = "bus.strained"
+  /// What has run out, such as `descriptors`, or the kernel's word for why a connection could not be taken.
+  package let reason: String
+  package let connections: Int
+  package let limit: Int
+  /// How many were turned away since it began.
+  package let turnedAway: Int
+  /// It takes connections again.
+  package let isOver: Bool
+  package init(reason: String, connections: Int, limit: Int, turnedAway: Int, isOver: Bool) {
+    self.reason = reason
+    self.connections = connections
+    self.limit = limit
+    self.turnedAway = turnedAway
+    self.isOver = isOver
   }
 }
 

@@ -140,6 +140,10 @@ package actor Connection: BusConnection {
         for id in Array(waitingForWelcome.keys) {
           waitingForWelcome.removeValue(forKey: id)?.resume(returning: .success(generation))
         }
+      case .helloLater:
+        _ = loop.after(.seconds(1)) { [weak self] in
+          self?.assumeIsolated { $0.perform($0.exchange.helloAgain()) }
+        }
       case .tryAgainLater(let id):
         _ = loop.after(.milliseconds(50)) { [weak self] in
           self?.assumeIsolated { $0.perform($0.exchange.tryAgain(id)) }

@@ -15,6 +15,8 @@ struct Exchange {
     case presence(Presence)
     /// The broker answered our hello.
     case welcomed(generation: UInt32)
+    /// The broker has no room for us now: say hello again after a while.
+    case helloLater
     /// Send the event again after a moment: its destination had no room.
     case tryAgainLater(UUID)
   }
@@ -66,6 +68,9 @@ struct Exchange {
     helloID = hello.header.id
     return [.send(hello)]
   }
+
+  /// The while of `helloLater` has passed.
+  mutating func helloAgain() -> [Effect] { helloID == nil || isWelcome ? [] : up() }
 
   /// The line broke: what was sent may be lost.
   mutating func down() {
@@ -201,6 +206,7 @@ struct Exchange {
     guard let cause = envelope.header.cause,
       let notice = try? BodyCoding.decode(Refused.self, from: envelope.body)
     else { return [] }
+    if cause == helloID, notice.reason == Refused.tooManyPeers { return [.helloLater] }
     let text = "\(notice.kindName) from \(notice.claimed) to \(notice.destination): \(notice.reason)"
     return finish(cause, .failure(BusError(.refused, text)))
   }

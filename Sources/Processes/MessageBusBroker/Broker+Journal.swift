@@ -108,7 +108,7 @@ extension Broker {
   func trim() {
     do throws(JournalError) {
       guard stall == nil, let excess = try journal?.excess() else { return }
-      decide { $0.trimmed(excess) }
+      decide { $0.tells(excess) }
       guard stall == nil else { return }
       try journal?.remove(excess)
     } catch {
@@ -155,7 +155,7 @@ extension Broker {
     logger.notice("the journal is written again", metadata: ["after": "\(duration)"])
     perform(consequences)
     decide {
-      $0.resumed(
+      $0.tells(
         JournalResumed(
           reason: stall.error.message, milliseconds: Int(duration / .milliseconds(1)),
           held: records(of: stall.effects).count, turnedDown: stall.turnedDown))

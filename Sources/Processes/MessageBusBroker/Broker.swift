@@ -24,6 +24,7 @@ package actor Broker {
   var router: Socket?
   var tap: Socket?
   private var authenticator: Authenticator?
+  var connections = OpenConnections(limit: 0)
   private var lastKeyScan = ContinuousClock.now
 
   package nonisolated let loop = Loop(name: "message-bus")
@@ -56,6 +57,7 @@ package actor Broker {
     prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
+    routing.peerLimit = settings.peerLimit
     try journal.startSegment(with: routing.started())
     self.journal = journal
     self.routing = routing
@@ -67,8 +69,9 @@ package actor Broker {
       .xpub, domain: "tap", settings.tap, previous: previous?.tap, keys: own.pair)
     self.router = router
     self.tap = tap
+    connections = OpenConnections(limit: settings.connectionLimit)
     router.onEvent { self.told($0) }
-    tap.onEvent { self.toldOfTap($0) }
+    tap.onEvent { self.toldOfBoth($0) }
     // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
     tap.onMessages { _ in }
     listenToPeers()
@@ -111,7 +114,9 @@ package actor Broker {
     _ kind: Socket.Kind, domain: String, _ wanted: Endpoint, previous: String?, keys: CurveKeyPair
   ) throws -> (Socket, Endpoint) {
     let options = Socket.Options(
-      curve: .server(keys), zapDomain: domain, mandatory: kind == .router, sendHighWaterMark: 1024)
+      curve: .server(keys), zapDomain: domain, mandatory: kind == .router,
+      sendHighWaterMark: BrokerSettings.queueLimit, receiveHighWaterMark: BrokerSettings.queueLimit,
+      maxMessageSize: BrokerSettings.messageLimit)
     let socket = try Socket(context, kind, on: loop, options)
     var again = wanted
     if wanted.port == nil { again.port = previous.flatMap { Endpoint($0) }?.port }
@@ -195,24 +200,24 @@ package actor Broker {
   }
 
   private func told(_ event: SocketEvent) {
-    logger.debug("a connection", metadata: ["event": "\(event)"])
+    toldOfBoth(event)
     switch event {
     case .disconnected(let descriptor):
       forget(descriptor)
       guard let line = routing?.release(descriptor) else { return }
       // Its last words were received in this turn, and are handed over after the events.
       loop.post { [weak self] in self?.assumeIsolated { broker in broker.decide { $0.lost(line) } } }
-    default: toldOfTap(event)
+    default: break
     }
   }
 
   /// What both sockets report alike.
-  private func toldOfTap(_ event: SocketEvent) {
+  private func toldOfBoth(_ event: SocketEvent) {
+    logger.debug("a connection", metadata: ["event": "\(event)"])
+    count(event)
     switch event {
     case .handshakeFailed(let code, isAuthentication: false, descriptor: _):
       decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
-    case .acceptFailed(let code):
-      logger.error("a connection cannot be taken", metadata: ["errno": "\(String(cString: strerror(code)))"])
     default: break
     }
   }

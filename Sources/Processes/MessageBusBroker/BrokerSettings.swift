@@ -14,8 +14,19 @@ package struct BrokerSettings: Sendable {
   package var advertise: String?
   /// In bytes.
   package var segmentLimit = JournalWriter.defaultSegmentLimit
+  /// How many peers may be connected at once: a further hello is refused `too-many-peers`.
+  package var peerLimit = 4096
+  /// How many connections there may be, whoever they are; nil for what the limit of descriptors leaves.
+  package var connectionLimit: Int?
   /// How long the whole journal may get, in bytes: then the oldest segments go.
   package var journalLimit = JournalWriter.defaultLimit
+
+  /// How many frames wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts frames
+  /// and not bytes, so for a peer that does not read this is at most 128 MiB, if all of them are as long as they may be;
+  /// of the usual ones, of less than 1 KiB, it is half a MiB. A viewer at the tap loses what it has no room for.
+  static let queueLimit: Int32 = 512
+  /// Bytes; a peer that sends more at once is disconnected. Up to here it gets a refusal with its reason.
+  static let messageLimit: Int64 = 1 << 19
 
   package init(
     instance: InstanceFolder, listen: Endpoint = .loopback, tap: Endpoint = .loopback, advertise: String? = nil

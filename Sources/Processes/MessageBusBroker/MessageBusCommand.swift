@@ -50,6 +50,9 @@ struct MessageBusCommand: AsyncParsableCommand {
     help: "How long the journal may get: bytes, or with KiB, MiB or GiB. Then its oldest segments go, and it says so.")
   var journalLimit = ByteCount(bytes: JournalWriter.defaultLimit)
 
+  @Option(help: "How many peers may be connected at once.")
+  var peerLimit = 4096
+
   @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
   var parent: Int32?
 
@@ -66,6 +69,8 @@ struct MessageBusCommand: AsyncParsableCommand {
       throw ValidationError("who listens on every interface says with --advertise HOST how others reach it")
     }
     var settings = BrokerSettings(instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise)
+    guard peerLimit > 0 else { throw ValidationError("--peer-limit is at least 1") }
+    settings.peerLimit = peerLimit
     settings.journalLimit = journalLimit.bytes
     return settings
   }

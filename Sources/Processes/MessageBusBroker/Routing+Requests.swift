@@ -4,6 +4,9 @@ import Foundation
 // What peers ask of the broker itself.
 
 extension Routing {
+  /// How many addresses are known at once: so many fit into the first record of a segment.
+  static var addressLimit: Int { 480 }
+
   /// A connection says who speaks on it. The record of the hello itself comes first and bears the generation that it
   /// gave.
   mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
@@ -15,6 +18,9 @@ extension Routing {
       return fail(header, error, on: line)
     }
     let address = header.source
+    guard !isFull(for: address) else {
+      return refuse(Refused.tooManyPeers, header, owner: peer.owner.text, on: line, known: address)
+    }
     let before = registrations[address]
     var registration = before ?? Registration(address: address, generation: 0)
     switch peer.owner {
@@ -77,6 +83,9 @@ extension Routing {
       throw BusError(.malformed, "a public key is 40 characters of Z85")
     }
     let before = registrations[address]
+    guard before != nil || registrations.count < Self.addressLimit else {
+      throw BusError(BusError.Code("too-many-addresses"), "the bus knows \(registrations.count) addresses already")
+    }
     if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
     guard keys[request.publicKey] == nil, !keys.isRevoked(request.publicKey) else {
       throw BusError(BusError.Code("key-in-use"), "the key of \(address) was made for another life")

@@ -44,6 +44,8 @@ struct Routing<Line: Hashable & Sendable> {
   static var turnedAwayInterval: Int64 { 10_000_000 }
 
   let pid: Int32
+  /// How many addresses may be connected at once.
+  var peerLimit = Int.max
   /// The broker's own generation.
   let generation: UInt32
   /// The number of the last envelope that was stamped.
@@ -100,14 +102,8 @@ struct Routing<Line: Hashable & Sendable> {
     return frame
   }
 
-  /// The oldest segments are about to go.
-  mutating func trimmed(_ excess: JournalTrimmed) -> [Effect] {
-    record(excess, to: .journal)
-    return takeEffects()
-  }
-
-  /// The journal could not be written for a time, and can be now.
-  mutating func resumed(_ notice: JournalResumed) -> [Effect] {
+  /// The broker says something of itself, for the record.
+  mutating func tells<N: Notice>(_ notice: N) -> [Effect] {
     record(notice, to: .journal)
     return takeEffects()
   }
@@ -258,7 +254,7 @@ struct Routing<Line: Hashable & Sendable> {
   }
 
   /// A refusal is one envelope: to the key's owner if that is one address, else for the journal only.
-  private mutating func refuse(
+  mutating func refuse(
     _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
   ) {
     let notice = Refused(
@@ -316,6 +312,9 @@ extension Routing {
     if header.source != .messageBus { undelivered(header, isGone ? .unreachable : .busy) }
     return takeEffects()
   }
+
+  /// Whether one more address would be too many.
+  func isFull(for address: Address) -> Bool { lines[address] == nil && lines.count >= peerLimit }
 
   /// The current connection of an address.
   func line(of address: Address) -> Line? { lines[address] }

@@ -152,6 +152,12 @@ struct EnvelopeNote {
       return EnvelopeNote(
         "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes"
       )
+    case BusStrained.kind:
+      let strained = try BodyCoding.decode(BusStrained.self, from: body)
+      let state = strained.isOver ? "takes connections again" : "takes no more connections"
+      return EnvelopeNote(
+        "\(state): \(strained.reason), \(strained.connections) of \(strained.limit), \(strained.turnedAway) turned away",
+        strained.isOver ? .none : .refused)
     case JournalResumed.kind:
       let resumed = try BodyCoding.decode(JournalResumed.self, from: body)
       return EnvelopeNote(

@@ -1,0 +1,92 @@
+import Conversations
+import Foundation
+import Glibc
+import Logging
+import ZeroMQ
+
+/// Which connections there are, those to the tap among them, and how many there may be.
+struct OpenConnections {
+  /// Descriptors that are left free for what the broker itself opens: segments, key files.
+  static let reserve = 32
+  /// How long it is quiet before the broker says that the strain is over.
+  static let quiet = Duration.seconds(1)
+
+  /// Not shaking hands only: from `accept` to the end.
+  var descriptors: Set<Int32> = []
+  private let fixedLimit: Int?
+  /// How many descriptors the process has that are no connections.
+  private let others: Int
+  /// Since it began; nil while there is none.
+  var strain: (reason: String, turnedAway: Int, last: ContinuousClock.Instant)?
+
+  /// - Parameter limit: nil for what the process's limit of descriptors leaves.
+  init(limit: Int?) {
+    fixedLimit = limit
+    others = limit == nil ? (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 64 : 0
+  }
+
+  /// As it is now: the limit of a process can be changed from outside.
+  var limit: Int {
+    if let fixedLimit { return fixedLimit }
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
+    return max(1, Int(clamping: limit.rlim_cur) - others - Self.reserve)
+  }
+
+  /// Room enough to speak of the end of the strain.
+  var hasRoom: Bool { descriptors.count <= limit - max(1, limit / 8) }
+}
+
+// A connection beyond the limit is shut down as soon as it was taken. So the descriptors never run out, which would make
+// ZeroMQ's listener spin, and those who are there are served.
+
+extension Broker {
+  func count(_ event: SocketEvent) {
+    switch event {
+    case .accepted(let descriptor):
+      connections.descriptors.insert(descriptor)
+      guard connections.descriptors.count > connections.limit else { return }
+      // ZeroMQ sees the end and closes it. If it was closed meanwhile, the number is that of another newcomer at worst.
+      shutdown(descriptor, Int32(SHUT_RDWR))
+      strained("descriptors", turnedAway: 1)
+    case .disconnected(let descriptor), .closed(let descriptor): connections.descriptors.remove(descriptor)
+    case .acceptFailed(let code): strained(String(cString: strerror(code)), turnedAway: 0)
+    default: break
+    }
+  }
+
+  private func strained(_ reason: String, turnedAway: Int) {
+    if connections.strain != nil {
+      connections.strain?.turnedAway += turnedAway
+      connections.strain?.last = .now
+      return
+    }
+    connections.strain = (reason, turnedAway, .now)
+    logger.error(
+      "no more connections are taken: those who are there are served",
+      metadata: ["reason": "\(reason)", "limit": "\(connections.limit)"])
+    say(strain: (reason, turnedAway), isOver: false)
+    awaitQuiet()
+  }
+
+  private func awaitQuiet() {
+    _ = loop.after(OpenConnections.quiet) { [weak self] in
+      self?.assumeIsolated { broker in
+        guard let strain = broker.connections.strain else { return }
+        guard broker.connections.hasRoom, ContinuousClock.now - strain.last >= OpenConnections.quiet else {
+          return broker.awaitQuiet()
+        }
+        broker.connections.strain = nil
+        broker.logger.notice("connections are taken again", metadata: ["turnedAway": "\(strain.turnedAway)"])
+        broker.say(strain: (strain.reason, strain.turnedAway), isOver: true)
+      }
+    }
+  }
+
+  private func say(strain: (reason: String, turnedAway: Int), isOver: Bool) {
+    let notice = BusStrained(
+      reason: strain.reason, connections: connections.descriptors.count, limit: connections.limit,
+      turnedAway: strain.turnedAway, isOver: isOver)
+    decide { $0.tells(notice) }
+  }
+}

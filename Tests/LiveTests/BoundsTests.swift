@@ -1,0 +1,125 @@
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import Journal
+import MessageBus
+import Testing
+import WidgetLabTesting
+import ZeroMQ
+
+/// A `message-bus` alone, under limits of the kernel that a test sets.
+@Suite(.timeLimit(.minutes(2))) struct `the bus under limits of the kernel` {
+  @Test func `without descriptors it serves those who are there, says so, and takes connections when there are some`()
+    async throws
+  {
+    try await LoneBus.run(descriptors: 96) { bus in
+      let one = try await bus.connect("1")
+      var others: [Connection] = []
+      // Each of them is one connection, and the limit lies below a hundred.
+      for number in 2...100 {
+        let connection = bus.connection("\(number)")
+        others.append(connection)
+        Task { try? await connection.start() }
+      }
+      let (strained, _) = try await bus.recorded(BusStrained.self) { !$0.isOver }
+      #expect(strained.limit < 96)
+      for _ in 0..<20 { _ = try await one.request(Ping(), to: .messageBus) }
+      for other in others { await other.leave() }
+      let (over, _) = try await bus.recorded(BusStrained.self) { $0.isOver }
+      #expect(over.turnedAway > 0)
+      let late = try await bus.connect("late")
+      _ = try await late.request(Ping(), to: .messageBus)
+      for connection in [late, one] { await connection.leave() }
+      let log = try String(contentsOfFile: bus.errors, encoding: .utf8)
+      #expect(log.contains("no more connections are taken"))
+      #expect(log.contains("connections are taken again"))
+    }
+  }
+
+  @Test func `at the limit of a file's length it waits, and goes on when the limit is raised`() async throws {
+    try await LoneBus.run(descriptors: 1024) { bus in
+      let one = try await bus.connect("1")
+      try await bus.limitFiles(to: "4096")
+      var answers: [BusError.Code?] = []
+      while answers.last != .busy {
+        do {
+          _ = try await one.request(Ping(), to: .messageBus, within: .milliseconds(300))
+          answers.append(nil)
+        } catch {
+          answers.append(try #require(error as? BusError).code)
+        }
+      }
+      #expect(answers.contains(nil), "there was room for some")
+      try await bus.limitFiles(to: "unlimited")
+      let (resumed, _) = try await bus.recorded(JournalResumed.self)
+      #expect(resumed.reason.contains("File too large"))
+      _ = try await one.request(Ping(), to: .messageBus)
+      await one.leave()
+    }
+  }
+}
+
+/// A broker with an instance of its own.
+private struct LoneBus {
+  let instance: InstanceFolder
+  let child: LabChild
+  let announcement: BusAnnouncement
+  var errors: String { instance.path + "/bus.err" }
+
+  static func run(descriptors: Int, _ body: (LoneBus) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "lone-bus-\(UUID().uuidString)").path
+    let instance = InstanceFolder(folder)
+    try StandingKey.makeAll(for: try ClusterConfiguration(yaml: Trial.configuration), in: instance)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let executable = try LabCluster.findExecutables() + "/message-bus"
+    let child = try await LabChild.start(
+      "/bin/sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" --instance \"$1\"", executable, folder],
+      output: folder + "/bus.out", errors: folder + "/bus.err")
+    async let ending = child.ending()
+    do {
+      let announcement = try await BusAnnouncement.wait(in: instance, within: .seconds(20))
+      try await body(LoneBus(instance: instance, child: child, announcement: announcement))
+    } catch {
+      kill(child.pid, SIGKILL)
+      _ = await ending
+      throw error
+    }
+    kill(child.pid, SIGTERM)
+    #expect(await ending == 0)
+    #expect(try JournalVerifier(folder: URL(filePath: instance.journal)).verify().findings.isEmpty)
+  }
+
+  func connection(_ number: String) -> Connection {
+    let key = try? StandingKey.load(.operator, in: instance)
+    return .zeroMQ(
+      address: .operator(number), endpoint: announcement.endpoint, serverKey: announcement.publicKey,
+      keys: key?.pair ?? CurveKeyPair(publicKey: "", secretKey: ""), heartbeats: false)
+  }
+
+  func connect(_ number: String) async throws -> Connection {
+    let connection = connection(number)
+    _ = try await connection.start()
+    return connection
+  }
+
+  /// Changes how long the broker's files may get.
+  func limitFiles(to length: String) async throws {
+    let tool = try await LabChild.start(
+      "/usr/bin/prlimit", ["--pid", "\(child.pid)", "--fsize=\(length):unlimited"],
+      output: instance.path + "/prlimit.out", errors: instance.path + "/prlimit.err")
+    try #require(await tool.ending() == 0)
+  }
+
+  /// The first record of a kind whose body is like this, now or when it comes.
+  func recorded<T: Conversation>(
+    _: T.Type, where isWanted: (T) -> Bool = { _ in true }
+  ) async throws -> (body: T, sequence: UInt64) {
+    for try await envelope in JournalReader(folder: URL(filePath: instance.journal)).follow()
+    where envelope.header.kind == T.kind {
+      let body = try BodyCoding.decode(T.self, from: envelope.body)
+      if isWanted(body) { return (body, envelope.header.sequence) }
+    }
+    throw CancellationError()
+  }
+}

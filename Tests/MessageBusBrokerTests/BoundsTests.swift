@@ -1,0 +1,114 @@
+import Cluster
+import Conversations
+import Foundation
+import Journal
+import MessageBus
+import Testing
+
+@testable import MessageBusBroker
+
+@Suite(.timeLimit(.minutes(1))) struct `what the broker bounds` {
+  private let fixture: BrokerFixture
+
+  init() throws { fixture = try BrokerFixture() }
+
+  @Test func `half-open handshakes are ended, and others are served meanwhile`() async throws {
+    try await fixture.withBroker { bus in
+      let lines = try (0..<100).map { _ in try RawLine(bus.endpoint) }
+      for line in lines.dropFirst(50) { line.greetHalfWay() }
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      #expect(try await one.start() == 1)
+      _ = try await one.request(Ping(), to: .messageBus)
+      for line in lines { await line.untilEnded() }
+      _ = try await fixture.recorded(TurnedAway.self) { $0.reason == "no-key" }
+      _ = try await one.request(Ping(), to: .messageBus)
+      await one.leave()
+    }
+    #expect(try fixture.reader.read().filter { $0.header.kind == TurnedAway.kind }.count == 1, "once in ten seconds")
+  }
+
+  @Test func `connections over the limit are ended at once, those who are there are served, and it says so`()
+    async throws
+  {
+    try await fixture.withBroker({ $0.connectionLimit = 20 }) { bus in
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      _ = try await one.start()
+      let pings = Task {
+        var count = 0
+        while true {
+          do {
+            _ = try await one.request(Ping(), to: .messageBus)
+          } catch {
+            guard Task.isCancelled else { throw error }
+            return count
+          }
+          count += 1
+        }
+      }
+      for _ in 0..<5 {
+        let lines = try (0..<100).map { _ in try RawLine(bus.endpoint) }
+        for line in lines { await line.untilEnded() }
+      }
+      let (_, begun) = try await fixture.recorded(BusStrained.self) { !$0.isOver }
+      #expect(begun.reason == "descriptors")
+      #expect(begun.limit == 20)
+      let (_, over) = try await fixture.recorded(BusStrained.self) { $0.isOver }
+      #expect(over.turnedAway >= 80)
+      #expect(over.connections <= 18)
+      pings.cancel()
+      #expect(try await pings.value > 0)
+      let other = fixture.connection(bus, agent, fixture.agentPair)
+      #expect(try await other.start() == 1)
+      await one.leave()
+      await other.leave()
+    }
+  }
+
+  @Test func `a peer too many is refused, and let in when another has left`() async throws {
+    try await fixture.withBroker({ $0.peerLimit = 2 }) { bus in
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      let other = fixture.connection(bus, agent, fixture.agentPair)
+      _ = try await one.start()
+      _ = try await other.start()
+      let third = fixture.connection(bus, tool, fixture.operatorPair)
+      async let welcome = third.start()
+      let (_, refused) = try await fixture.recorded(Refused.self)
+      #expect(refused.reason == "too-many-peers")
+      #expect(refused.claimed == tool.text)
+      _ = try await one.request(Ping(), to: .messageBus)
+      await other.leave()
+      #expect(try await welcome == 1)
+      await third.leave()
+      await one.leave()
+    }
+  }
+}
+
+@Suite struct `how many are known` {
+  @Test func `one who is there already is not one too many`() throws {
+    var fixture = try RoutingFixture.running()
+    fixture.routing.peerLimit = 2
+    try fixture.hello(tool, on: 3, key: operatorKey)
+    #expect(fixture.lastKinds == ["bus.refused"])
+    #expect(fixture.routing.registrations[tool] == nil)
+    try fixture.hello(agent, on: 4, key: agentKey)
+    #expect(fixture.lastKinds.contains("peer.hello/ok"))
+    fixture.lose(4)
+    try fixture.hello(tool, on: 3, key: operatorKey)
+    #expect(fixture.lastKinds.contains("peer.hello/ok"))
+  }
+
+  @Test func `as many addresses as are known fit into the first record of a segment`() throws {
+    var fixture = try RoutingFixture.running()
+    let name = String(repeating: "w", count: 255 - Address.widgetExtension("iphone", "").text.utf8.count - 4)
+    var refusal: BusError?
+    for number in 1000..<1000 + Routing<Int>.addressLimit where refusal == nil {
+      let key = String(repeating: "\"", count: 36) + "\(number)"
+      try fixture.register(key, .widgetExtension("iphone", "\(name)\(number)"))
+      if fixture.lastKinds.last == "life.register/failed" { refusal = try fixture.lastBody(BusError.self, at: 1) }
+    }
+    #expect(refusal?.code.rawValue == "too-many-addresses")
+    fixture.perform([.record(fixture.routing.started())])
+    #expect(try fixture.lastBody(BusStarted.self).registrations.count == Routing<Int>.addressLimit)
+  }
+}
