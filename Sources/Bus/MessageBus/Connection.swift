@@ -293,10 +293,17 @@ package actor Connection: BusConnection {
 
   package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story) {
     perform { connection in
-      // A notice that cannot be written is the sender's mistake, and may be lost like any other.
-      guard connection.end == nil, let body = try? BodyCoding.encode(notice) else { return }
-      let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
-      connection.perform(connection.exchange.say(envelope))
+      guard connection.end == nil else { return }
+      do throws(BusError) {
+        let body = try BodyCoding.encode(notice)
+        let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
+        connection.perform(connection.exchange.say(envelope))
+      } catch {
+        // It is lost, as any notice may be, but not in silence.
+        connection.record(
+          BodyRefused(kindName: N.kind.name, source: connection.address, destination: destination, error: error),
+          story: story)
+      }
     }
   }
 
@@ -336,8 +343,17 @@ package actor Connection: BusConnection {
   package nonisolated func onNotice<N: Notice>(
     _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
   ) {
-    setHandler(N.kind) { envelope in
-      guard let notice = try? BodyCoding.decode(N.self, from: envelope.body) else { return nil }
+    setHandler(N.kind) { [weak self] envelope in
+      let notice: N
+      do throws(BusError) {
+        notice = try BodyCoding.decode(N.self, from: envelope.body)
+      } catch {
+        let header = envelope.header
+        self?.record(
+          BodyRefused(kindName: N.kind.name, source: header.source, destination: header.destination, error: error),
+          story: Received(header).story)
+        return nil
+      }
       await handler(notice, Received(envelope.header))
       return nil
     }
