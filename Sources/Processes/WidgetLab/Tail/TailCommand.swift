@@ -22,7 +22,11 @@ struct TailCommand: AsyncParsableCommand {
         widgetlab tail --since 5m --kind 'transfer.*' --kind 'session.*'
         widgetlab tail --since seq:4711 --until seq:4800   those, and no more
         widgetlab tail --address 'extension/*'             what extensions do
-        widgetlab tail --no-follow --output json           one object per line
+        widgetlab tail --no-follow --output json         one object per line
+        widgetlab tail --where 'kind == transfer.* && session == "daily"'
+        widgetlab tail --where 'mark == death || to == host && attempt > 0'
+
+      \(FilterExpression.lesson)
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -35,7 +39,7 @@ struct TailCommand: AsyncParsableCommand {
   @Flag(name: [.customShort("f"), .customLong("follow")], inversion: .prefixedNo, help: "Go on with what comes.")
   var follow = true
 
-  @Option(help: "Begin here: 30s, 5m, 1h or 1d ago, seq:NUMBER, or @SECONDS since 1970.")
+  @Option(help: "Begin here: \(TailFilter.Moment.forms).")
   var since: String?
 
   @Option(help: "End here, in the same forms.")
@@ -47,6 +51,9 @@ struct TailCommand: AsyncParsableCommand {
   @Option(help: "Only envelopes from, to or about an address that matches this glob; may be given again.")
   var address: [String] = []
 
+  @Option(help: ArgumentHelp("Only envelopes for which this holds; see EXPRESSIONS.", valueName: "expression"))
+  var `where`: String?
+
   @Option(help: "pretty or json.")
   var output = Format.pretty
 
@@ -55,8 +62,9 @@ struct TailCommand: AsyncParsableCommand {
 
   func validate() throws {
     for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
-      throw ValidationError("'\(text)' is no point in the journal; say 5m, seq:4711 or @1790000000.")
+      throw ValidationError("'\(text)' is no point in the journal; say \(TailFilter.Moment.forms).")
     }
+    if let text = self.where { _ = try FilterExpression(argument: text, of: "--where") }
   }
 
   func run() async throws {
@@ -72,7 +80,8 @@ struct TailCommand: AsyncParsableCommand {
       let now = Timestamp.now
       let filter = TailFilter(
         kinds: kind, addresses: address, since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
-        until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
+        until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
+        expression: try self.where.map { try FilterExpression(argument: $0, of: "--where", now: now) })
       var printer = TailPrinter(format: output, clock: time, filter: filter)
       let reader = JournalReader(folder: URL(fileURLWithPath: folder))
       // A time in the past that ends the tail: nothing that comes can lie before it.
@@ -93,6 +102,19 @@ struct TailCommand: AsyncParsableCommand {
 }
 
 extension TailLines.Clock: ExpressibleByArgument {}
+
+extension FilterExpression {
+  /// Reads the argument of an option.
+  ///
+  /// - Throws: what the parser of arguments prints, with exit code 64.
+  init(argument text: String, of option: String, now: Timestamp = .now) throws {
+    do {
+      self = try FilterExpression(text, now: now)
+    } catch {
+      throw ValidationError("\(option): \(error)")
+    }
+  }
+}
 
 /// Prints what a filter lets through.
 struct TailPrinter {
@@ -135,7 +157,7 @@ extension TailFilter {
     switch since {
     case .sequence(let first): .sequence(first)
     case .time(let time): .time(time)
-    case .ago, nil: .beginning
+    case .ago, .timeOfDay, nil: .beginning
     }
   }
 }
