@@ -52,7 +52,7 @@ struct TailLines {
       case .size: String(envelope.body.count)
       }
     }
-    return coloured(line, facts.note.mark, header.kind)
+    return Self.coloured(line, facts.note.mark, header.kind, isColourful)
   }
 
   private mutating func time(_ at: Timestamp) -> String {
@@ -75,7 +75,8 @@ struct TailLines {
     return "\(sign)\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 
-  private func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind) -> String {
+  /// A line in the colour of its mark; answers are faint.
+  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColourful: Bool) -> String {
     switch mark {
     case .birth: Colour.green(line, isColourful)
     case .death: Colour.red(line, isColourful)
