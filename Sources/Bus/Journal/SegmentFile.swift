@@ -22,13 +22,37 @@ final class SegmentFile: Sendable {
     return SegmentFile(path: path, descriptor: descriptor)
   }
 
-  /// An empty file for writing, whatever was there before.
+  /// Opens a file for mending; nil when there is none of this name any more.
+  static func writable(_ path: String) throws(JournalError) -> SegmentFile? {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .last(.notWritable, path, "open")
+    }
+    return SegmentFile(path: path, descriptor: descriptor)
+  }
+
+  /// Takes the file's lock, which a writer holds for as long as it lives; false when somebody else has it.
+  func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+  /// Whether a living writer has the file. One that cannot be locked at all, such as on some network file systems, has
+  /// none that we know of.
+  var isBeingWritten: Bool {
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+    flock(descriptor, LOCK_UN)
+    return false
+  }
+
+  /// An empty file for writing, whatever was there before, with its lock.
   ///
   /// - Parameter final: the path that it will have, for errors.
   static func empty(_ path: String, renamedTo final: String? = nil) throws(JournalError) -> SegmentFile {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
-    return SegmentFile(path: final ?? path, descriptor: descriptor)
+    let file = SegmentFile(path: final ?? path, descriptor: descriptor)
+    // For those who mend: nobody else writes here, so that whether it was got says nothing.
+    _ = file.lock()
+    return file
   }
 
   /// Up to `count` bytes from an offset; fewer, or none, at the end of the file.
@@ -70,19 +94,33 @@ struct SegmentFolder: Sendable {
 
   /// The first sequence numbers of all segments, in order; empty when there is no folder.
   func segments() throws(JournalError) -> [UInt64] {
+    try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.sorted()
+  }
+
+  /// The names of the files that were to become segments.
+  func drafts() throws(JournalError) -> [String] {
+    try names().filter { $0.hasSuffix(SegmentLayout.draftSuffix) }.sorted()
+  }
+
+  /// Whether a living writer has the file of this name; also when it is gone.
+  func isBeingWritten(_ name: String) throws(JournalError) -> Bool {
+    try SegmentFile.existing("\(path)/\(name)")?.isBeingWritten ?? true
+  }
+
+  private func names() throws(JournalError) -> [String] {
     guard let folder = opendir(path) else {
       if errno == ENOENT { return [] }
       throw .last(.notReadable, path, "opendir")
     }
     defer { closedir(folder) }
-    var found: [UInt64] = []
+    var found: [String] = []
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if let first = SegmentLayout.firstSequence(ofName: name) { found.append(first) }
+      found.append(name)
     }
-    return found.sorted()
+    return found
   }
 
   func path(ofSegment first: UInt64) -> String { "\(path)/\(SegmentLayout.name(firstSequence: first))" }

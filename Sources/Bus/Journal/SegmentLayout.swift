@@ -16,6 +16,8 @@ package enum SegmentLayout {
   static let magic = Array("WLJ1".utf8)
   static let version: UInt32 = 1
   static let suffix = ".journal"
+  /// Of a segment that has not its first record yet.
+  static let draftSuffix = ".journal.draft"
 
   static func head(firstSequence: UInt64) -> [UInt8] {
     magic + bytes(version) + bytes(firstSequence)
