@@ -128,10 +128,14 @@ enum WrittenJournal {
   static func with<T>(_ envelopes: [Envelope], _ body: (String) async throws -> T) async throws -> T {
     let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-journal-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
+    try write(envelopes, in: folder)
+    return try await body(folder.path)
+  }
+  /// The writer is gone afterwards, and with it its lock.
+  private static func write(_ envelopes: [Envelope], in folder: URL) throws {
     let writer = try JournalWriter(folder: folder)
     let frames = try envelopes.map { try $0.encoded() }
     if let first = frames.first { try writer.startSegment(with: first) }
     try writer.append(Array(frames.dropFirst()))
-    return try await body(folder.path)
   }
 }

@@ -21,7 +21,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       \(Exit.table)
       """,
     subcommands: [
-      UpCommand.self, DownCommand.self, PsCommand.self, TailCommand.self, TraceCommand.self, KillCommand.self,
+      UpCommand.self, DownCommand.self, PsCommand.self, TailCommand.self, TraceCommand.self, JournalCommand.self,
+      KillCommand.self,
       ReloadCommand.self,
       AppCommand.self, PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])

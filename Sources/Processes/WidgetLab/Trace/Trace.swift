@@ -148,7 +148,8 @@ private struct TraceGathering {
   /// spawn of the first life that took part to the end of the story, or of the journal when it has not ended.
   private mutating func addLives(around story: Set<Int>) {
     guard let owner = subject.owner, let first = story.min(), let last = story.max() else { return }
-    let hasEnded = envelopes[last].header.kind == SessionAcknowledged.kind
+    let told = story.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
+    let hasEnded = envelopes[told].header.kind == SessionAcknowledged.kind
     let begin =
       envelopes[..<first].lastIndex { $0.reading(SpawnProcess.self)?.address == owner } ?? chosen.min() ?? first
     let end = hasEnded ? last : envelopes.indices.last ?? last
