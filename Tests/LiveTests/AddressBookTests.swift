@@ -138,17 +138,25 @@ import WidgetLabTesting
   }
 
   /// Side by side with what else this machine runs; twenty when there is time.
-  @Test func `lives beside others that are started and stopped at once`() async throws {
+  @Test func `lives beside others, in bounded memory, and all stop at once`() async throws {
     let count = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 20 : 4
     let executables = try LabCluster.findExecutables()
+    let present = Present()
     let endpoints = try await withThrowingTaskGroup(of: String.self) { group in
       for number in 1...count {
         group.addTask {
           try await LabCluster.with("many \(number)", configuration: Self.configuration, executables: executables) {
-            let mine = try await book($0).clusters.filter { [folder = $0.folder] in $0.instance == folder }
+            cluster in
+            await present.come()
+            try await cluster.eventually("all are up") { await present.count == count }
+            let mine = try await book(cluster).clusters.filter { $0.instance == cluster.folder }
             #expect(mine.count == 1)
-            try await $0.run("wait", "--for", "host=ready")
-            return $0.ready.endpoint
+            let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
+            let kilobytes = processes.map(Self.ownMemory).reduce(0, +)
+            #expect(kilobytes < 100_000, "a cluster of \(processes.count) processes: \(kilobytes) kB")
+            await present.done()
+            try await cluster.eventually("all were looked at") { await present.finished == count }
+            return cluster.ready.endpoint
           }
         }
       }
@@ -156,4 +164,19 @@ import WidgetLabTesting
     }
     #expect(Set(endpoints).count == count)
   }
+
+  /// What a process has for itself, in kB.
+  private static func ownMemory(_ process: LabProcess) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+  }
+}
+
+/// How many clusters are up, and how many have been looked at.
+private actor Present {
+  private(set) var count = 0
+  private(set) var finished = 0
+  func come() { count += 1 }
+  func done() { finished += 1 }
 }

@@ -80,6 +80,7 @@ import Testing
     #expect(subject.owner == Self.own)
     let digits = try #require(subject.correlation?.digits.prefix(6))
     #expect(try TraceSubject(String(digits), in: envelopes) == subject)
+    #expect(try TraceSubject("gures", in: envelopes) == subject, "a part of one identifier only")
     let event = try #require(envelopes.first { $0.header.kind == HandlerCalled.kind })
     #expect(try TraceSubject(event.header.id.uuidString, in: envelopes) == subject)
   }

@@ -10,7 +10,7 @@ struct TraceSubject: Equatable, Sendable {
   /// The envelope that was named, when it belongs to no story.
   var envelope: UUID?
 
-  /// Finds what a person means: the identifier of a session, the first digits of a correlation, or of an envelope's id.
+  /// Finds what a person means: the identifier of a session or a part of the only one that has it, the first digits of a correlation, or of an envelope's id.
   ///
   /// - Throws: a complaint that lists what there is.
   init(_ text: String, in envelopes: [Envelope]) throws {
@@ -18,6 +18,11 @@ struct TraceSubject: Equatable, Sendable {
     let named = sessions.filter { $0.session == text }
     if !named.isEmpty {
       self = try Self.only(named, text)
+      return
+    }
+    if text.count > 3, sessions.contains(where: { $0.session?.contains(text) == true }), !text.allSatisfy(\.isHexDigit)
+    {
+      self = try Self.only(sessions.filter { $0.session?.contains(text) == true }, text)
       return
     }
     let digits = text.lowercased().filter { $0 != "-" }
