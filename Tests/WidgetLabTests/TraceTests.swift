@@ -71,7 +71,7 @@ import Testing
     let lines = trace.lines(isColourful: false)
     let others = 5
     #expect(lines.count == trace.steps.count + others)
-    #expect(lines.contains { $0.contains("generations 1, 2, deaths: 1; acknowledged") })
+    #expect(lines.contains { $0.contains("generations 1 to 2, deaths: 1; acknowledged") })
   }
 
   @Test func `a session, a correlation's digits and an envelope's id name the same story`() throws {
@@ -122,6 +122,12 @@ import Testing
     #expect(!trace.isAcknowledged)
     #expect(trace.steps.last?.envelope.header.kind == ProcessReady.kind)
     #expect(trace.summary.joined().contains("not acknowledged yet"))
+  }
+
+  @Test func `lives in a row are a range`() {
+    #expect(Trace.ranges([]) == "")
+    #expect(Trace.ranges([3]) == "3")
+    #expect(Trace.ranges([1, 2, 3, 5, 7, 8]) == "1 to 3, 5, 7 to 8")
   }
 
   @Test func `the JSON holds every step`() throws {

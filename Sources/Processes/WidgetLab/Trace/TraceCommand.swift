@@ -21,6 +21,7 @@ struct TraceCommand: AsyncParsableCommand {
         widgetlab trace 3fa94c                 a story by its CORR in the tail
         widgetlab trace 3fa94c --output json   one JSON object
         widgetlab trace 3fa94c --output mermaid > story.mmd
+        widgetlab trace daily --since 5m       the last download of many
         widgetlab trace daily --journal ~/copied/journal
 
       An envelope's id will do as well. --output mermaid is a sequence diagram of under 50,000 characters; a longer story \
@@ -37,15 +38,31 @@ struct TraceCommand: AsyncParsableCommand {
   @Argument(help: "A session's identifier, or the first digits of a correlation or of an envelope's id.")
   var story: String?
 
+  @Option(help: "Only what was said from here on: \(TailFilter.Moment.forms).")
+  var since: String?
+
+  @Option(help: "Only what was said up to here, in the same forms.")
+  var until: String?
+
   @Option(help: "pretty, json or mermaid.")
   var output = Format.pretty
 
   @Option(help: "auto (a terminal without NO_COLOR), always or never.")
   var color = ColourPolicy.auto
 
+  func validate() throws {
+    for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
+      throw ValidationError("'\(text)' is no point in the journal; say \(TailFilter.Moment.forms).")
+    }
+  }
+
   func run() async throws {
     try await reporting {
-      let envelopes = try place.reader(options).read()
+      let now = Timestamp.now
+      let range = TailFilter(
+        since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
+        until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
+      let envelopes = try place.reader(options).read(from: range.start).filter { range.place($0.header) == .inside }
       guard let story else { return try list(TraceSubject.sessions(in: envelopes)) }
       let trace = Trace(try TraceSubject(story, in: envelopes), in: envelopes)
       switch output {

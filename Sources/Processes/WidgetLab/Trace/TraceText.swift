@@ -28,7 +28,7 @@ extension Trace {
       "\(subject): \(steps.count) steps, \(Self.seconds(total)) s from #\(steps[0].sequence) to #\(last.sequence)"
     ]
     if subject.owner != nil {
-      let lives = generations.map(String.init).joined(separator: ", ")
+      let lives = Self.ranges(generations)
       let again = redeliveries == 0 ? "" : ", events sent again: \(redeliveries)"
       let end = isAcknowledged ? "acknowledged" : "not acknowledged yet; the last step is \(last.envelope.header.kind)"
       lines.append("generations \(lives), deaths: \(deaths)\(again); \(end)")
@@ -39,6 +39,20 @@ extension Trace {
       )
     }
     return lines
+  }
+
+  /// `1 to 4, 7` for 1, 2, 3, 4 and 7.
+  static func ranges(_ numbers: [UInt32]) -> String {
+    var found: [ClosedRange<UInt32>] = []
+    for number in numbers {
+      if let last = found.last, last.upperBound + 1 == number {
+        found[found.count - 1] = last.lowerBound...number
+      } else {
+        found.append(number...number)
+      }
+    }
+    return found.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+      .joined(separator: ", ")
   }
 
   /// Microseconds as seconds with three digits.
