@@ -31,8 +31,12 @@ struct RecordedStory {
     envelopes.append(Envelope(header: header, body: try BodyCoding.encode(body)))
   }
 
-  mutating func answer(_ kind: Kind, from source: Address, generation: UInt32 = 1, to destination: Address) {
-    var header = EnvelopeHeader(kind: kind, source: source, destination: destination)
+  mutating func answer(
+    _ kind: Kind, from source: Address, generation: UInt32 = 1, to destination: Address, cause: UUID? = nil
+  ) {
+    var header = EnvelopeHeader(
+      kind: kind, sentAt: Timestamp(microseconds: Int64(envelopes.count) * 1000), cause: cause, source: source,
+      destination: destination)
     header.sequence = UInt64(envelopes.count + 1)
     header.sourceGeneration = generation
     envelopes.append(Envelope(header: header))

@@ -22,6 +22,27 @@ import Testing
     #expect(TailFilter.Moment.ago(4).fixed(now: now) == .time(Timestamp(microseconds: 6_000_000)))
   }
 
+  @Test func `times of day and dates are read`() {
+    let now = Timestamp(microseconds: 1_795_269_907_250_000)  // 2026-11-21T14:05:07.25Z
+    func seconds(_ text: String) -> Double? {
+      guard case .time(let time) = TailFilter.Moment(text)?.fixed(now: now) else { return nil }
+      return Double(time.microseconds) / 1e6
+    }
+    #expect(seconds("14:05:07.25") == 1_795_269_907.25)
+    #expect(seconds("14:05") == 1_795_269_900)
+    #expect(seconds("now") == 1_795_269_907.25)
+    #expect(seconds("2026-11-21T14:05:07.25Z") == 1_795_269_907.25)
+    #expect(seconds("2026-11-21T16:05:07.25+02:00") == 1_795_269_907.25)
+    #expect(seconds("2026-11-21 14:05:07") == 1_795_269_907)
+    #expect(seconds("2026-11-21") == 1_795_219_200)
+    #expect(seconds("2024-02-29") == 1_709_164_800)
+    for text in [
+      "25:00", "13:60", "13:5", "13:05:07:01", "2026-02-29", "2026-13-01", "2026-11-21T", "2026-11-21T1Z", "::",
+    ] {
+      #expect(TailFilter.Moment(text) == nil, "\(text)")
+    }
+  }
+
   @Test func `a kind's glob lets its answers through`() {
     let filter = TailFilter(kinds: ["transfer.*"])
     #expect(filter.passes(envelope("transfer.create", .host("d"), sequence: 1, at: 0)))

@@ -7,9 +7,9 @@ import Foundation
 struct InstanceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The instance: a name (its folder is .widgetlab/NAME beside the configuration), or a path.",
+      "The instance: a name (its folder is .widgetlab/NAME beside the configuration; else that of a running cluster, see `widgetlab list`), or a path.",
       valueName: "name-or-path"))
-  var instance = "default"
+  var instance = InstanceOptions.defaultInstance
 
   @Option(
     help: ArgumentHelp(
@@ -26,8 +26,29 @@ struct InstanceOptions: ParsableArguments {
         Exit.usage, "'\(instance)' is no name for an instance", advice: "take letters and digits, or a path")
     }
     let home = URL(fileURLWithPath: config ?? Self.defaultConfiguration).deletingLastPathComponent().path
-    return InstanceFolder("\(home)/.widgetlab/\(instance)").path
+    let local = InstanceFolder("\(home)/.widgetlab/\(instance)").path
+    // Whoever stands in a project means that project's cluster, also when it is not running.
+    let isHere = config != nil || isFolder(local) || instance == Self.defaultInstance && hasConfiguration
+    return isHere ? local : try running(in: .ofThisUser) ?? local
   }
+
+  /// The folder of the running cluster of that name; `nil` when there is none.
+  ///
+  /// - Throws: a complaint when there are several.
+  func running(in book: AddressBook) throws -> String? {
+    let found = try book.running().filter { $0.name == instance }
+    guard found.count < 2 else {
+      let folders = found.map(\.instance).joined(separator: "\n         ")
+      throw Complaint(
+        Exit.usage, "\(found.count) running clusters are named '\(instance)'",
+        advice: "name the folder of one with --instance:\n         \(folders)")
+    }
+    return found.first?.instance
+  }
+
+  private var hasConfiguration: Bool { FileManager.default.fileExists(atPath: Self.defaultConfiguration) }
+
+  static let defaultInstance = "default"
 
   static let defaultConfiguration = "widgetlab.yaml"
 

@@ -21,7 +21,9 @@ struct WidgetLabTool: AsyncParsableCommand {
       \(Exit.table)
       """,
     subcommands: [
-      UpCommand.self, DownCommand.self, PsCommand.self, TailCommand.self, KillCommand.self, ReloadCommand.self,
+      UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self, TailCommand.self,
+      TraceCommand.self,
+      JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ReloadCommand.self,
       AppCommand.self, PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }

@@ -11,8 +11,9 @@ struct TailCommand: AsyncParsableCommand {
     abstract: "Prints every envelope, birth and death from the journal of the bus, and follows it.",
     discussion: """
       First what is there already, then each line as it happens, until Ctrl-C (--no-follow: until the end of what is there \
-      now). It reads files and asks nobody, so that it goes on over the death of every process, the bus included, and no \
-      sequence number is repeated or skipped. A gap in the numbers is a filter of yours, and nothing else.
+      now, which is also where --until, --around and --journal end unless you say --follow). It reads files and asks nobody, \
+      so that it goes on over the death of every process, the bus included, and no sequence number is repeated or skipped. \
+      A gap in the numbers is a filter of yours, and nothing else.
 
       The columns: seconds since the first line and since the line before, sequence, a mark (^ birth, ! death, x refused), \
       sender and receiver, their generations, the kind, the first digits of the story's correlation, and what it says.
@@ -20,9 +21,22 @@ struct TailCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab tail                                     everything
         widgetlab tail --since 5m --kind 'transfer.*' --kind 'session.*'
-        widgetlab tail --since seq:4711 --until seq:4800   those, and no more
-        widgetlab tail --address 'extension/*'             what extensions do
+        widgetlab tail --since 13:05 --until 13:06:30      that minute and a half
+        widgetlab tail --around 4711 --context 20          what happened there
+        widgetlab tail --where 'kind == transfer.* && session == "daily"'
+        widgetlab tail --where 'mark == death || to == host && attempt > 0'
+        widgetlab tail --columns time,kind,from,note --color never
+        widgetlab tail --journal ~/copied/journal          from another machine
         widgetlab tail --no-follow --output json           one object per line
+
+      FOR SCRIPTS
+      Exit code 0 as soon as an envelope matches, which is the last line; 1 when the time is over or the journal ends. What \
+      is in the journal already counts too, unless you say --since now.
+
+        widgetlab tail --since now --timeout 60 --output json \\
+          --exit-when 'kind == session.acknowledged && session == "daily"'
+
+      \(FilterExpression.lesson)
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -31,15 +45,22 @@ struct TailCommand: AsyncParsableCommand {
   }
 
   @OptionGroup var options: InstanceOptions
+  @OptionGroup var place: JournalPlace
 
   @Flag(name: [.customShort("f"), .customLong("follow")], inversion: .prefixedNo, help: "Go on with what comes.")
-  var follow = true
+  var follow: Bool?
 
-  @Option(help: "Begin here: 30s, 5m, 1h or 1d ago, seq:NUMBER, or @SECONDS since 1970.")
+  @Option(help: "Begin here: \(TailFilter.Moment.forms).")
   var since: String?
 
   @Option(help: "End here, in the same forms.")
   var until: String?
+
+  @Option(help: ArgumentHelp("Only what stands around this number.", valueName: "sequence"))
+  var around: UInt64?
+
+  @Option(help: ArgumentHelp("How many lines before and after --around.", valueName: "lines"))
+  var context = 10
 
   @Option(help: "Only kinds that match this glob, with their answers; may be given again.")
   var kind: [String] = []
@@ -47,95 +68,123 @@ struct TailCommand: AsyncParsableCommand {
   @Option(help: "Only envelopes from, to or about an address that matches this glob; may be given again.")
   var address: [String] = []
 
+  @Option(help: ArgumentHelp("Only envelopes for which this holds; see EXPRESSIONS.", valueName: "expression"))
+  var `where`: String?
+
+  @Option(help: ArgumentHelp("End with exit code 0 at the first for which this holds.", valueName: "expression"))
+  var exitWhen: String?
+
+  @Option(help: ArgumentHelp("With --exit-when: how long to wait for it, then exit code 1.", valueName: "seconds"))
+  var timeout: Double?
+
   @Option(help: "pretty or json.")
   var output = Format.pretty
+
+  @Option(help: ArgumentHelp("Which, in this order: \(TailColumn.names).", valueName: "list"))
+  var columns: String?
+
+  @Option(help: "auto (a terminal without NO_COLOR), always or never.")
+  var color = ColourPolicy.auto
 
   @Option(help: "The first column: rel (seconds since the first line) or wall (time of day, UTC).")
   var time = TailLines.Clock.relative
 
   func validate() throws {
     for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
-      throw ValidationError("'\(text)' is no point in the journal; say 5m, seq:4711 or @1790000000.")
+      throw ValidationError("'\(text)' is no point in the journal; say \(TailFilter.Moment.forms).")
+    }
+    _ = try self.where.map { try FilterExpression(argument: $0, of: "--where") }
+    _ = try exitWhen.map { try FilterExpression(argument: $0, of: "--exit-when") }
+    _ = try columns.map(TailColumn.list)
+    if let timeout, !(0...1e9).contains(timeout) { throw ValidationError("--timeout: seconds, 0 or more.") }
+    if timeout != nil, exitWhen == nil { throw ValidationError("--timeout: how long for what? Add --exit-when.") }
+    if !(0...1_000_000).contains(context) { throw ValidationError("--context: lines, from 0 to 1000000.") }
+    if around != nil, since != nil || until != nil || exitWhen != nil {
+      throw ValidationError("--around says where to look; leave --since, --until and --exit-when out.")
     }
   }
 
   func run() async throws {
     try await reporting {
-      let folder = InstanceFolder(try options.folder()).journal
-      if !FileManager.default.fileExists(atPath: folder) {
-        guard follow else {
-          throw Complaint(
-            Exit.unavailable, "there is no journal", at: folder, advice: "start the instance with `widgetlab up`")
-        }
-        Output.complain("widgetlab: nothing has gone over this bus yet; waiting for \(folder)")
-      }
       let now = Timestamp.now
-      let filter = TailFilter(
-        kinds: kind, addresses: address, since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
-        until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
-      var printer = TailPrinter(format: output, clock: time, filter: filter)
-      let reader = JournalReader(folder: URL(fileURLWithPath: folder))
-      // A time in the past that ends the tail: nothing that comes can lie before it.
-      var goesOn = follow
-      if case .time = filter.until { goesOn = false }
-      if goesOn {
-        for try await envelope in reader.follow(from: filter.start) {
-          guard printer.isGoingOn(after: envelope) else { return }
-        }
-      } else {
-        var cursor = reader.cursor(from: filter.start)
-        while let envelope = try cursor.next() {
-          guard printer.isGoingOn(after: envelope) else { return }
-        }
-      }
+      let filter = try filter(now: now)
+      let reader = try reader()
+      let verdict = try await printer(filter, now: now).run(
+        reader, from: start(filter), follows: follows, limit: limit(filter, now: now))
+      try judge(verdict)
+    }
+  }
+
+  /// Whether it waits for what is written from now on.
+  var follows: Bool { follow ?? (until == nil && around == nil && place.journal == nil) }
+
+  private func reader() throws -> JournalReader {
+    let folder = try place.folder(options)
+    if !follows { return try place.reader(options) }
+    if !FileManager.default.fileExists(atPath: folder) {
+      Output.complain("widgetlab: nothing has gone over this bus yet; waiting for \(folder)")
+    }
+    return JournalReader(folder: URL(fileURLWithPath: folder))
+  }
+
+  func filter(now: Timestamp) throws -> TailFilter {
+    TailFilter(
+      kinds: kind, addresses: address, since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
+      until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
+      expression: try self.where.map { try FilterExpression(argument: $0, of: "--where", now: now) })
+  }
+
+  func printer(
+    _ filter: TailFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.say
+  ) throws -> TailPrinter {
+    TailPrinter(
+      format: output,
+      lines: TailLines(
+        clock: time, columns: try columns.map(TailColumn.list) ?? TailColumn.usual, isColourful: color.isColourful),
+      filter: filter, exitWhen: try exitWhen.map { try FilterExpression(argument: $0, of: "--exit-when", now: now) },
+      around: around.map { TailPrinter.Around(sequence: $0, context: context) }, emit: emit)
+  }
+
+  /// A filter may have to go far back for the lines before the middle.
+  func start(_ filter: TailFilter) -> JournalPosition {
+    guard let around else { return filter.start }
+    guard kind.isEmpty, address.isEmpty, self.where == nil else { return .beginning }
+    return .sequence(around > UInt64(context) ? around - UInt64(context) : 1)
+  }
+
+  /// How long to go on: the time-out, or until a time that is to come.
+  private func limit(_ filter: TailFilter, now: Timestamp) -> Duration? {
+    if let timeout { return .seconds(timeout) }
+    guard follows, case .time(let end) = filter.until else { return nil }
+    return .microseconds(max(0, end.microseconds - now.microseconds))
+  }
+
+  private func judge(_ verdict: TailPrinter.Verdict) throws {
+    switch verdict {
+    case .matched: return
+    case .missing:
+      throw Complaint(
+        Exit.no, "there is no envelope \(around ?? 0) in this journal", at: try place.folder(options),
+        advice: "see which there are with `widgetlab tail --no-follow --columns sequence,time,kind`")
+    case .ended, .goOn:
+      guard let exitWhen else { return }
+      let time = verdict == .goOn ? timeout.map { "within \($0) s" } ?? "in time" : "to the end of the journal"
+      throw Complaint(Exit.no, "no envelope matched \(time)", at: exitWhen)
     }
   }
 }
 
 extension TailLines.Clock: ExpressibleByArgument {}
 
-/// Prints what a filter lets through.
-struct TailPrinter {
-  private let format: TailCommand.Format
-  private let filter: TailFilter
-  private var lines: TailLines
-  private var hasBegun = false
-
-  init(format: TailCommand.Format, clock: TailLines.Clock, filter: TailFilter) {
-    self.format = format
-    self.filter = filter
-    self.lines = TailLines(clock: clock, isColourful: Output.isColourful)
-  }
-
-  /// Prints an envelope if it passes; `false` when all that follow lie behind the end.
-  mutating func isGoingOn(after envelope: Envelope) -> Bool {
-    switch filter.place(envelope.header) {
-    case .before: return true
-    case .after:
-      // Clocks of several senders: a late one may stand before an earlier one, numbers may not.
-      if case .sequence = filter.until { return false }
-      return true
-    case .inside: break
-    }
-    guard filter.passes(envelope) else { return true }
-    switch format {
-    case .json: Output.say(EnvelopeJSON.line(envelope))
-    case .pretty:
-      if !hasBegun { Output.say(Colour.faint(TailLines.heading, Output.isColourful)) }
-      Output.say(lines.line(envelope))
-    }
-    hasBegun = true
-    return true
-  }
-}
-
-extension TailFilter {
-  /// Where in the journal reading begins.
-  var start: JournalPosition {
-    switch since {
-    case .sequence(let first): .sequence(first)
-    case .time(let time): .time(time)
-    case .ago, nil: .beginning
+extension FilterExpression {
+  /// Reads the argument of an option.
+  ///
+  /// - Throws: what the parser of arguments prints, with exit code 64.
+  init(argument text: String, of option: String, now: Timestamp = .now) throws {
+    do {
+      self = try FilterExpression(text, now: now)
+    } catch {
+      throw ValidationError("\(option): \(error)")
     }
   }
 }

@@ -10,37 +10,8 @@ struct TailFilter: Sendable {
   var addresses: [String] = []
   var since: Moment?
   var until: Moment?
-
-  /// A point in the journal.
-  enum Moment: Equatable, Sendable {
-    case sequence(UInt64)
-    /// Seconds before the command was given.
-    case ago(Double)
-    case time(Timestamp)
-
-    /// Reads `seq:4711`, `5m`, `1.5h`, `30s` or seconds since 1970 as `@1790000000`; `nil` for anything else.
-    init?(_ text: String) {
-      if text.hasPrefix("seq:") {
-        guard let sequence = UInt64(text.dropFirst(4)) else { return nil }
-        self = .sequence(sequence)
-      } else if text.hasPrefix("@") {
-        guard let seconds = Double(text.dropFirst()) else { return nil }
-        self = .time(Timestamp(microseconds: Int64(seconds * 1e6)))
-      } else {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let value = Double(text.dropLast()), value >= 0 else {
-          return nil
-        }
-        self = .ago(value * unit)
-      }
-    }
-
-    /// The same with a time in place of a distance from now.
-    func fixed(now: Timestamp) -> Moment {
-      guard case .ago(let seconds) = self else { return self }
-      return .time(Timestamp(microseconds: now.microseconds - Int64(seconds * 1e6)))
-    }
-  }
+  /// Must hold, if there is one.
+  var expression: FilterExpression?
 
   /// Whether the envelope lies before the range, in it, or after it. A filter with a distance from now must be fixed.
   func place(_ header: EnvelopeHeader) -> Place {
@@ -62,8 +33,9 @@ struct TailFilter: Sendable {
     case after
   }
 
-  /// Whether kind and address pass.
+  /// Whether kind, address and expression pass.
   func passes(_ envelope: Envelope) -> Bool {
+    if let expression, !expression.matches(envelope) { return false }
     let header = envelope.header
     if !kinds.isEmpty {
       guard kinds.contains(where: { matches($0, header.kind.name) || matches($0, header.kind.asked.name) }) else {

@@ -11,34 +11,48 @@ struct TailLines {
   }
 
   let clock: Clock
+  let columns: [TailColumn]
   let isColourful: Bool
   private var first: Timestamp?
   private var previous: Timestamp?
 
-  init(clock: Clock = .relative, isColourful: Bool) {
+  init(clock: Clock = .relative, columns: [TailColumn] = TailColumn.usual, isColourful: Bool) {
     self.clock = clock
+    self.columns = columns
     self.isColourful = isColourful
   }
 
   /// The line above all others.
-  static let heading =
-    "    TIME+       dt     SEQ   \("FROM".padded(20)) > \("TO".padded(20)) "
-    + "\("GEN".padded(5)) \("KIND".padded(22)) \("CORR".padded(6)) NOTE"
+  var heading: String { Colour.faint(TailColumn.row(columns, \.heading), isColourful) }
 
   /// The line of the next envelope.
   mutating func line(_ envelope: Envelope) -> String {
     let header = envelope.header
-    let note = EnvelopeNote(envelope)
+    let facts = EnvelopeFacts(envelope)
     let time = time(header.sentAt)
     let delta = seconds(from: previous ?? header.sentAt, to: header.sentAt, signed: true)
     previous = header.sentAt
-    let generations = "\(header.sourceGeneration)>\(header.destinationGeneration)"
-    let correlation = header.correlation.map { String($0.uuidString.prefix(6).lowercased()) } ?? "-"
-    let line =
-      "\(time.aligned(9)) \(delta.aligned(8)) \(String(header.sequence).aligned(7)) \(note.mark.rawValue) "
-      + "\(header.source.tailName.padded(20)) > \(header.destination.tailName.padded(20)) "
-      + "\(generations.padded(5)) \(header.kind.name.padded(22)) \(correlation.padded(6)) \(note.text)"
-    return coloured(line, note.mark, header.kind)
+    let line = TailColumn.row(columns) { column in
+      switch column {
+      case .time: time
+      case .delta: delta
+      case .sequence: String(header.sequence)
+      case .mark: facts.note.mark.rawValue
+      case .from: header.source.tailName
+      case .to: header.destination.tailName
+      case .generation: "\(header.sourceGeneration)>\(header.destinationGeneration)"
+      case .kind: header.kind.name
+      case .correlation, .id, .cause:
+        FilterField(rawValue: column.rawValue).flatMap(facts.identifier).map { String($0.prefix(6)) } ?? "-"
+      case .note: facts.note.text
+      case .attempt: String(header.attempt)
+      case .session: facts.texts(.session).first ?? "-"
+      case .widget: facts.texts(.widget).first ?? "-"
+      case .pid: facts.number(.pid).map(String.init) ?? "-"
+      case .size: String(envelope.body.count)
+      }
+    }
+    return Self.coloured(line, facts.note.mark, header.kind, isColourful)
   }
 
   private mutating func time(_ at: Timestamp) -> String {
@@ -61,7 +75,8 @@ struct TailLines {
     return "\(sign)\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 
-  private func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind) -> String {
+  /// A line in the colour of its mark; answers are faint.
+  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColourful: Bool) -> String {
     switch mark {
     case .birth: Colour.green(line, isColourful)
     case .death: Colour.red(line, isColourful)

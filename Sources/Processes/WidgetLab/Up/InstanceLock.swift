@@ -14,18 +14,26 @@ final class InstanceLock: Sendable {
   /// - Throws: a complaint that names the holder, when another `up` has it.
   init(instance: String) throws {
     path = Self.file(in: instance)
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      throw Complaint(
-        Exit.configuration, "cannot open the lock of the instance: \(String(cString: strerror(errno)))", at: path,
-        advice: "choose a folder that you may write to with --instance")
-    }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let holder = Self.holder(in: instance).map { "process \($0)" } ?? "another process"
-      close(descriptor)
-      throw Complaint(
-        Exit.held, "this instance is up already: \(holder) holds it", at: path,
-        advice: "use it, stop it with `widgetlab down`, or start another beside it with --instance NAME")
+    while true {
+      let candidate = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      guard candidate >= 0 else {
+        throw Complaint(
+          Exit.configuration, "cannot open the lock of the instance: \(String(cString: strerror(errno)))", at: path,
+          advice: "choose a folder that you may write to with --instance")
+      }
+      guard flock(candidate, LOCK_EX | LOCK_NB) == 0 else {
+        let holder = Self.holder(in: instance).map { "process \($0)" } ?? "another process"
+        close(candidate)
+        throw Complaint(
+          Exit.held, "this instance is up already: \(holder) holds it", at: path,
+          advice: "use it, stop it with `widgetlab down`, or start another beside it with --instance NAME")
+      }
+      // Who held it before may have removed the file between the two calls; the next `up` would then lock another one.
+      if BookFile.isStill(candidate, at: path) {
+        descriptor = candidate
+        break
+      }
+      close(candidate)
     }
     ftruncate(descriptor, 0)
     let text = "\(getpid())\n"
@@ -43,13 +51,13 @@ final class InstanceLock: Sendable {
     let descriptor = open(file(in: instance), O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else {
-      flock(descriptor, LOCK_UN)
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
+    let text = String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    // A lock of nobody is not touched: it may be taken just now.
+    guard let pid = Int32(text), ProcessFacts(pid: pid).isAlive, flock(descriptor, LOCK_EX | LOCK_NB) != 0 else {
       return nil
     }
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = pread(descriptor, &bytes, bytes.count, 0)
-    return count > 0
-      ? Int32(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) : nil
+    return pid
   }
 }

@@ -50,11 +50,33 @@ struct UpCommand: AsyncParsableCommand {
       }
       let lock = try InstanceLock(instance: cluster.folder)
       defer { lock.release() }
-      try await live(cluster, signals)
+      let entry = AddressBook.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
+      let file = enter(entry)
+      defer { file?.remove() }
+      try await live(cluster, signals) { ready in
+        var entry = entry
+        entry.endpoint = ready.endpoint
+        entry.tap = ready.tap
+        entry.publicKey = ready.publicKey
+        entry.provider = ready.provider
+        try file?.write(entry)
+      }
     }
   }
 
-  private func live(_ cluster: ClusterFacts, _ signals: Signals) async throws {
+  /// A cluster without a place in the book can be used all the same, by its path.
+  private func enter(_ entry: AddressBook.Entry) -> BookFile? {
+    do {
+      return try BookFile(entry, in: .ofThisUser)
+    } catch {
+      Output.complain("\(error)\n  (`widgetlab list` will not show this cluster)")
+      return nil
+    }
+  }
+
+  private func live(
+    _ cluster: ClusterFacts, _ signals: Signals, whenReady: (ClusterLife.Ready) throws -> Void
+  ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.tell($0, json: json) }
     let folder = URL(fileURLWithPath: executables ?? ProcessFacts.own.folderOfFile).standardizedFileURL.path
@@ -67,6 +89,7 @@ struct UpCommand: AsyncParsableCommand {
     }
     do {
       let ready = try await starting.value
+      try whenReady(ready)
       try say(ready)
       await asked.value
     } catch {

@@ -1,0 +1,146 @@
+import Conversations
+import Foundation
+import Glibc
+
+/// A question to one envelope, such as `kind == transfer.* && session == "daily"`. See `FilterParser` for the language.
+indirect enum FilterExpression: Equatable, Sendable {
+  case comparison(FilterComparison)
+  case not(FilterExpression)
+  case and(FilterExpression, FilterExpression)
+  case or(FilterExpression, FilterExpression)
+
+  /// Reads an expression.
+  ///
+  /// - Parameter now: what times such as `5m` are reckoned from.
+  /// - Throws: an error that points at the place.
+  init(_ text: String, now: Timestamp = .now) throws(FilterError) {
+    var parser = FilterParser(text, now: now)
+    self = try parser.expression()
+  }
+
+  /// Whether the envelope is meant.
+  func matches(_ envelope: Envelope) -> Bool { matches(EnvelopeFacts(envelope)) }
+
+  /// The same for facts that several expressions share.
+  func matches(_ facts: EnvelopeFacts) -> Bool {
+    switch self {
+    case .comparison(let comparison): comparison.matches(facts)
+    case .not(let inner): !inner.matches(facts)
+    case .and(let left, let right): left.matches(facts) && right.matches(facts)
+    case .or(let left, let right): left.matches(facts) || right.matches(facts)
+    }
+  }
+}
+
+/// `field operator value`.
+struct FilterComparison: Equatable, Sendable {
+  enum Relation: String, CaseIterable, Sendable {
+    case equal = "=="
+    case unequal = "!="
+    case atMost = "<="
+    case atLeast = ">="
+    case less = "<"
+    case greater = ">"
+
+    /// Whether it asks for an order, which texts do not have here.
+    var isOrder: Bool { self != .equal && self != .unequal }
+
+    func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
+      switch self {
+      case .equal: left == right
+      case .unequal: left != right
+      case .atMost: left <= right
+      case .atLeast: left >= right
+      case .less: left < right
+      case .greater: left > right
+      }
+    }
+  }
+
+  enum Value: Equatable, Sendable {
+    /// Text with `*`, `?` and `[a-z]` as in a shell.
+    case glob(String)
+    case number(Int64)
+    case time(Timestamp)
+    /// The first digits of an identifier, lower case, without hyphens.
+    case digits(String)
+  }
+
+  let field: FilterField
+  let relation: Relation
+  let value: Value
+
+  /// A field that the envelope does not have is equal to nothing, and neither less nor greater.
+  func matches(_ facts: EnvelopeFacts) -> Bool {
+    if relation == .unequal {
+      return !FilterComparison(field: field, relation: .equal, value: value).matches(facts)
+    }
+    switch value {
+    case .number(let wanted): return facts.number(field).map { relation.holds($0, wanted) } ?? false
+    case .time(let wanted): return relation.holds(facts.envelope.header.sentAt, wanted)
+    case .digits(let wanted): return facts.identifier(field).map { $0.hasPrefix(wanted) } ?? false
+    case .glob(let glob):
+      if facts.texts(field).contains(where: { fnmatch(glob, $0, 0) == 0 }) { return true }
+      return field == .session && facts.belongs(toSession: glob)
+    }
+  }
+}
+
+/// What an expression can ask an envelope for.
+enum FilterField: String, CaseIterable, Sendable {
+  case kind, from, to, address, generation, sequence, correlation, session, pid, widget, attempt, time
+  case id, cause, task, state, step, method, mark, note
+
+  enum Shape: Equatable { case text, address, number, time, identifier }
+
+  var shape: Shape {
+    switch self {
+    case .from, .to, .address: .address
+    case .generation, .sequence, .pid, .attempt, .task: .number
+    case .time: .time
+    case .correlation, .id, .cause: .identifier
+    case .kind, .session, .widget, .state, .step, .method, .mark, .note: .text
+    }
+  }
+
+  /// What it is, for the help.
+  var meaning: String {
+    switch self {
+    case .kind: "transfer.create, session.events/ack …"
+    case .from: "the sender: host, extension, agent/1, app/com.example.*"
+    case .to: "the receiver"
+    case .address: "the sender, the receiver or the process spoken of"
+    case .generation: "which life speaks; of births, deaths and states, which is meant"
+    case .sequence: "the broker's number"
+    case .correlation: "the story: its first digits"
+    case .session: "the background session's identifier"
+    case .pid: "the process that says its pid, or is spoken of"
+    case .widget: "the kind of widget"
+    case .attempt: "how often it was sent before"
+    case .time: "when it was sent: 13:05:07, 5m (ago), 2026-11-21T13:05:07Z"
+    case .id: "the envelope's own id: its first digits"
+    case .cause: "the id of what it answers or follows from"
+    case .task: "the task of a session: 1, 2 …"
+    case .state: "of process.state: running, suspended, absent …"
+    case .step: "of transfer.progress: started, resumed, finished …"
+    case .method: "of delegate.called: didFinishDownloadingTo …"
+    case .mark: "birth, death or refused"
+    case .note: "the last column of the tail"
+    }
+  }
+}
+
+extension FilterExpression {
+  /// The language in a page, for `tail --help`.
+  static var lesson: String {
+    let fields = FilterField.allCases.map { "  \($0.rawValue.padded(12)) \($0.meaning)" }.joined(separator: "\n")
+    return """
+      EXPRESSIONS (--where, --exit-when, `wait --for`)
+      field == value, joined by && (binds closer) and ||, turned round by !, grouped by ( ). Texts and addresses know == and \
+      != with globs (* ? [a-z]); numbers and times also < <= > >=. A value is a bare word or stands in "quotes". What an \
+      envelope lacks equals nothing: `session == *` is whatever has a session. Put it all in single quotes, for the shell.
+
+      \(fields)
+      """
+  }
+}

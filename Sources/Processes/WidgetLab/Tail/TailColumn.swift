@@ -1,0 +1,93 @@
+import ArgumentParser
+import Conversations
+import Foundation
+
+/// A column of `tail`.
+enum TailColumn: String, CaseIterable, Sendable {
+  case time, delta, sequence, mark, from, to, generation, kind, correlation, note
+  case attempt, session, pid, widget, id, cause, size
+
+  /// What is shown when nobody says otherwise.
+  static let usual: [TailColumn] = [
+    .time, .delta, .sequence, .mark, .from, .to, .generation, .kind, .correlation, .note,
+  ]
+
+  static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
+
+  /// Reads `time,kind,note`.
+  ///
+  /// - Throws: what the parser of arguments prints, with exit code 64.
+  static func list(_ text: String) throws -> [TailColumn] {
+    let words = text.split(separator: ",", omittingEmptySubsequences: false).map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    return try words.map { word in
+      guard let column = TailColumn(rawValue: word) else {
+        throw ValidationError("--columns: '\(word)' is no column; choose from \(names)")
+      }
+      return column
+    }
+  }
+
+  var heading: String {
+    switch self {
+    case .time: "TIME+"
+    case .delta: "dt"
+    case .sequence: "SEQ"
+    case .mark: " "
+    case .generation: "GEN"
+    case .correlation: "CORR"
+    case .attempt: "TRY"
+    case .from, .to, .kind, .note, .session, .pid, .widget, .id, .cause, .size: rawValue.uppercased()
+    }
+  }
+
+  var width: Int {
+    switch self {
+    case .time: 9
+    case .delta: 8
+    case .sequence, .size, .pid: 7
+    case .mark: 1
+    case .from, .to, .session: 20
+    case .generation: 5
+    case .kind: 22
+    case .correlation, .id, .cause: 6
+    case .attempt: 3
+    case .widget: 16
+    case .note: 0
+    }
+  }
+
+  var isNumber: Bool {
+    switch self {
+    case .time, .delta, .sequence, .size, .pid, .attempt: true
+    case .mark, .from, .to, .generation, .kind, .correlation, .note, .session, .widget, .id, .cause: false
+    }
+  }
+
+  /// Cells in the order of their columns, each as wide as its column; sender and receiver side by side have an arrow.
+  static func row(_ columns: [TailColumn], _ cell: (TailColumn) -> String) -> String {
+    var line = ""
+    var previous: TailColumn?
+    for column in columns {
+      if let previous { line += previous == .from && column == .to ? " > " : " " }
+      line += column.isNumber ? cell(column).aligned(column.width) : cell(column).padded(column.width)
+      previous = column
+    }
+    while line.hasSuffix(" ") { line.removeLast() }
+    return line
+  }
+}
+
+/// When colours are printed.
+enum ColourPolicy: String, CaseIterable, ExpressibleByArgument {
+  case auto, always, never
+
+  var isColourful: Bool {
+    switch self {
+    case .auto: Output.isColourful
+    case .always: true
+    case .never: false
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Conversations
+import Foundation
+import Journal
+
+/// Prints what a filter lets through, and knows when it is enough.
+struct TailPrinter: Sendable {
+  enum Verdict: Equatable, Sendable {
+    case goOn
+    /// Nothing that follows can be meant.
+    case ended
+    /// `exitWhen` holds for the envelope that was printed last.
+    case matched
+    /// The envelope to look around at is no longer in the journal.
+    case missing
+  }
+
+  /// The lines before and after one of them.
+  struct Around: Sendable {
+    let sequence: UInt64
+    let context: Int
+    fileprivate var before: [Envelope] = []
+    /// How many lines are left to print; `nil` before the middle.
+    fileprivate var rest: Int?
+
+    init(sequence: UInt64, context: Int) {
+      self.sequence = sequence
+      self.context = context
+    }
+  }
+
+  private let format: TailCommand.Format
+  private let filter: TailFilter
+  private let exitWhen: FilterExpression?
+  private var around: Around?
+  private var lines: TailLines
+  private let emit: @Sendable (String) -> Void
+  private var hasBegun = false
+
+  init(
+    format: TailCommand.Format, lines: TailLines, filter: TailFilter, exitWhen: FilterExpression? = nil,
+    around: Around? = nil, emit: @escaping @Sendable (String) -> Void = Output.say
+  ) {
+    self.format = format
+    self.filter = filter
+    self.lines = lines
+    self.exitWhen = exitWhen
+    self.around = around
+    self.emit = emit
+  }
+
+  /// Prints the next envelope if it passes.
+  mutating func take(_ envelope: Envelope) -> Verdict {
+    switch filter.place(envelope.header) {
+    case .before: return .goOn
+    case .after:
+      // Clocks of several senders: a late one may stand before an earlier one, numbers may not.
+      if case .sequence = filter.until { return .ended }
+      return .goOn
+    case .inside: break
+    }
+    let passes = filter.passes(envelope)
+    if around != nil { return takeAround(envelope, passes) }
+    let isMatch = exitWhen?.matches(envelope) ?? false
+    if passes || isMatch { print(envelope) }
+    return isMatch ? .matched : .goOn
+  }
+
+  private mutating func takeAround(_ envelope: Envelope, _ passes: Bool) -> Verdict {
+    guard var around else { return .goOn }
+    defer { self.around = around }
+    let sequence = envelope.header.sequence
+    if sequence < around.sequence {
+      if passes { around.before = (around.before + [envelope]).suffix(around.context) }
+      return .goOn
+    }
+    if let rest = around.rest {
+      if passes {
+        print(envelope)
+        around.rest = rest - 1
+      }
+      return around.rest == 0 ? .ended : .goOn
+    }
+    guard sequence == around.sequence else { return .missing }
+    for earlier in around.before { print(earlier) }
+    print(envelope)
+    around.rest = around.context
+    return around.context == 0 ? .ended : .goOn
+  }
+
+  private mutating func print(_ envelope: Envelope) {
+    switch format {
+    case .json: emit(EnvelopeJSON.line(envelope))
+    case .pretty:
+      if !hasBegun { emit(lines.heading) }
+      emit(lines.line(envelope))
+    }
+    hasBegun = true
+  }
+
+  /// Whether the envelope to look around at has been printed; `true` when there is none.
+  private var isFound: Bool { around.map { $0.rest != nil } ?? true }
+
+  // MARK: A whole journal
+
+  /// Reads a journal until it is enough, until its end, or for ever.
+  ///
+  /// - Parameters:
+  ///   - follows: whether to wait for more at the end.
+  ///   - limit: how long at most; `nil`: for ever.
+  /// - Returns: `matched`, `ended`, `missing`, or `goOn` when the time was over first.
+  /// - Throws: `JournalError`.
+  func run(_ reader: JournalReader, from start: JournalPosition, follows: Bool, limit: Duration?) async throws
+    -> Verdict
+  {
+    try await withThrowingTaskGroup(of: Verdict.self) { group in
+      group.addTask {
+        var printer = self
+        if follows {
+          for try await envelope in reader.follow(from: start) {
+            let verdict = printer.take(envelope)
+            if verdict != .goOn { return verdict }
+          }
+          return .goOn
+        }
+        var cursor = reader.cursor(from: start)
+        while let envelope = try cursor.next() {
+          let verdict = printer.take(envelope)
+          if verdict != .goOn { return verdict }
+        }
+        return printer.isFound ? .ended : .missing
+      }
+      if let limit {
+        group.addTask {
+          try await Task.sleep(for: limit)
+          return .goOn
+        }
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .ended
+    }
+  }
+}
+
+extension TailFilter {
+  /// Where in the journal reading begins.
+  var start: JournalPosition {
+    switch since {
+    case .sequence(let first): .sequence(first)
+    case .time(let time): .time(time)
+    case .ago, .timeOfDay, nil: .beginning
+    }
+  }
+}

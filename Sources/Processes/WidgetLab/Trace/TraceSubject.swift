@@ -1,0 +1,103 @@
+import Conversations
+import Foundation
+
+/// What a trace is about: the story of one session, or whatever hangs together with one envelope.
+struct TraceSubject: Equatable, Sendable {
+  var correlation: UUID?
+  var session: String?
+  /// Who opened the session.
+  var owner: Address?
+  /// The envelope that was named, when it belongs to no story.
+  var envelope: UUID?
+
+  /// Finds what a person means: the identifier of a session or a part of the only one that has it, the first digits of a correlation, or of an envelope's id.
+  ///
+  /// - Throws: a complaint that lists what there is.
+  init(_ text: String, in envelopes: [Envelope]) throws {
+    let sessions = Self.sessions(in: envelopes)
+    let named = sessions.filter { $0.session == text }
+    if !named.isEmpty {
+      self = try Self.only(named, text)
+      return
+    }
+    if text.count > 3, sessions.contains(where: { $0.session?.contains(text) == true }), !text.allSatisfy(\.isHexDigit)
+    {
+      self = try Self.only(sessions.filter { $0.session?.contains(text) == true }, text)
+      return
+    }
+    let digits = text.lowercased().filter { $0 != "-" }
+    guard digits.count >= 3, digits.allSatisfy(\.isHexDigit) else { throw Self.unknown(text, sessions) }
+    let correlations = Set(envelopes.compactMap(\.header.correlation)).filter { $0.digits.hasPrefix(digits) }
+    if !correlations.isEmpty {
+      self = try Self.only(
+        correlations.map { id in sessions.first { $0.correlation == id } ?? TraceSubject(correlation: id) }, text)
+      return
+    }
+    let ids = Dictionary(envelopes.map { ($0.header.id, $0.header.correlation) }) { first, _ in first }
+      .filter { $0.key.digits.hasPrefix(digits) }
+    guard !ids.isEmpty else { throw Self.unknown(text, sessions) }
+    self = try Self.only(
+      ids.map { id, correlation in
+        guard let correlation else { return TraceSubject(envelope: id) }
+        return sessions.first { $0.correlation == correlation } ?? TraceSubject(correlation: correlation)
+      }, text)
+  }
+
+  private init(correlation: UUID? = nil, session: String? = nil, owner: Address? = nil, envelope: UUID? = nil) {
+    self.correlation = correlation
+    self.session = session
+    self.owner = owner
+    self.envelope = envelope
+  }
+
+  /// Every background session that the journal speaks of, in order.
+  static func sessions(in envelopes: [Envelope]) -> [TraceSubject] {
+    var seen: Set<UUID> = []
+    return envelopes.compactMap { envelope in
+      let owner: Address
+      let name: String
+      if let open = envelope.reading(OpenSession.self) {
+        (owner, name) = (envelope.header.source, open.identifier)
+      } else if let events = envelope.reading(SessionEvents.self) {
+        (owner, name) = (envelope.header.destination, events.session)
+      } else if let progress = envelope.reading(TransferProgress.self) {
+        (owner, name) = (progress.owner, progress.session)
+      } else if let acknowledged = envelope.reading(SessionAcknowledged.self) {
+        (owner, name) = (acknowledged.owner, acknowledged.session)
+      } else {
+        return nil
+      }
+      let story = Story.session(owner, name)
+      guard seen.insert(story).inserted else { return nil }
+      return TraceSubject(correlation: story, session: name, owner: owner)
+    }
+  }
+
+  private static func only(_ found: [TraceSubject], _ text: String) throws -> TraceSubject {
+    guard let first = found.first, found.count == 1 else {
+      throw Complaint(
+        Exit.usage, "'\(text)' may be \(found.count) stories", advice: "say the first digits of one:\n\(list(found))")
+    }
+    return first
+  }
+
+  private static func unknown(_ text: String, _ sessions: [TraceSubject]) -> Complaint {
+    let advice =
+      sessions.isEmpty
+      ? "no session was ever opened; start one with `widgetlab reload --all`"
+      : "name a session or the first digits of its story:\n\(list(sessions))"
+    return Complaint(Exit.no, "the journal knows no session, correlation or envelope '\(text)'", advice: advice)
+  }
+
+  private static func list(_ subjects: [TraceSubject]) -> String {
+    subjects.prefix(20).map { "         \($0)" }.sorted().joined(separator: "\n")
+  }
+}
+
+extension TraceSubject: CustomStringConvertible {
+  var description: String {
+    let digits = (correlation ?? envelope).map { String($0.digits.prefix(8)) } ?? ""
+    guard let session, let owner else { return digits }
+    return "\(digits)  \(session) of \(owner.tailName)"
+  }
+}

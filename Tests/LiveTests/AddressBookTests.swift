@@ -1,0 +1,182 @@
+import Cluster
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// Many clusters of real processes on one machine: found by name, and gone without a trace, however they end.
+@Suite struct `A cluster in the address book` {
+  /// A device without apps: a bus, an agent and a host.
+  private static let configuration = """
+    device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
+    """
+
+  private struct Book: Decodable {
+    struct Entry: Decodable {
+      let name: String
+      let instance: String
+      let pid: Int32
+      let endpoint: String?
+    }
+    let book: String
+    let clusters: [Entry]
+  }
+
+  private func book(_ cluster: LabCluster) async throws -> Book {
+    let answer = try await cluster.attempt(["list", "--json"], instance: false)
+    #expect(answer.status == 0, "\(answer.errors)")
+    return try JSONDecoder().decode(Book.self, from: Data(answer.output.utf8))
+  }
+
+  /// Nothing of the cluster lives, nobody holds its lock, and the book does not know it.
+  private func expectGone(_ cluster: LabCluster, _ processes: [LabProcess]) async throws {
+    for process in processes { try await process.ended() }
+    #expect(LabProcess.all(naming: cluster.folder).isEmpty)
+    let entries = try await book(cluster).clusters.filter { $0.instance == cluster.folder }
+    #expect(entries.isEmpty)
+    let down = try await cluster.run("down")
+    #expect(down.contains("nothing is up"))
+    let lock = open(cluster.folder + "/up.lock", O_RDWR)
+    if lock >= 0 {
+      #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+      close(lock)
+    }
+  }
+
+  private func with(_ name: String, _ body: @Sendable (LabCluster) async throws -> Void) async throws {
+    try await Berths.shared.occupy {
+      try await LabCluster.with(name, configuration: Self.configuration) { try await body($0) }
+    }
+  }
+
+  @Test func `is found there, and by its name from another folder`() async throws {
+    try await with("book") { cluster in
+      let entry = try #require(try await book(cluster).clusters.first { $0.instance == cluster.folder })
+      #expect(entry.pid == cluster.up.pid)
+      #expect(entry.endpoint == cluster.ready.endpoint)
+      let ping = try await cluster.attempt(["ping", "host", "--instance", entry.name], instance: false)
+      #expect(ping.status == 0, "\(ping.errors)")
+      let wait = try await cluster.attempt(["wait", "--for", "host=ready", "--instance", entry.name], instance: false)
+      #expect(wait.status == 0, "\(wait.errors)")
+    }
+  }
+
+  @Test func `leaves nothing after Ctrl-C`() async throws {
+    try await with("book ctrl-c") { cluster in
+      let processes = LabProcess.descendants(of: cluster.up.pid)
+      #expect(processes.count == 3, "bus, agent and host")
+      #expect(await cluster.stop() == 0)
+      try await expectGone(cluster, processes)
+      #expect(!FileManager.default.fileExists(atPath: cluster.folder + "/up.lock"))
+    }
+  }
+
+  @Test func `leaves nothing after Ctrl-C again and again`() async throws {
+    try await with("book ctrl-c twice") { cluster in
+      let processes = LabProcess.descendants(of: cluster.up.pid)
+      try await cluster.eventually("up has ended") {
+        guard cluster.up.isAlive else { return true }
+        // It may end between the two lines.
+        try? cluster.up.signal(SIGINT)
+        return false
+      }
+      try await expectGone(cluster, processes)
+    }
+  }
+
+  @Test func `leaves nothing when its terminal is closed`() async throws {
+    try await Berths.shared.occupy {
+      let executables = try LabCluster.findExecutables()
+      let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-terminal-\(UUID().uuidString)")
+        .path
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      try Self.configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+      let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      var (unlocked, number) = (CInt(0), CInt(0))
+      // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+      try #require(terminal >= 0 && ioctl(terminal, 0x4004_5431, &unlocked) == 0)
+      try #require(ioctl(terminal, 0x8004_5430, &number) == 0)
+      let name = "/dev/pts/\(number)"
+      let up = try await LabChild.start(
+        executables + "/widgetlab",
+        ["up", "--instance", folder, "--config", folder + "/widgetlab.yaml", "--executables", executables],
+        output: name, errors: name)
+      let ending = Task { await up.ending() }
+      let wait = try await LabCluster.tool(
+        ["wait", "--for", "host=ready", "--instance", folder, "--config", folder + "/widgetlab.yaml"],
+        executables: executables, in: folder)
+      #expect(wait.status == 0, "\(wait.errors)")
+      let processes = LabProcess.descendants(of: up.pid)
+      #expect(processes.count == 3, "bus, agent and host")
+      // What the kernel does to a terminal's processes; and from now on nobody hears what they say.
+      close(terminal)
+      kill(up.pid, SIGHUP)
+      #expect(await ending.value == 0)
+      for process in processes { try await process.ended() }
+      #expect(LabProcess.all(naming: folder).isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: folder + "/up.lock"))
+    }
+  }
+
+  @Test func `leaves nothing after a SIGKILL of up, and can be started again`() async throws {
+    try await with("book kill") { cluster in
+      let processes = LabProcess.descendants(of: cluster.up.pid)
+      try cluster.up.signal(SIGKILL)
+      try await cluster.up.ended()
+      try await expectGone(cluster, processes)
+      let again = try await LabChild.start(
+        cluster.executables + "/widgetlab",
+        [
+          "up", "--instance", cluster.folder, "--config", cluster.ready.configuration, "--executables",
+          cluster.executables, "--die-with-parent", "\(getpid())",
+        ], output: cluster.folder + "/again.out", errors: cluster.folder + "/again.err")
+      let ending = Task { await again.ending() }
+      try await cluster.run("wait", "--for", "host=ready")
+      try await cluster.run("down")
+      #expect(await ending.value == 0)
+    }
+  }
+
+  /// Side by side with what else this machine runs; twenty when there is time.
+  @Test func `lives beside others, in bounded memory, and all stop at once`() async throws {
+    let count = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 20 : 4
+    let executables = try LabCluster.findExecutables()
+    let present = Present()
+    let endpoints = try await withThrowingTaskGroup(of: String.self) { group in
+      for number in 1...count {
+        group.addTask {
+          try await LabCluster.with("many \(number)", configuration: Self.configuration, executables: executables) {
+            cluster in
+            await present.come()
+            try await cluster.eventually("all are up") { await present.count == count }
+            let mine = try await book(cluster).clusters.filter { $0.instance == cluster.folder }
+            #expect(mine.count == 1)
+            let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
+            let kilobytes = processes.map(Self.ownMemory).reduce(0, +)
+            #expect(kilobytes < 100_000, "a cluster of \(processes.count) processes: \(kilobytes) kB")
+            await present.done()
+            try await cluster.eventually("all were looked at") { await present.finished == count }
+            return cluster.ready.endpoint
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(endpoints).count == count)
+  }
+
+  /// What a process has for itself, in kB.
+  private static func ownMemory(_ process: LabProcess) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+  }
+}
+
+/// How many clusters are up, and how many have been looked at.
+private actor Present {
+  private(set) var count = 0
+  private(set) var finished = 0
+  func come() { count += 1 }
+  func done() { finished += 1 }
+}
