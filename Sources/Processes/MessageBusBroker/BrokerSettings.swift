@@ -119,5 +119,9 @@ final class InstanceLock: Sendable {
     descriptor = file
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A process that is just being spawned from this one holds a copy until its exec; the lock is given up all the same.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
