@@ -19,6 +19,8 @@ private let everything = """
   notice  journal.trimmed    message-bus > journal
   notice  journal.resumed    message-bus > journal
   notice  bus.strained       message-bus > journal
+  notice  peer.cut-off       message-bus > journal
+  notice  body.refused       app extension host agent provider push-server operator message-bus > journal
   request bus.status         operator host > message-bus
   request process.spawn      host > agent
   request process.signal     host operator > agent

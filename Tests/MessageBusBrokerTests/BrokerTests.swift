@@ -59,6 +59,47 @@ import ZeroMQ
     }
   }
 
+  @Test func `a client that sends rubbish is cut off, and others are served meanwhile`() async throws {
+    try await fixture.withBroker { bus in
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      let peer = try RawPeer()
+      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.next(Hello.kind.answered(.ok))
+      for _ in 0..<16 { try await peer.say(Array(repeating: 0xee, count: 300)) }
+      let (cut, body) = try await fixture.recorded(PeerCutOff.self)
+      #expect(body == PeerCutOff(keyOwner: host.text, address: host, reason: "not-an-envelope", refusals: 16))
+      _ = try await fixture.recorded(RegistrationChanged.self, from: .sequence(cut.header.sequence)) {
+        $0.change == .disconnected && $0.registration.address == host
+      }
+      _ = try await one.request(Ping(), to: .messageBus)
+      // The socket connects again by itself, as any client's does.
+      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.next(Hello.kind.answered(.ok))
+      await peer.stop()
+      await one.leave()
+    }
+  }
+
+  @Test func `a frame over every limit ends its connection, and others are served meanwhile`() async throws {
+    try await fixture.withBroker { bus in
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      let peer = try RawPeer()
+      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.next(Hello.kind.answered(.ok))
+      try await peer.say(Array(repeating: 1, count: 64 << 20))
+      _ = try await fixture.recorded(RegistrationChanged.self) {
+        $0.change == .disconnected && $0.registration.address == host
+      }
+      _ = try await one.request(Ping(), to: .messageBus)
+      await peer.stop()
+      await one.leave()
+    }
+  }
+
   @Test func `strangers are turned away, and it stands in the journal`() async throws {
     try await fixture.withBroker { bus in
       let stranger = try CurveKeyPair.generate()

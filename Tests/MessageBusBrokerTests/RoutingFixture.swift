@@ -24,6 +24,8 @@ struct RoutingFixture {
   /// What was forwarded, in order.
   var forwarded: [(line: Int, envelope: Envelope)] = []
   var raised: [Int32] = []
+  /// The descriptors of connections that were cut off.
+  var ended: [Int32] = []
   private var keys: [Int: String] = [:]
   private let standing: [String: AddressPattern] = [
     hostKey: AddressPattern(host), agentKey: AddressPattern(agent), operatorKey: AddressPattern("operator/*"),
@@ -46,6 +48,7 @@ struct RoutingFixture {
       case .forward(let frame, _, let line):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         forwarded.append((line, envelope))
+      case .cutOff(let descriptor): ended.append(descriptor)
       case .raise(let signal): raised.append(signal)
       }
     }

@@ -184,6 +184,40 @@ import Testing
     #expect(try refusal(fixture).body.reason == "not-an-envelope")
   }
 
+  @Test func `one who says what is no envelope again and again is cut off, and nobody else`() throws {
+    var fixture = try RoutingFixture.running()
+    for number in 1...40 {
+      fixture.receive([UInt8(number)], on: 1, key: hostKey)
+      if number % 2 == 0 {
+        fixture.perform(fixture.routing.receivedMultipart(on: 2, key: agentKey, descriptor: 2))
+      }
+    }
+    let refusals = fixture.recorded.filter { $0.header.kind == Refused.kind }
+    #expect(refusals.count == 32, "what comes after the end is not looked at")
+    let cut = try fixture.recorded.filter { $0.header.kind == PeerCutOff.kind }
+      .map { try BodyCoding.decode(PeerCutOff.self, from: $0.body) }
+    #expect(cut.map(\.address) == [host, agent])
+    #expect(cut.map(\.refusals) == [16, 16])
+    #expect(fixture.ended == [1, 2])
+    try fixture.hello(tool, on: 3, key: operatorKey)
+    #expect(fixture.lastKinds.contains("peer.hello/ok"))
+    fixture.lose(1)
+    fixture.perform(fixture.routing.received([1], on: 11, key: hostKey, descriptor: 1))
+    #expect(fixture.lastKinds == ["bus.refused"], "a new connection begins anew")
+    #expect(fixture.ended == [1, 2])
+  }
+
+  @Test func `a notice to the bus whose body has not its shape is recorded as refused`() throws {
+    var fixture = try RoutingFixture.running()
+    try fixture.hello(tool, on: 3, key: operatorKey)
+    let header = EnvelopeHeader(kind: RaiseSignal.kind, source: tool, destination: .messageBus)
+    fixture.receive(try Envelope(header: header, body: Array("[]".utf8)).encoded(), on: 3, key: operatorKey)
+    #expect(fixture.lastKinds == ["peer.raise-signal", "body.refused"])
+    #expect(fixture.last[1].header.cause == header.id)
+    #expect(try fixture.lastBody(BodyRefused.self, at: 1).error.code == .malformed)
+    #expect(fixture.raised.isEmpty)
+  }
+
   @Test func `bytes of one who may be many are recorded for the journal`() throws {
     var fixture = RoutingFixture()
     fixture.receive([1, 2, 3], on: 3, key: operatorKey)

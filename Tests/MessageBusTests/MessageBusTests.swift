@@ -10,6 +10,23 @@ private let agent = Address.agent("phone", 1)
 private let app = Address.app("phone", "com.example.App")
 private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
 
+/// Says a signal's kind with another body.
+private struct MalformedSignal: Notice {
+  static let kind = RaiseSignal.kind
+  let signal: String
+}
+
+private struct MalformedRequest: Request {
+  static let kind = SignalProcess.kind
+  typealias Reply = Done
+  let signal: String
+}
+
+private struct MalformedReload: Event {
+  static let kind = ReloadTimelines.kind
+  var widgetKind = 7
+}
+
 /// What a conversation over the bus promises, with both ends on the in-memory bus.
 @Suite struct `A connection to the bus` {
   let bus = InMemoryBus()
@@ -160,6 +177,78 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     }
     let speaking = try await connected(host)
     #expect(await Asking().codes(speaking) == [.unreachable, .refused])
+  }
+
+  @Test func `sends nothing that is too large: requests and events fail, notices are recorded as refused`() async throws
+  {
+    let answering = try await connected(agent)
+    let asking = try await connected(host)
+    let long = String(repeating: "x", count: Wire.bodyLimit)
+    let request = await #expect(throws: BusError.self) {
+      _ = try await answering.request(RegisterLife(address: widget, publicKey: long), to: .messageBus)
+    }
+    #expect(request?.code == .tooLarge && request?.isDefinite == true)
+    let sending = try await connected(widget)
+    let event = await #expect(throws: BusError.self) {
+      try await sending.deliver(ReloadTimelines(widgetKind: long), to: host)
+    }
+    #expect(event?.code == .tooLarge && event?.isDefinite == true)
+    asking.record(ProcessState(address: widget, generation: 1, state: long, why: "a test"))
+    let recorded = try #require(await bus.first { $0.header.kind == BodyRefused.kind })
+    let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
+    #expect(refused.error.code == .tooLarge)
+    #expect(refused.kindName == ProcessState.kind.name && refused.source == host && refused.destination == .journal)
+    let said = await bus.said.filter {
+      [RegisterLife.kind, ReloadTimelines.kind, ProcessState.kind].contains($0.header.kind)
+    }
+    #expect(said.isEmpty)
+  }
+
+  @Test func `answers a request whose reply would be too large with that failure`() async throws {
+    let answering = try await connected(agent)
+    answering.onRequest(Ping.self) { _, _ in
+      Ping.Reply(pid: 1, isReady: false, waitingFor: [String(repeating: "x", count: Wire.bodyLimit)])
+    }
+    let asking = try await connected(host)
+    let error = await #expect(throws: BusError.self) { _ = try await asking.request(Ping(), to: agent) }
+    #expect(error?.code == .tooLarge)
+  }
+
+  @Test func `records a notice whose body has not its shape as refused, and does not hear it`() async throws {
+    let hearing = bus.connection(host)
+    let (heard, hear) = AsyncStream.makeStream(of: Int32.self)
+    hearing.onNotice(RaiseSignal.self) { notice, _ in hear.yield(notice.signal) }
+    _ = try await hearing.start()
+    let speaking = try await connected(.operator("7"))
+    speaking.notify(MalformedSignal(signal: "nine"), to: host, story: .none)
+    speaking.notify(RaiseSignal(signal: 9), to: host, story: .none)
+    let recorded = try #require(await bus.first { $0.header.kind == BodyRefused.kind })
+    #expect(recorded.header.source == host)
+    let said = await bus.said.first { $0.header.kind == RaiseSignal.kind }
+    #expect(recorded.header.cause == said?.header.id)
+    let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
+    #expect(refused.error.code == .malformed)
+    #expect(refused.kindName == "peer.raise-signal" && refused.source == .operator("7") && refused.destination == host)
+    for await signal in heard {
+      #expect(signal == 9)
+      break
+    }
+  }
+
+  @Test func `tells the sender of a request or an event whose body has not its shape`() async throws {
+    let answering = bus.connection(agent)
+    answering.onRequest(SignalProcess.self) { _, _ in throw BusError(.failed, "never called") }
+    _ = try await answering.start()
+    let handling = bus.connection(host)
+    handling.onEvent(ReloadTimelines.self) { _, _ in }
+    _ = try await handling.start()
+    let request = await #expect(throws: BusError.self) {
+      _ = try await handling.request(MalformedRequest(signal: "nine"), to: agent)
+    }
+    #expect(request?.code == .malformed && request?.isDefinite == true)
+    let sending = try await connected(widget)
+    let event = await #expect(throws: BusError.self) { try await sending.deliver(MalformedReload(), to: host) }
+    #expect(event?.code == .malformed && event?.isDefinite == true)
   }
 
   @Test func `fails what is under way when it leaves`() async throws {

@@ -54,6 +54,12 @@ package enum ConversationTable {
     .notice(
       BusStrained.self, toAll([.journal], from: [.messageBus]),
       "The broker has no descriptors for more connections, or has some again."),
+    .notice(
+      PeerCutOff.self, toAll([.journal], from: [.messageBus]),
+      "A connection was ended that said what is no envelope, again and again."),
+    .notice(
+      BodyRefused.self, toAll([.journal], from: speaking + [.messageBus]),
+      "The body of the notice named as cause has not the shape of its kind, or is too long to be sent."),
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),

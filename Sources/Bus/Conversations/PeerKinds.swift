@@ -258,6 +258,41 @@ package struct BusStrained: Notice, Hashable {
   }
 }
 
+/// Journal: a connection with a known key said so much that is no envelope that the broker ended it. It may come back.
+package struct PeerCutOff: Notice, Hashable {
+  package static let kind: Kind = "peer.cut-off"
+  /// What its key says it is.
+  package let keyOwner: String
+  /// Who it said it was, if it said so.
+  package let address: Address?
+  /// Why the last frame was refused: `not-an-envelope`, `body-too-large`.
+  package let reason: String
+  /// How many of its frames were refused for such a reason.
+  package let refusals: Int
+  package init(keyOwner: String, address: Address?, reason: String, refusals: Int) {
+    self.keyOwner = keyOwner
+    self.address = address
+    self.reason = reason
+    self.refusals = refusals
+  }
+}
+
+/// Journal: the receiver of the notice named as cause could not read its body, or its sender could not write one.
+package struct BodyRefused: Notice, Hashable {
+  package static let kind: Kind = "body.refused"
+  package let kindName: String
+  /// Who said it, or was about to.
+  package let source: Address
+  package let destination: Address
+  package let error: BusError
+  package init(kindName: String, source: Address, destination: Address, error: BusError) {
+    self.kindName = kindName
+    self.source = source
+    self.destination = destination
+    self.error = error
+  }
+}
+
 /// Asks the broker whom it knows.
 package struct BusStatus: Request {
   package static let kind: Kind = "bus.status"

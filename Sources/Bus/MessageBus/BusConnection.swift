@@ -66,7 +66,8 @@ package protocol BusConnection: Sendable {
     _ event: E, to destination: Address, id: UUID, story: Story,
     completion: @escaping @Sendable (Result<Void, BusError>) -> Void)
 
-  /// Says something that may be lost. Any thread; in order with other notices of this connection.
+  /// Says something that may be lost. Any thread; in order with other notices of this connection. One that cannot be
+  /// written, such as one that is too large, is lost, and `body.refused` stands in the journal.
   nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story)
 
   /// Returns when all that was said before this call has been handed to the line; at once when nothing waits. Whoever
@@ -82,7 +83,8 @@ package protocol BusConnection: Sendable {
   /// comes again while the first is being handled is dropped; after that it is acknowledged again and not handled.
   nonisolated func onEvent<E: Event>(_ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void)
 
-  /// Hears notices of a kind. One whose body has not the kind's shape is dropped.
+  /// Hears notices of a kind. One whose body has not the kind's shape is dropped, and `body.refused` stands in the
+  /// journal.
   nonisolated func onNotice<N: Notice>(_ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void)
 
   /// Hears of addresses that come and go: those that this connection has sent something to.
@@ -128,5 +130,13 @@ extension BusConnection {
   /// Says something for the record: it is written to the journal and reaches nobody.
   package nonisolated func record<N: Notice>(_ notice: N, story: Story = .none) {
     notify(notice, to: .journal, story: story)
+  }
+
+  /// A notice is lost, as any may be, but not in silence.
+  nonisolated func recordRefusal(
+    _ kind: Kind, from source: Address, to destination: Address, _ error: BusError, story: Story
+  ) {
+    record(
+      BodyRefused(kindName: kind.name, source: source, destination: destination, error: error), story: story)
   }
 }

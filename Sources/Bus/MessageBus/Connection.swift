@@ -293,10 +293,14 @@ package actor Connection: BusConnection {
 
   package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story) {
     perform { connection in
-      // A notice that cannot be written is the sender's mistake, and may be lost like any other.
-      guard connection.end == nil, let body = try? BodyCoding.encode(notice) else { return }
-      let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
-      connection.perform(connection.exchange.say(envelope))
+      guard connection.end == nil else { return }
+      do throws(BusError) {
+        let body = try BodyCoding.encode(notice)
+        let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
+        connection.perform(connection.exchange.say(envelope))
+      } catch {
+        connection.recordRefusal(N.kind, from: connection.address, to: destination, error, story: story)
+      }
     }
   }
 
@@ -336,9 +340,13 @@ package actor Connection: BusConnection {
   package nonisolated func onNotice<N: Notice>(
     _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
   ) {
-    setHandler(N.kind) { envelope in
-      guard let notice = try? BodyCoding.decode(N.self, from: envelope.body) else { return nil }
-      await handler(notice, Received(envelope.header))
+    setHandler(N.kind) { [weak self] envelope in
+      let header = envelope.header
+      do throws(BusError) {
+        await handler(try BodyCoding.decode(N.self, from: envelope.body), Received(header))
+      } catch {
+        self?.recordRefusal(N.kind, from: header.source, to: header.destination, error, story: Received(header).story)
+      }
       return nil
     }
   }

@@ -46,14 +46,17 @@ extension Broker {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
       guard connections.descriptors.count > connections.limit else { return }
-      // ZeroMQ sees the end and closes it. If it was closed meanwhile, the number is that of another newcomer at worst.
-      shutdown(descriptor, Int32(SHUT_RDWR))
+      end(descriptor)
       strained("descriptors", turnedAway: 1)
     case .disconnected(let descriptor), .closed(let descriptor): connections.descriptors.remove(descriptor)
     case .acceptFailed(let code): strained(String(cString: strerror(code)), turnedAway: 0)
     default: break
     }
   }
+
+  /// Ends a connection: ZeroMQ sees that and closes it. If it was closed a moment ago, the descriptor is at worst that of
+  /// a newcomer, who connects again.
+  func end(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func strained(_ reason: String, turnedAway: Int) {
     if connections.strain != nil {

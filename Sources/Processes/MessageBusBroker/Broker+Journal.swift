@@ -77,6 +77,7 @@ extension Broker {
       switch effect {
       case .record: break
       case .forward(let frame, let header, let line): consequences += forward(frame, header, to: line)
+      case .cutOff(let descriptor): end(descriptor)
       case .raise(let signal): raise(signal)
       }
     }

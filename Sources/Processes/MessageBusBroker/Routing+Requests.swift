@@ -60,7 +60,10 @@ extension Routing {
       default: break  // an answer to something that the broker said: it asks nothing
       }
     } catch {
-      if ConversationTable[header.kind]?.style == .request { fail(header, error, on: line) }
+      if ConversationTable[header.kind]?.style == .request { return fail(header, error, on: line) }
+      let refused = BodyRefused(
+        kindName: header.kind.name, source: header.source, destination: header.destination, error: error)
+      record(refused, to: .journal, cause: header.id, correlation: header.correlation)
     }
   }
 

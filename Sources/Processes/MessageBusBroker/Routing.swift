@@ -12,6 +12,8 @@ struct Routing<Line: Hashable & Sendable> {
     case record([UInt8])
     /// Send this stamped frame over a connection.
     case forward([UInt8], EnvelopeHeader, to: Line)
+    /// End the connection that has this descriptor.
+    case cutOff(Int32)
     /// Send this process a signal.
     case raise(Int32)
   }
@@ -36,8 +38,12 @@ struct Routing<Line: Hashable & Sendable> {
     var state = State.unknown
     var address: Address?
     var generation: UInt32 = 0
+    /// How many of its frames were no envelopes.
+    var rubbish = 0
   }
 
+  /// How many frames of a connection may be no envelopes before it is cut off.
+  static var rubbishLimit: Int { 16 }
   /// How many connections are remembered after their end.
   static var endedLimit: Int { 256 }
   /// A key that is turned away is recorded once in this time, in microseconds.
@@ -59,7 +65,7 @@ struct Routing<Line: Hashable & Sendable> {
   private var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
-  private var turnedAway: [String: Timestamp] = [:]
+  var turnedAway: [String: Timestamp] = [:]
   var effects: [Effect] = []
 
   /// The routing of a new broker.
@@ -135,12 +141,13 @@ struct Routing<Line: Hashable & Sendable> {
       refuse("not-registered", decoded(frame), owner: key, on: line, known: nil)
       return takeEffects()
     }
+    guard peer.rubbish < Self.rubbishLimit else { return [] }
     let header: EnvelopeHeader
     do {
       header = try EnvelopeHeader(decoding: frame)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
-      refuse(reason, nil, owner: peer.owner.text, on: line, known: peer.address ?? peer.owner.onlyAddress)
+      refuseRubbish(reason, of: peer, on: line)
       return takeEffects()
     }
     judge(frame, header, peer, line)
@@ -149,10 +156,23 @@ struct Routing<Line: Hashable & Sendable> {
 
   /// A message of several frames arrived, which is no envelope.
   mutating func receivedMultipart(on line: Line, key: String, descriptor: Int32) -> [Effect] {
-    let peer = peer(on: line, key: key, descriptor: descriptor)
-    refuse(
-      "not-an-envelope", nil, owner: peer?.owner.text ?? key, on: line, known: peer?.address ?? peer?.owner.onlyAddress)
+    guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
+      refuse("not-an-envelope", nil, owner: key, on: line, known: nil)
+      return takeEffects()
+    }
+    guard peer.rubbish < Self.rubbishLimit else { return [] }
+    refuseRubbish("not-an-envelope", of: peer, on: line)
     return takeEffects()
+  }
+
+  /// Refuses what no sending library of ours sends, and cuts the connection off when there is no end of it.
+  private mutating func refuseRubbish(_ reason: String, of peer: Peer, on line: Line) {
+    refuse(reason, nil, owner: peer.owner.text, on: line, known: peer.address ?? peer.owner.onlyAddress)
+    peers[line]?.rubbish += 1
+    guard let count = peers[line]?.rubbish, count >= Self.rubbishLimit else { return }
+    record(
+      PeerCutOff(keyOwner: peer.owner.text, address: peer.address, reason: reason, refusals: count), to: .journal)
+    if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
   }
 
   private mutating func judge(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
@@ -360,37 +380,5 @@ extension Routing {
     for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
       record(presence, to: listener)
     }
-  }
-
-  // MARK: Who may connect
-
-  enum Admission: Equatable {
-    case admitted
-    /// Not known now; a later broker or a later key file may know it.
-    case unknown
-    /// Never again.
-    case refused
-  }
-
-  /// Somebody who holds a key wants to connect to the bus, or to the tap.
-  mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Effect]) {
-    if let owner = keys[key] {
-      guard isTap, !owner.isOperator else { return (.admitted, []) }
-      return (.refused, turnAway("not-an-operator", key, peerAddress))
-    }
-    let isRevoked = keys.isRevoked(key)
-    return (
-      isRevoked ? .refused : .unknown, turnAway(isRevoked ? "revoked-key" : "unknown-key", key, peerAddress)
-    )
-  }
-
-  /// Records that a connection was turned away: once in ten seconds for each key, since it will come again and again.
-  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Effect] {
-    let name = key.isEmpty ? reason : key
-    if let last = turnedAway[name], now.microseconds - last.microseconds < Self.turnedAwayInterval { return [] }
-    if turnedAway.count > 4096 { turnedAway = [:] }
-    turnedAway[name] = now
-    record(TurnedAway(reason: reason, publicKey: key, peerAddress: peerAddress), to: .journal)
-    return takeEffects()
   }
 }

@@ -152,6 +152,15 @@ struct EnvelopeNote {
       return EnvelopeNote(
         "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes"
       )
+    case PeerCutOff.kind:
+      let cut = try BodyCoding.decode(PeerCutOff.self, from: body)
+      return EnvelopeNote(
+        "\(cut.address?.tailName ?? cut.keyOwner) after \(cut.refusals) refusals: \(cut.reason)", .refused)
+    case BodyRefused.kind:
+      let refused = try BodyCoding.decode(BodyRefused.self, from: body)
+      return EnvelopeNote(
+        "\(refused.kindName) from \(refused.source.tailName) to \(refused.destination.tailName): \(refused.error)",
+        .refused)
     case BusStrained.kind:
       let strained = try BodyCoding.decode(BusStrained.self, from: body)
       let state = strained.isOver ? "takes connections again" : "takes no more connections"
