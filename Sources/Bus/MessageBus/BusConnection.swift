@@ -131,4 +131,12 @@ extension BusConnection {
   package nonisolated func record<N: Notice>(_ notice: N, story: Story = .none) {
     notify(notice, to: .journal, story: story)
   }
+
+  /// A notice is lost, as any may be, but not in silence.
+  nonisolated func recordRefusal(
+    _ kind: Kind, from source: Address, to destination: Address, _ error: BusError, story: Story
+  ) {
+    record(
+      BodyRefused(kindName: kind.name, source: source, destination: destination, error: error), story: story)
+  }
 }

@@ -299,10 +299,7 @@ package actor Connection: BusConnection {
         let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
         connection.perform(connection.exchange.say(envelope))
       } catch {
-        // It is lost, as any notice may be, but not in silence.
-        connection.record(
-          BodyRefused(kindName: N.kind.name, source: connection.address, destination: destination, error: error),
-          story: story)
+        connection.recordRefusal(N.kind, from: connection.address, to: destination, error, story: story)
       }
     }
   }
@@ -344,17 +341,12 @@ package actor Connection: BusConnection {
     _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
   ) {
     setHandler(N.kind) { [weak self] envelope in
-      let notice: N
+      let header = envelope.header
       do throws(BusError) {
-        notice = try BodyCoding.decode(N.self, from: envelope.body)
+        await handler(try BodyCoding.decode(N.self, from: envelope.body), Received(header))
       } catch {
-        let header = envelope.header
-        self?.record(
-          BodyRefused(kindName: N.kind.name, source: header.source, destination: header.destination, error: error),
-          story: Received(header).story)
-        return nil
+        self?.recordRefusal(N.kind, from: header.source, to: header.destination, error, story: Received(header).story)
       }
-      await handler(notice, Received(envelope.header))
       return nil
     }
   }
