@@ -23,7 +23,7 @@ import ZeroMQ
         Task { try? await connection.start() }
       }
       let (strained, _) = try await bus.recorded(BusStrained.self) { !$0.isOver }
-      #expect(strained.limit < 96)
+      #expect(strained.limit < 100)
       for _ in 0..<20 { _ = try await one.request(Ping(), to: .messageBus) }
       for other in others { await other.leave() }
       let (over, _) = try await bus.recorded(BusStrained.self) { $0.isOver }
@@ -67,6 +67,7 @@ private struct LoneBus {
   let announcement: BusAnnouncement
   var errors: String { instance.path + "/bus.err" }
 
+  /// - Parameter descriptors: how many it may have, beside those of this process that it inherits.
   static func run(descriptors: Int, _ body: (LoneBus) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lone-bus-\(UUID().uuidString)").path
     let instance = InstanceFolder(folder)
@@ -74,7 +75,11 @@ private struct LoneBus {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let executable = try LabCluster.findExecutables() + "/message-bus"
     let child = try await LabChild.start(
-      "/bin/sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" --instance \"$1\"", executable, folder],
+      "/bin/sh",
+      [
+        "-c", "n=$(ls /proc/self/fd | wc -l) && ulimit -n $((n + \(descriptors))) && exec \"$0\" --instance \"$1\"",
+        executable, folder,
+      ],
       output: folder + "/bus.out", errors: folder + "/bus.err")
     async let ending = child.ending()
     do {
@@ -115,11 +120,20 @@ private struct LoneBus {
   func recorded<T: Conversation>(
     _: T.Type, where isWanted: (T) -> Bool = { _ in true }
   ) async throws -> (body: T, sequence: UInt64) {
-    for try await envelope in JournalReader(folder: URL(filePath: instance.journal)).follow()
-    where envelope.header.kind == T.kind {
-      let body = try BodyCoding.decode(T.self, from: envelope.body)
-      if isWanted(body) { return (body, envelope.header.sequence) }
+    var cursor = JournalReader(folder: URL(filePath: instance.journal)).cursor()
+    let deadline = ContinuousClock.now + .seconds(60)
+    var seen: [String] = []
+    while ContinuousClock.now < deadline {
+      while let envelope = try cursor.next() {
+        guard envelope.header.kind == T.kind else { continue }
+        let body = try BodyCoding.decode(T.self, from: envelope.body)
+        if isWanted(body) { return (body, envelope.header.sequence) }
+        seen.append("\(body)")
+      }
+      // The journal is a folder: it is looked at, for nobody tells.
+      try await Task.sleep(for: .milliseconds(20))
     }
-    throw CancellationError()
+    let log = try String(contentsOfFile: errors, encoding: .utf8)
+    throw LabError("no \(T.kind) that was waited for, only \(seen); the bus said: \(log)")
   }
 }

@@ -36,6 +36,10 @@ struct RawSocket {
     try check("zmq_bind(\(endpoint))") { zmq_bind(pointer, endpoint) }
   }
 
+  func unbind(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_unbind(\(endpoint))") { zmq_unbind(pointer, endpoint) }
+  }
+
   func connect(_ endpoint: String) throws(ZMQError) {
     try check("zmq_connect(\(endpoint))") { zmq_connect(pointer, endpoint) }
   }

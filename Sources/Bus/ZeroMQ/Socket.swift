@@ -49,6 +49,12 @@ package final class Socket {
     return try raw.lastEndpoint()
   }
 
+  /// Listens no longer at an endpoint that `bind` returned; the connections that came there stay.
+  package func unbind(_ endpoint: String) throws(ZMQError) {
+    try open("zmq_unbind(\(endpoint))")
+    try raw.unbind(endpoint)
+  }
+
   /// Connects in the background, and again whenever the connection is lost. Success says only that the endpoint is well formed.
   package func connect(_ endpoint: String) throws(ZMQError) {
     try open("zmq_connect(\(endpoint))")

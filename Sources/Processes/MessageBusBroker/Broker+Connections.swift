@@ -37,11 +37,20 @@ struct OpenConnections {
   var hasRoom: Bool { descriptors.count <= limit - max(1, limit / 8) }
 }
 
-// A connection beyond the limit is shut down as soon as it was taken. So the descriptors never run out, which would make
-// ZeroMQ's listener spin, and those who are there are served.
+/// Where connections come in.
+enum Door: Hashable {
+  case bus, tap
+
+  /// How long it stays closed when a connection could not be taken.
+  static let pause = Duration.milliseconds(100)
+}
+
+// A connection beyond the limit is shut down as soon as it was taken, so that descriptors are left, and those who are
+// there are served. Where they run out all the same, such as in a burst, ZeroMQ's listener would spin, and flood its monitor,
+// until there are some: so it is closed for a moment, and newcomers try again.
 
 extension Broker {
-  func count(_ event: SocketEvent) {
+  func count(_ event: SocketEvent, at door: Door) {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
@@ -49,8 +58,36 @@ extension Broker {
       end(descriptor)
       strained("descriptors", turnedAway: 1)
     case .disconnected(let descriptor), .closed(let descriptor): connections.descriptors.remove(descriptor)
-    case .acceptFailed(let code): strained(String(cString: strerror(code)), turnedAway: 0)
+    case .acceptFailed(let code):
+      strained(String(cString: strerror(code)), turnedAway: 0)
+      shut(door)
     default: break
+    }
+  }
+
+  private func socket(_ door: Door) -> Socket? { door == .bus ? router : tap }
+
+  private func shut(_ door: Door) {
+    guard let endpoint = endpoints[door], closedDoors.insert(door).inserted else { return }
+    do {
+      try socket(door)?.unbind(endpoint)
+    } catch {
+      logger.warning("a listener could not be closed", metadata: ["error": "\(error)"])
+    }
+    reopen(door, endpoint)
+  }
+
+  private func reopen(_ door: Door, _ endpoint: String) {
+    _ = loop.after(Door.pause) { [weak self] in
+      self?.assumeIsolated { broker in
+        do {
+          _ = try broker.socket(door)?.bind(endpoint)
+          broker.closedDoors.remove(door)
+        } catch {
+          broker.strained("\(error)", turnedAway: 0)
+          broker.reopen(door, endpoint)
+        }
+      }
     }
   }
 
@@ -76,7 +113,9 @@ extension Broker {
     _ = loop.after(OpenConnections.quiet) { [weak self] in
       self?.assumeIsolated { broker in
         guard let strain = broker.connections.strain else { return }
-        guard broker.connections.hasRoom, ContinuousClock.now - strain.last >= OpenConnections.quiet else {
+        guard broker.connections.hasRoom, broker.closedDoors.isEmpty,
+          ContinuousClock.now - strain.last >= OpenConnections.quiet
+        else {
           return broker.awaitQuiet()
         }
         broker.connections.strain = nil

@@ -25,6 +25,9 @@ package actor Broker {
   var tap: Socket?
   private var authenticator: Authenticator?
   var connections = OpenConnections(limit: 0)
+  /// Where the router and the tap listen, as ZeroMQ names it.
+  var endpoints: [Door: String] = [:]
+  var closedDoors: Set<Door> = []
   private var lastKeyScan = ContinuousClock.now
 
   package nonisolated let loop = Loop(name: "message-bus")
@@ -70,8 +73,9 @@ package actor Broker {
     self.router = router
     self.tap = tap
     connections = OpenConnections(limit: settings.connectionLimit)
+    endpoints = [.bus: endpoint.description, .tap: tapEndpoint.description]
     router.onEvent { self.told($0) }
-    tap.onEvent { self.toldOfBoth($0) }
+    tap.onEvent { self.toldOfBoth($0, at: .tap) }
     // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
     tap.onMessages { _ in }
     listenToPeers()
@@ -200,7 +204,7 @@ package actor Broker {
   }
 
   private func told(_ event: SocketEvent) {
-    toldOfBoth(event)
+    toldOfBoth(event, at: .bus)
     switch event {
     case .disconnected(let descriptor):
       forget(descriptor)
@@ -212,9 +216,9 @@ package actor Broker {
   }
 
   /// What both sockets report alike.
-  private func toldOfBoth(_ event: SocketEvent) {
+  private func toldOfBoth(_ event: SocketEvent, at door: Door) {
     logger.debug("a connection", metadata: ["event": "\(event)"])
-    count(event)
+    count(event, at: door)
     switch event {
     case .handshakeFailed(let code, isAuthentication: false, descriptor: _):
       decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
