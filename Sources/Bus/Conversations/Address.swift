@@ -102,28 +102,38 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     return index < parts.count ? String(parts[index]) : nil
   }
 
-  /// One pass over the bytes, without a text: every envelope that arrives has two addresses.
+  /// Asks the bytes, without a text or a list of parts: every envelope that arrives has two addresses.
   private static func role(of bytes: UnsafeBufferPointer<UInt8>) -> Role? {
     guard bytes.count <= 255, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
-    let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-    func part(_ index: Int, is name: StaticString) -> Bool {
-      name.withUTF8Buffer { parts[index].elementsEqual($0) }
+    var rest = bytes[...]
+    /// The part up to the next slash; `nil` for an empty one.
+    func next() -> Slice<UnsafeBufferPointer<UInt8>>? {
+      let part = rest.prefix { $0 != UInt8(ascii: "/") }
+      rest = rest[part.endIndex...]
+      return part.isEmpty ? nil : part
     }
-    switch parts.count {
-    case 1 where part(0, is: "message-bus"): return .messageBus
-    case 1 where part(0, is: "journal"): return .journal
-    case 1 where part(0, is: "provider"): return .provider
-    case 1 where part(0, is: "push-server"): return .pushServer
-    case 2 where part(0, is: "operator"): return .operator
-    case 3 where part(0, is: "device") && part(2, is: "host"): return .host
-    case 4 where part(0, is: "device"):
-      if part(2, is: "extension") { return .widgetExtension }
-      if part(2, is: "app") { return .app }
-      return part(2, is: "agent") && Int(String(decoding: parts[3], as: UTF8.self)) != nil ? .agent : nil
-    default: return nil
+    /// The part behind the next slash; `nil` when none follows.
+    func following() -> Slice<UnsafeBufferPointer<UInt8>>? {
+      guard rest.popFirst() != nil else { return nil }
+      return next()
     }
+    guard let first = next() else { return nil }
+    if rest.isEmpty { return shared.first { $0.name.elementsEqual(first) }?.role }
+    guard following() != nil else { return nil }
+    if first.elementsEqual("operator".utf8) { return rest.isEmpty ? .operator : nil }
+    guard first.elementsEqual("device".utf8), let third = following() else { return nil }
+    if rest.isEmpty { return third.elementsEqual("host".utf8) ? .host : nil }
+    guard let fourth = following(), rest.isEmpty else { return nil }
+    if third.elementsEqual("extension".utf8) { return .widgetExtension }
+    if third.elementsEqual("app".utf8) { return .app }
+    return third.elementsEqual("agent".utf8) && Int(String(decoding: fourth, as: UTF8.self)) != nil ? .agent : nil
   }
+
+  /// The addresses of one part.
+  private static let shared: [(name: String.UTF8View, role: Role)] = [
+    ("message-bus".utf8, .messageBus), ("journal".utf8, .journal), ("provider".utf8, .provider),
+    ("push-server".utf8, .pushServer),
+  ]
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

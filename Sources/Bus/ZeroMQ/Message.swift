@@ -41,15 +41,30 @@ package struct Message: Sendable {
   package let peer: PeerID?
   /// The first content frame.
   package let bytes: [UInt8]
-  /// What the authenticator admitted the connection as; nil where nobody asked it.
-  package let userID: String?
-  /// The descriptor of the connection in this process, -1 when ZeroMQ does not say. Reused by later connections: trust it no longer than
-  /// until `SocketEvent.disconnected`.
-  package let descriptor: Int32
-  /// The peer's IP address, without its port.
-  package let peerAddress: String?
   /// There was more than one content frame; the others are lost.
   package let isMultipart: Bool
+  let origin: Origin
+
+  /// What the authenticator admitted the connection as; nil where nobody asked it.
+  package var userID: String? { origin.userID }
+  /// The descriptor of the connection in this process, -1 when ZeroMQ does not say. Reused by later connections: trust it no longer than
+  /// until `SocketEvent.disconnected`.
+  package var descriptor: Int32 { origin.descriptor }
+  /// The peer's IP address, without its port.
+  package var peerAddress: String? { origin.peerAddress }
+}
+
+/// What is the same for all messages of a connection, and shared by them.
+final class Origin: Sendable {
+  let userID: String?
+  let descriptor: Int32
+  let peerAddress: String?
+
+  init(userID: String?, descriptor: Int32, peerAddress: String?) {
+    self.userID = userID
+    self.descriptor = descriptor
+    self.peerAddress = peerAddress
+  }
 }
 
 /// The messages that a socket received in one go, in the order of their arrival: at most 256, or the first that together

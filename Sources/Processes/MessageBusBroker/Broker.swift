@@ -24,6 +24,8 @@ package actor Broker {
   var router: Socket?
   var tap: Socket?
   private var authenticator: Authenticator?
+  /// What viewers at the tap want to see: prefixes.
+  var subscriptions: Set<ArraySlice<UInt8>> = []
   var connections = OpenConnections(limit: 0)
   private var lastKeyScan = ContinuousClock.now
 
@@ -72,8 +74,7 @@ package actor Broker {
     connections = OpenConnections(limit: settings.connectionLimit)
     router.onEvent { self.told($0) }
     tap.onEvent { self.toldOfBoth($0) }
-    // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
-    tap.onMessages { _ in }
+    tap.onMessages { self.subscribed($0) }
     listenToPeers()
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
@@ -189,13 +190,15 @@ package actor Broker {
   func received(_ messages: some Sequence<Message>) {
     guard stall == nil else { return keep(messages) }
     decide { routing in
-      messages.flatMap { message -> [Routing<PeerID>.Effect] in
-        guard let line = message.peer, let key = message.userID else { return [] }
-        guard !message.isMultipart else {
-          return routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
+      for message in messages {
+        guard let line = message.peer, let key = message.userID else { continue }
+        if message.isMultipart {
+          routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
+        } else {
+          routing.received(message.bytes, on: line, key: key, descriptor: message.descriptor)
         }
-        return routing.received(message.bytes, on: line, key: key, descriptor: message.descriptor)
       }
+      return routing.takeEffects()
     }
   }
 
