@@ -40,7 +40,7 @@ package struct Message: Sendable {
   /// The connection that it came over; nil on sockets that are not ROUTERs.
   package let peer: PeerID?
   /// The first content frame.
-  package let bytes: [UInt8]
+  package var bytes: [UInt8]
   /// There was more than one content frame; the others are lost.
   package let isMultipart: Bool
   let origin: Origin
@@ -81,6 +81,12 @@ package struct Batch: RandomAccessCollection, Sendable {
   package subscript(index: Int) -> Message { messages[index] }
 
   var isFull: Bool { messages.count >= Self.capacity || byteCount >= Self.capacityInBytes }
+
+  /// Hands over each message for good, in order: its bytes can be taken out, and changed where they are.
+  package mutating func drain(_ take: (inout Message) -> Void) {
+    for index in messages.indices { take(&messages[index]) }
+    removeAll()
+  }
 
   mutating func append(_ message: Message) {
     messages.append(message)

@@ -185,19 +185,21 @@ package actor Broker {
   // MARK: What happens
 
   /// Takes what peers say, from now on.
-  func listenToPeers() { router?.onMessages { self.received($0) } }
+  func listenToPeers() { router?.onMessages { self.received(&$0) } }
 
-  func received(_ messages: some Sequence<Message>) {
-    guard stall == nil else { return keep(messages) }
+  private func received(_ batch: inout Batch) {
+    guard stall == nil else { return keep(batch) }
     decide { routing in
-      for message in messages {
-        guard let line = message.peer, let key = message.userID else { continue }
-        if message.isMultipart {
-          routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
-        } else {
-          routing.received(message.bytes, on: line, key: key, descriptor: message.descriptor)
-        }
-      }
+      batch.drain { routing.received(&$0) }
+      return routing.takeEffects()
+    }
+  }
+
+  /// Takes what was kept for later.
+  func received(_ kept: some Sequence<Message>) {
+    guard stall == nil else { return keep(kept) }
+    decide { routing in
+      for var message in kept { routing.received(&message) }
       return routing.takeEffects()
     }
   }
@@ -223,6 +225,16 @@ package actor Broker {
       decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
     default: break
     }
+  }
+}
+
+extension Routing<PeerID> {
+  /// A message arrived, whose frame is taken out of it, so that the broker's stamp needs no copy.
+  fileprivate mutating func received(_ message: inout Message) {
+    guard let line = message.peer, let key = message.userID else { return }
+    let descriptor = message.descriptor
+    guard !message.isMultipart else { return receivedMultipart(on: line, key: key, descriptor: descriptor) }
+    received(exchange(&message.bytes, with: []), on: line, key: key, descriptor: descriptor)
   }
 }
 

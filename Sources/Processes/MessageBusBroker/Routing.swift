@@ -142,14 +142,14 @@ struct Routing<Line: Hashable & Sendable> {
   /// - Parameters:
   ///   - key: the key that the connection has proven to hold.
   ///   - descriptor: what names the connection when its end is told; -1 when unknown.
-  mutating func received(_ frame: [UInt8], on line: Line, key: String, descriptor: Int32) {
+  mutating func received(_ frame: consuming [UInt8], on line: Line, key: String, descriptor: Int32) {
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
-      return refuse("not-registered", decoded(frame), owner: key, on: line, known: nil)
+      return refuse("not-registered", decoded(copy frame), owner: key, on: line, known: nil)
     }
     guard peer.rubbish < Self.rubbishLimit else { return }
     let header: EnvelopeHeader
     do {
-      header = try EnvelopeHeader(decoding: frame)
+      header = try EnvelopeHeader(decoding: copy frame)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
       return refuseRubbish(reason, of: peer, on: line)
@@ -176,7 +176,7 @@ struct Routing<Line: Hashable & Sendable> {
     if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
   }
 
-  private mutating func judge(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+  private mutating func judge(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let own = peer.address ?? peer.owner.onlyAddress
     let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySpeak(as: header.source)
     guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: own) }
@@ -197,16 +197,13 @@ struct Routing<Line: Hashable & Sendable> {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
     }
     if isHello { return hello(frame, header, peer, line) }
-    accept(frame, header, peer.generation)
-    switch header.destination.role {
-    case .journal: break
-    case .messageBus: answer(header, body: frame.suffix(header.bodyLength), on: line)
-    default: break
-    }
+    guard header.destination.role == .messageBus else { return accept(frame, header, peer.generation) }
+    accept(copy frame, header, peer.generation)
+    answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
   /// Stamps, records and forwards.
-  mutating func accept(_ frame: [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
+  mutating func accept(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
     let destination = lines[header.destination]
     let life = destination.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
@@ -220,12 +217,11 @@ struct Routing<Line: Hashable & Sendable> {
     }
   }
 
-  private mutating func stamp(_ frame: [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32) -> [UInt8] {
+  private mutating func stamp(_ frame: consuming [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32) -> [UInt8] {
     sequence += 1
-    var stamped = frame
     EnvelopeHeader.stamp(
-      &stamped, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
-    return stamped
+      &frame, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
+    return frame
   }
 
   // MARK: What the broker itself says
