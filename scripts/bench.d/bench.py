@@ -51,6 +51,15 @@ def arguments():
     return parser.parse_args()
 
 
+def come_first():
+    """Puts this process and all that it starts before what else the machine does; says whether it was allowed to."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -15)
+        return True
+    except PermissionError:
+        return False
+
+
 def too_long(*_):
     raise TimeoutError("the whole run is bounded to 8 minutes, and they are over")
 
@@ -61,7 +70,7 @@ def main():
     signal.signal(signal.SIGALRM, too_long)
     signal.alarm(480)
     scratch = tempfile.mkdtemp(prefix="widgetlab-bench-")
-    figures, failed, began, load = [], [], time.monotonic(), os.getloadavg()
+    figures, failed, began, load, is_first = [], [], time.monotonic(), os.getloadavg(), come_first()
     try:
         for name in asked.only or FIGURES:
             print(f"==> measuring: {name}", file=sys.stderr, flush=True)
@@ -80,11 +89,12 @@ def main():
     print("\n".join(table(figures)))
     print(
         f"\n{os.cpu_count()} cores, load {load[0]:.1f} before and {os.getloadavg()[0]:.1f} after, "
-        f"{platform.release()}, {time.monotonic() - began:.0f} s")
+        f"{platform.release()}, {time.monotonic() - began:.0f} s, "
+        f"{'before' if is_first else 'beside'} the other processes of the machine")
     if asked.json:
         report = {
             "cores": os.cpu_count(), "kernel": platform.release(), "loadBefore": load, "loadAfter": os.getloadavg(),
-            "quick": asked.quick, "seconds": time.monotonic() - began, "failed": failed,
+            "quick": asked.quick, "raisedPriority": is_first, "seconds": time.monotonic() - began, "failed": failed,
             "figures": [figure.json() for figure in figures]}
         with open(asked.json, "w") as file:
             json.dump(report, file, indent=1, ensure_ascii=False)

@@ -6,7 +6,7 @@ from cluster import AGENT, HOST, Cluster, Tool, cpu_seconds
 from figure import Figure
 
 BODIES = [(100, "100 B"), (1024, "1 KiB")]
-WINDOW, REQUESTS, ROUND_TRIPS = 128, 6000, 1500
+WINDOW, REQUESTS, ROUND_TRIPS = 128, 6000, 1000
 
 
 class Line:
@@ -57,35 +57,50 @@ def watched(cluster, tools, bus, line, body):
         line.peers.ask(body, 1, 20)
 
 
+class Round:
+    """Both buses with their peers, begun anew: how a process came to lie on the cores would favour one of them for good."""
+
+    def __init__(self, run, cluster):
+        self.cluster, self.tools = cluster, run.tools
+        cluster.start_bus()
+        self.proxy = Tool(f"{run.tools}/proxy")
+        with open(f"{cluster.folder}/bus/bus.json") as file:
+            self.bus = json.load(file)
+        pairs = keys(cluster, "host"), keys(cluster, "agent-1")
+        self.lines = {
+            "ours": Line(
+                run.tools, cluster.processes["message-bus"], self.bus["endpoint"], self.bus["publicKey"], *pairs),
+            "limit": Line(run.tools, self.proxy.process.pid, *self.proxy.hear(), *pairs),
+        }
+
+    def measure(self, order, note):
+        for body, _ in BODIES:
+            for who in order:
+                note((who, body, "load"), self.lines[who].load(body))
+            note(("watched", body, "load"), watched(self.cluster, self.tools, self.bus, self.lines["ours"], body))
+            for who in order:
+                for what, value in zip(["p50", "p99", "single"], self.lines[who].round_trips(body)):
+                    note((who, body, what), value)
+
+    def close(self):
+        for line in self.lines.values():
+            line.peers.close()
+        self.proxy.close()
+        self.cluster.stop_bus()
+
+
 def measure(run):
     cluster = Cluster(run.scratch, "broker", run.executables)
     run.at_end(cluster.stop)
-    cluster.start_bus()
-    proxy = Tool(f"{run.tools}/proxy")
-    run.at_end(proxy.close)
-    with open(f"{cluster.folder}/bus/bus.json") as file:
-        bus = json.load(file)
-    pairs = keys(cluster, "host"), keys(cluster, "agent-1")
-    lines = {
-        "ours": Line(run.tools, cluster.processes["message-bus"], bus["endpoint"], bus["publicKey"], *pairs),
-        "limit": Line(run.tools, proxy.process.pid, *proxy.hear(), *pairs),
-    }
-    for line in lines.values():
-        run.at_end(line.peers.close)
     found = {}
-
-    def note(what, value):
-        found.setdefault(what, []).append(value)
-
-    for number in run.rounds(11):
-        for body, _ in BODIES:
-            order = ["ours", "limit"] if number % 2 else ["limit", "ours"]
-            for who in order:
-                note((who, body, "load"), lines[who].load(body))
-            note(("watched", body, "load"), watched(cluster, run.tools, bus, lines["ours"], body))
-            for who in order:
-                for what, value in zip(["p50", "p99", "single"], lines[who].round_trips(body)):
-                    note((who, body, what), value)
+    for number in run.rounds(15):
+        both = Round(run, cluster)
+        try:
+            both.measure(
+                ["ours", "limit"] if number % 2 else ["limit", "ours"],
+                lambda what, value: found.setdefault(what, []).append(value))
+        finally:
+            both.close()
     figures = []
     for what, name, unit, goal in [
         ("load", "CPU per envelope", "µs", 1.3), ("single", "CPU per envelope, one at a time", "µs", None),

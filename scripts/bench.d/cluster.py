@@ -108,6 +108,12 @@ class Cluster:
         self.start("message-bus")
         self.wait_for_file("bus/bus.json")
 
+    def stop_bus(self):
+        """Ends the bus, and forgets what it wrote."""
+        self.kill("message-bus")
+        os.remove(f"{self.folder}/bus/bus.json")
+        shutil.rmtree(f"{self.folder}/journal")
+
     def start_device(self):
         """The bus, the provider, the agent and the host."""
         self.start_bus()

@@ -217,7 +217,9 @@ struct Routing<Line: Hashable & Sendable> {
     }
   }
 
-  private mutating func stamp(_ frame: consuming [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32) -> [UInt8] {
+  private mutating func stamp(
+    _ frame: consuming [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32
+  ) -> [UInt8] {
     sequence += 1
     EnvelopeHeader.stamp(
       &frame, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
