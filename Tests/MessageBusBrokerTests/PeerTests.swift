@@ -117,9 +117,9 @@ import Testing
     let old = try #require(released)
     let hello = EnvelopeHeader(kind: Hello.kind, source: tool, destination: .messageBus)
     let body = try BodyCoding.encode(Hello(incarnation: UUID(), pid: 1))
-    fixture.perform(
-      fixture.routing.received(
-        try Envelope(header: hello, body: body).encoded(), on: 22, key: operatorKey, descriptor: 2))
+    fixture.routing.received(
+      try Envelope(header: hello, body: body).encoded(), on: 22, key: operatorKey, descriptor: 2)
+    fixture.perform(fixture.routing.takeEffects())
     fixture.perform(fixture.routing.lost(old))
     #expect(try fixture.lastBody(RegistrationChanged.self).registration.address == agent)
     #expect(fixture.routing.line(of: tool) == 22)

@@ -45,7 +45,7 @@ struct RoutingFixture {
       case .record(let frame):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         last.append(envelope)
-      case .forward(let frame, _, let line):
+      case .forward(let frame, let line):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         forwarded.append((line, envelope))
       case .cutOff(let descriptor): ended.append(descriptor)
@@ -57,7 +57,8 @@ struct RoutingFixture {
 
   /// A frame arrives on a connection whose descriptor is its number.
   mutating func receive(_ frame: [UInt8], on line: Int, key: String) {
-    perform(routing.received(frame, on: line, key: key, descriptor: Int32(line)))
+    routing.received(frame, on: line, key: key, descriptor: Int32(line))
+    perform(routing.takeEffects())
   }
 
   /// Says something, and returns the header that it was sent with.

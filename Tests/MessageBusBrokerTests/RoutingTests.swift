@@ -22,9 +22,10 @@ import Testing
     var fixture = try RoutingFixture.running()
     let header = EnvelopeHeader(kind: ListProcesses.kind, source: host, destination: agent)
     let frame = try Envelope(header: header, body: Array("{}".utf8)).encoded()
-    let effects = fixture.routing.received(frame, on: 1, key: hostKey, descriptor: 1)
+    fixture.routing.received(frame, on: 1, key: hostKey, descriptor: 1)
+    let effects = fixture.routing.takeEffects()
     guard case .record(let recorded) = try #require(effects.first),
-      case .forward(let forwarded, _, to: 2) = try #require(effects.last)
+      case .forward(let forwarded, to: 2) = try #require(effects.last)
     else {
       Issue.record("the effects are \(effects)")
       return
@@ -75,11 +76,12 @@ import Testing
   @Test func `a full destination is busy, and one that is gone unreachable`() throws {
     var fixture = try RoutingFixture.running()
     let said = try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    fixture.perform(fixture.routing.notSent(said, on: 2, isGone: false))
+    let frame = try Envelope(header: said).encoded()
+    fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: false))
     #expect(fixture.lastKinds == ["bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self).code == .busy)
     #expect(fixture.sent(to: 1).last?.header.cause == said.id)
-    fixture.perform(fixture.routing.notSent(said, on: 2, isGone: true))
+    fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: true))
     #expect(fixture.lastKinds == ["peer.changed", "peer.presence", "bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self, at: 2).code == .unreachable)
   }
@@ -87,7 +89,7 @@ import Testing
   @Test func `what the broker says and cannot send starts nothing`() throws {
     var fixture = try RoutingFixture.running()
     let presence = EnvelopeHeader(kind: Presence.kind, source: .messageBus, destination: host)
-    fixture.perform(fixture.routing.notSent(presence, on: 1, isGone: false))
+    fixture.perform(fixture.routing.notSent(try Envelope(header: presence).encoded(), on: 1, isGone: false))
     #expect(fixture.last.isEmpty)
   }
 
@@ -180,7 +182,8 @@ import Testing
       #expect(body.keyOwner == host.text)
       #expect(envelope.header.cause == nil)
     }
-    fixture.perform(fixture.routing.receivedMultipart(on: 1, key: hostKey, descriptor: 1))
+    fixture.routing.receivedMultipart(on: 1, key: hostKey, descriptor: 1)
+    fixture.perform(fixture.routing.takeEffects())
     #expect(try refusal(fixture).body.reason == "not-an-envelope")
   }
 
@@ -189,7 +192,8 @@ import Testing
     for number in 1...40 {
       fixture.receive([UInt8(number)], on: 1, key: hostKey)
       if number % 2 == 0 {
-        fixture.perform(fixture.routing.receivedMultipart(on: 2, key: agentKey, descriptor: 2))
+        fixture.routing.receivedMultipart(on: 2, key: agentKey, descriptor: 2)
+        fixture.perform(fixture.routing.takeEffects())
       }
     }
     let refusals = fixture.recorded.filter { $0.header.kind == Refused.kind }
@@ -202,7 +206,8 @@ import Testing
     try fixture.hello(tool, on: 3, key: operatorKey)
     #expect(fixture.lastKinds.contains("peer.hello/ok"))
     fixture.lose(1)
-    fixture.perform(fixture.routing.received([1], on: 11, key: hostKey, descriptor: 1))
+    fixture.routing.received([1], on: 11, key: hostKey, descriptor: 1)
+    fixture.perform(fixture.routing.takeEffects())
     #expect(fixture.lastKinds == ["bus.refused"], "a new connection begins anew")
     #expect(fixture.ended == [1, 2])
   }

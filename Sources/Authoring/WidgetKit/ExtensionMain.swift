@@ -9,8 +9,9 @@ extension Widget {
   /// Runs an extension of one widget.
   @MainActor @preconcurrency public static func main() {
     let process = HostedProcess.begin()
-    serve(Self().descriptions, in: process)
-    process.run(widgetKinds: Self().descriptions.compactMap(\.kind))
+    let descriptions = Self().descriptions
+    serve(descriptions, in: process)
+    process.run(widgetKinds: descriptions.compactMap(\.kind))
   }
 }
 

@@ -23,8 +23,16 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
 
   /// Reads an address from its text; `nil` when it has none of the known shapes.
   package init?(_ text: String) {
-    guard let role = Address.role(of: text) else { return nil }
+    var text = text
+    guard let role = text.withUTF8({ Address.role(of: $0) }) else { return nil }
     self.text = text
+    self.role = role
+  }
+
+  /// Reads an address as it travels; `nil` when it has none of the known shapes.
+  init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let role = Address.role(of: bytes) else { return nil }
+    self.text = String(decoding: bytes, as: UTF8.self)
     self.role = role
   }
 
@@ -32,6 +40,10 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     self.text = text
     self.role = role
   }
+
+  // The role follows from the text.
+  package static func == (left: Address, right: Address) -> Bool { left.text == right.text }
+  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   package static let messageBus = Address("message-bus", .messageBus)
   package static let journal = Address("journal", .journal)
@@ -68,28 +80,60 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   }
   package var description: String { text }
 
+  /// Whether both lie on a device, and not on the same one. Asks no text: the broker does this for every envelope.
+  package func isOnAnotherDevice(than other: Address) -> Bool {
+    guard hasDevice, other.hasDevice else { return false }
+    return !device(of: text).elementsEqual(device(of: other.text))
+  }
+
+  private var hasDevice: Bool {
+    switch role {
+    case .host, .agent, .app, .widgetExtension: true
+    case .messageBus, .journal, .provider, .pushServer, .operator: false
+    }
+  }
+
+  private func device(of text: String) -> Substring.UTF8View {
+    text.utf8.dropFirst("device/".utf8.count).prefix { $0 != UInt8(ascii: "/") }
+  }
+
   private func component(_ index: Int) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     return index < parts.count ? String(parts[index]) : nil
   }
 
-  private static func role(of text: String) -> Role? {
-    guard !text.isEmpty, text.utf8.count <= 255, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-    switch (parts.first, parts.count) {
-    case ("message-bus", 1): return .messageBus
-    case ("journal", 1): return .journal
-    case ("provider", 1): return .provider
-    case ("push-server", 1): return .pushServer
-    case ("operator", 2): return .operator
-    case ("device", 3) where parts[2] == "host": return .host
-    case ("device", 4) where parts[2] == "agent" && Int(parts[3]) != nil: return .agent
-    case ("device", 4) where parts[2] == "app": return .app
-    case ("device", 4) where parts[2] == "extension": return .widgetExtension
-    default: return nil
+  /// Asks the bytes, without a text or a list of parts: every envelope that arrives has two addresses.
+  private static func role(of bytes: UnsafeBufferPointer<UInt8>) -> Role? {
+    guard bytes.count <= 255, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
+    var rest = bytes[...]
+    /// The part up to the next slash; `nil` for an empty one.
+    func next() -> Slice<UnsafeBufferPointer<UInt8>>? {
+      let part = rest.prefix { $0 != UInt8(ascii: "/") }
+      rest = rest[part.endIndex...]
+      return part.isEmpty ? nil : part
     }
+    /// The part behind the next slash; `nil` when none follows.
+    func following() -> Slice<UnsafeBufferPointer<UInt8>>? {
+      guard rest.popFirst() != nil else { return nil }
+      return next()
+    }
+    guard let first = next() else { return nil }
+    if rest.isEmpty { return shared.first { $0.name.elementsEqual(first) }?.role }
+    guard following() != nil else { return nil }
+    if first.elementsEqual("operator".utf8) { return rest.isEmpty ? .operator : nil }
+    guard first.elementsEqual("device".utf8), let third = following() else { return nil }
+    if rest.isEmpty { return third.elementsEqual("host".utf8) ? .host : nil }
+    guard let fourth = following(), rest.isEmpty else { return nil }
+    if third.elementsEqual("extension".utf8) { return .widgetExtension }
+    if third.elementsEqual("app".utf8) { return .app }
+    return third.elementsEqual("agent".utf8) && Int(String(decoding: fourth, as: UTF8.self)) != nil ? .agent : nil
   }
+
+  /// The addresses of one part.
+  private static let shared: [(name: String.UTF8View, role: Role)] = [
+    ("message-bus".utf8, .messageBus), ("journal".utf8, .journal), ("provider".utf8, .provider),
+    ("push-server".utf8, .pushServer),
+  ]
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -126,27 +126,34 @@ package enum ConversationTable {
     .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload came to nothing."),
   ]
 
-  private static let byKind: [Kind: ConversationEntry] = Dictionary(
-    uniqueKeysWithValues: all.map { ($0.kind, $0) })
+  /// What a kind is in the table: a line of its own, or an answer to one.
+  private struct Word {
+    let entry: ConversationEntry
+    let answer: Kind.Answer?
+  }
+
+  /// Every kind that may be said, answers too: one look for each envelope.
+  private static let words: [Kind: Word] = {
+    var words: [Kind: Word] = [:]
+    for entry in all {
+      words[entry.kind] = Word(entry: entry, answer: nil)
+      for answer in entry.style.answers { words[entry.kind.answered(answer)] = Word(entry: entry, answer: answer) }
+    }
+    return words
+  }()
 
   /// The line of a kind, or of the kind that it answers.
-  package static subscript(kind: Kind) -> ConversationEntry? { byKind[kind.asked] }
+  package static subscript(kind: Kind) -> ConversationEntry? { (words[kind] ?? words[kind.asked])?.entry }
 
   /// Why an envelope may not be forwarded; `nil` when it may.
   package static func refusal(of header: EnvelopeHeader) -> String? {
-    guard let entry = self[header.kind] else { return "not-in-table" }
+    guard let word = words[header.kind] else { return "not-in-table" }
     let (asker, asked) =
-      header.kind.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
-    if let answer = header.kind.answer {
-      guard entry.style.answers.contains(answer) else { return "not-in-table" }
-    } else if header.kind != entry.kind {
-      return "not-in-table"  // its kind, and an answer that nobody knows
-    }
-    guard entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
+      word.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
+    guard word.entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
       return "not-in-table"
     }
-    if let one = asker.device, let other = asked.device, one != other { return "other-device" }
-    return nil
+    return asker.isOnAnotherDevice(than: asked) ? "other-device" : nil
   }
 }
 

@@ -14,6 +14,14 @@ package struct Kind: Hashable, Sendable, CustomStringConvertible, ExpressibleByS
     self.name = name
   }
 
+  /// Reads a kind from the header's field, where NUL follows it; `nil` when there is anything else.
+  init?(field bytes: UnsafeBufferPointer<UInt8>) {
+    let count = bytes.firstIndex(of: 0) ?? bytes.count
+    guard count > 0, bytes[count...].allSatisfy({ $0 == 0 }), bytes[..<count].allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+    else { return nil }
+    self.name = String(decoding: bytes[..<count], as: UTF8.self)
+  }
+
   package init(stringLiteral name: String) {
     precondition(name.utf8.count <= Kind.maximumLength, "a kind's name is at most 31 bytes: \(name)")
     self.name = name

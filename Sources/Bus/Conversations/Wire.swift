@@ -91,13 +91,17 @@ extension Envelope {
 extension EnvelopeHeader {
   /// Reads the header of one frame and checks that the frame is exactly as long as it says. The body is not looked at.
   package init(decoding bytes: [UInt8]) throws(WireError) {
+    // `withUnsafeBufferPointer` does not carry typed throws out of a throwing closure, a Result does.
+    self = try bytes.withUnsafeBufferPointer { bytes in
+      Result { () throws(WireError) -> EnvelopeHeader in try EnvelopeHeader(decoding: bytes) }
+    }.get()
+  }
+
+  private init(decoding bytes: UnsafeBufferPointer<UInt8>) throws(WireError) {
     guard bytes.count >= Wire.headerLength else { throw WireError(.tooShort) }
     guard bytes[0] == Wire.version else { throw WireError(.unknownVersion) }
     guard bytes[114..<120].allSatisfy({ $0 == 0 }) else { throw WireError(.reservedNotZero) }
-    let field = bytes[1...Wire.kindLength]
-    let name = field.prefix { $0 != 0 }
-    guard field.dropFirst(name.count).allSatisfy({ $0 == 0 }), let kind = Kind(String(decoding: name, as: UTF8.self))
-    else { throw WireError(.malformedKind) }
+    guard let kind = Kind(field: bytes.part(1, Wire.kindLength)) else { throw WireError(.malformedKind) }
     let sourceLength = Int(bytes.integer(at: 104, UInt16.self))
     let destinationLength = Int(bytes.integer(at: 106, UInt16.self))
     let bodyLength = Int(bytes.integer(at: 108, UInt32.self))
@@ -105,9 +109,8 @@ extension EnvelopeHeader {
     guard bytes.count == Wire.headerLength + sourceLength + destinationLength + bodyLength else {
       throw WireError(.lengthMismatch)
     }
-    let sourceEnd = Wire.headerLength + sourceLength
-    guard let source = Address(String(decoding: bytes[Wire.headerLength..<sourceEnd], as: UTF8.self)),
-      let destination = Address(String(decoding: bytes[sourceEnd..<sourceEnd + destinationLength], as: UTF8.self))
+    guard let source = Address(bytes.part(Wire.headerLength, sourceLength)),
+      let destination = Address(bytes.part(Wire.headerLength + sourceLength, destinationLength))
     else { throw WireError(.malformedAddress) }
     self.init(
       kind: kind, sentAt: Timestamp(microseconds: bytes.integer(at: 40, Int64.self)),
@@ -144,17 +147,22 @@ extension [UInt8] {
   }
 
   fileprivate mutating func setInteger<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-    Swift.withUnsafeBytes(of: value.littleEndian) { bytes in
-      for (index, byte) in bytes.enumerated() { self[offset + index] = byte }
-    }
+    withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
+  }
+}
+
+/// Reading at places that the caller has checked to be inside.
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate func part(_ offset: Int, _ count: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: self[offset..<offset + count])
   }
 
   fileprivate func integer<T: FixedWidthInteger>(at offset: Int, _: T.Type) -> T {
-    withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
+    T(littleEndian: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
   fileprivate func identifier(at offset: Int) -> UUID {
-    withUnsafeBytes { UUID(uuid: $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self)) }
+    UUID(uuid: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: offset, as: uuid_t.self))
   }
 
   fileprivate func optionalIdentifier(at offset: Int) -> UUID? {

@@ -35,9 +35,13 @@ package enum SegmentLayout {
   }
 
   static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
-    bytes += self.bytes(UInt32(frame.count))
-    bytes += self.bytes(checksum(frame[...]))
+    append(UInt32(frame.count), to: &bytes)
+    append(checksum(frame[...]), to: &bytes)
     bytes += frame
+  }
+
+  private static func append(_ number: UInt32, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   private static func bytes<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
@@ -79,15 +83,34 @@ package enum SegmentLayout {
     bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
   }
 
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
-  }
+  /// What the byte `b` becomes with `n` more bytes behind it, at `256 * n + b`: eight bytes are taken in one step.
+  private static let table: [UInt32] = {
+    var table: [UInt32] = (0..<256).map { index in
+      (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+    }
+    for index in 256..<2048 {
+      let before: UInt32 = table[index - 256]
+      table.append(table[Int(before & 0xff)] ^ (before >> 8))
+    }
+    return table
+  }()
 
   /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xedb88320).
   static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     table.withUnsafeBufferPointer { table in
-      bytes.withUnsafeBufferPointer { bytes in
-        ~bytes.reduce(~UInt32(0)) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+      bytes.withUnsafeBytes { bytes in
+        var sum = ~UInt32(0)
+        let tail = bytes.count - bytes.count % 8
+        for offset in stride(from: 0, to: tail, by: 8) {
+          var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(sum)
+          sum = 0
+          for behind in stride(from: 1792, through: 0, by: -256) {
+            sum ^= table[behind + Int(word & 0xff)]
+            word >>= 8
+          }
+        }
+        for byte in bytes[tail...] { sum = table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ (sum >> 8) }
+        return ~sum
       }
     }
   }

@@ -40,16 +40,31 @@ package struct Message: Sendable {
   /// The connection that it came over; nil on sockets that are not ROUTERs.
   package let peer: PeerID?
   /// The first content frame.
-  package let bytes: [UInt8]
-  /// What the authenticator admitted the connection as; nil where nobody asked it.
-  package let userID: String?
-  /// The descriptor of the connection in this process, -1 when ZeroMQ does not say. Reused by later connections: trust it no longer than
-  /// until `SocketEvent.disconnected`.
-  package let descriptor: Int32
-  /// The peer's IP address, without its port.
-  package let peerAddress: String?
+  package var bytes: [UInt8]
   /// There was more than one content frame; the others are lost.
   package let isMultipart: Bool
+  let origin: Origin
+
+  /// What the authenticator admitted the connection as; nil where nobody asked it.
+  package var userID: String? { origin.userID }
+  /// The descriptor of the connection in this process, -1 when ZeroMQ does not say. Reused by later connections: trust it no longer than
+  /// until `SocketEvent.disconnected`.
+  package var descriptor: Int32 { origin.descriptor }
+  /// The peer's IP address, without its port.
+  package var peerAddress: String? { origin.peerAddress }
+}
+
+/// What is the same for all messages of a connection, and shared by them.
+final class Origin: Sendable {
+  let userID: String?
+  let descriptor: Int32
+  let peerAddress: String?
+
+  init(userID: String?, descriptor: Int32, peerAddress: String?) {
+    self.userID = userID
+    self.descriptor = descriptor
+    self.peerAddress = peerAddress
+  }
 }
 
 /// The messages that a socket received in one go, in the order of their arrival: at most 256, or the first that together
@@ -66,6 +81,12 @@ package struct Batch: RandomAccessCollection, Sendable {
   package subscript(index: Int) -> Message { messages[index] }
 
   var isFull: Bool { messages.count >= Self.capacity || byteCount >= Self.capacityInBytes }
+
+  /// Hands over each message for good, in order: its bytes can be taken out, and changed where they are.
+  package mutating func drain(_ take: (inout Message) -> Void) {
+    for index in messages.indices { take(&messages[index]) }
+    removeAll()
+  }
 
   mutating func append(_ message: Message) {
     messages.append(message)

@@ -177,10 +177,7 @@ extension Socket: Polled {
         ownEvents.append(.foreignRoutingID(descriptor: origin.descriptor))
         continue
       }
-      batch.append(
-        Message(
-          peer: peer, bytes: bytes, userID: origin.userID, descriptor: origin.descriptor,
-          peerAddress: origin.peerAddress, isMultipart: isMultipart))
+      batch.append(Message(peer: peer, bytes: bytes, isMultipart: isMultipart, origin: origin))
     }
     frame.clear()
   }
@@ -221,14 +218,8 @@ extension RawSocket {
   }
 }
 
-/// What is the same for all messages of a connection, so that it is read from ZeroMQ once and not once per message.
+/// The origins of the connections that there are, read from ZeroMQ once and not once per message.
 private struct Origins {
-  struct Origin {
-    let userID: String?
-    let descriptor: Int32
-    let peerAddress: String?
-  }
-
   private var byPeer: [PeerID: Origin] = [:]
   /// Who had the descriptor last: at most one peer per descriptor is kept.
   private var byDescriptor: [Int32: PeerID] = [:]

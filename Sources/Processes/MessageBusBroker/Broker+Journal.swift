@@ -34,12 +34,7 @@ struct Stall {
 extension Broker {
   /// Tells the routing of something, and does what it says.
   func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Effect]) {
-    guard var routing else { return }
-    self.routing = nil  // so that the value is changed in place
-    routing.now = .now
-    let effects = body(&routing)
-    self.routing = routing
-    perform(effects)
+    perform(routing?.decide(at: .now, body) ?? [])
   }
 
   private func perform(_ effects: [Routing<PeerID>.Effect]) {
@@ -76,21 +71,21 @@ extension Broker {
     for effect in effects {
       switch effect {
       case .record: break
-      case .forward(let frame, let header, let line): consequences += forward(frame, header, to: line)
+      case .forward(let frame, let line): consequences += forward(frame, to: line)
       case .cutOff(let descriptor): end(descriptor)
       case .raise(let signal): raise(signal)
       }
     }
-    for frame in records(of: effects) { show(frame) }
+    if !subscriptions.isEmpty {
+      for frame in records(of: effects) { show(frame) }
+    }
     return consequences
   }
 
-  private func forward(
-    _ frame: [UInt8], _ header: EnvelopeHeader, to line: PeerID
-  ) -> [Routing<PeerID>.Effect] {
+  private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Effect] {
     let result = send(frame, to: line)
     guard result != .queued else { return [] }
-    return routing?.notSent(header, on: line, isGone: result == .unroutable) ?? []
+    return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []
   }
 
   private func send(_ frame: [UInt8], to line: PeerID) -> SendResult {
@@ -102,8 +97,21 @@ extension Broker {
     }
   }
 
-  /// An XPUB drops what a slow viewer has no room for, so this waits for nobody.
-  private func show(_ frame: [UInt8]) { _ = try? tap?.send(frame) }
+  /// An XPUB drops what a slow viewer has no room for, so this waits for nobody. Without a viewer it costs nothing.
+  private func show(_ frame: [UInt8]) {
+    if !subscriptions.isEmpty { _ = try? tap?.send(frame) }
+  }
+
+  /// An XPUB tells of the first subscription to a prefix (1, the prefix) and of the end of the last one (0, the prefix).
+  func subscribed(_ batch: Batch) {
+    for message in batch {
+      switch message.bytes.first {
+      case 1: subscriptions.insert(message.bytes.dropFirst())
+      case 0: subscriptions.remove(message.bytes.dropFirst())
+      default: break
+      }
+    }
+  }
 
   /// Removes the oldest segments when the journal is over its limit, after it has said so.
   func trim() {

@@ -24,6 +24,8 @@ package actor Broker {
   var router: Socket?
   var tap: Socket?
   private var authenticator: Authenticator?
+  /// What viewers at the tap want to see: prefixes.
+  var subscriptions: Set<ArraySlice<UInt8>> = []
   var connections = OpenConnections(limit: 0)
   /// Where the router and the tap listen, as ZeroMQ names it.
   var endpoints: [Door: String] = [:]
@@ -76,8 +78,7 @@ package actor Broker {
     endpoints = [.bus: endpoint.description, .tap: tapEndpoint.description]
     router.onEvent { self.told($0) }
     tap.onEvent { self.toldOfBoth($0, at: .tap) }
-    // Subscriptions are ZeroMQ's own matter; they are read so that they do not pile up.
-    tap.onMessages { _ in }
+    tap.onMessages { self.subscribed($0) }
     listenToPeers()
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
@@ -188,18 +189,22 @@ package actor Broker {
   // MARK: What happens
 
   /// Takes what peers say, from now on.
-  func listenToPeers() { router?.onMessages { self.received($0) } }
+  func listenToPeers() { router?.onMessages { self.received(&$0) } }
 
-  func received(_ messages: some Sequence<Message>) {
-    guard stall == nil else { return keep(messages) }
+  private func received(_ batch: inout Batch) {
+    guard stall == nil else { return keep(batch) }
     decide { routing in
-      messages.flatMap { message -> [Routing<PeerID>.Effect] in
-        guard let line = message.peer, let key = message.userID else { return [] }
-        guard !message.isMultipart else {
-          return routing.receivedMultipart(on: line, key: key, descriptor: message.descriptor)
-        }
-        return routing.received(message.bytes, on: line, key: key, descriptor: message.descriptor)
-      }
+      batch.drain { routing.received(&$0) }
+      return routing.takeEffects()
+    }
+  }
+
+  /// Takes what was kept for later.
+  func received(_ kept: some Sequence<Message>) {
+    guard stall == nil else { return keep(kept) }
+    decide { routing in
+      for var message in kept { routing.received(&message) }
+      return routing.takeEffects()
     }
   }
 
@@ -224,6 +229,16 @@ package actor Broker {
       decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
     default: break
     }
+  }
+}
+
+extension Routing<PeerID> {
+  /// A message arrived, whose frame is taken out of it, so that the broker's stamp needs no copy.
+  fileprivate mutating func received(_ message: inout Message) {
+    guard let line = message.peer, let key = message.userID else { return }
+    let descriptor = message.descriptor
+    guard !message.isMultipart else { return receivedMultipart(on: line, key: key, descriptor: descriptor) }
+    received(exchange(&message.bytes, with: []), on: line, key: key, descriptor: descriptor)
   }
 }
 

@@ -11,7 +11,7 @@ struct Routing<Line: Hashable & Sendable> {
     /// Append this stamped frame to the journal, and show it on the tap.
     case record([UInt8])
     /// Send this stamped frame over a connection.
-    case forward([UInt8], EnvelopeHeader, to: Line)
+    case forward([UInt8], to: Line)
     /// End the connection that has this descriptor.
     case cutOff(Int32)
     /// Send this process a signal.
@@ -129,40 +129,41 @@ struct Routing<Line: Hashable & Sendable> {
     return try? Envelope(header: answer, body: body).encoded()
   }
 
+  /// Tells of something that happens at this time, and returns what is to be done about it.
+  mutating func decide(at time: Timestamp, _ happened: (inout Self) -> [Effect]) -> [Effect] {
+    now = time
+    return happened(&self)
+  }
+
   // MARK: Frames
 
-  /// A frame arrived.
+  /// A frame arrived. The effects are those of a batch: `takeEffects` hands them over.
   ///
   /// - Parameters:
   ///   - key: the key that the connection has proven to hold.
   ///   - descriptor: what names the connection when its end is told; -1 when unknown.
-  mutating func received(_ frame: [UInt8], on line: Line, key: String, descriptor: Int32) -> [Effect] {
+  mutating func received(_ frame: consuming [UInt8], on line: Line, key: String, descriptor: Int32) {
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
-      refuse("not-registered", decoded(frame), owner: key, on: line, known: nil)
-      return takeEffects()
+      return refuse("not-registered", decoded(copy frame), owner: key, on: line, known: nil)
     }
-    guard peer.rubbish < Self.rubbishLimit else { return [] }
+    guard peer.rubbish < Self.rubbishLimit else { return }
     let header: EnvelopeHeader
     do {
-      header = try EnvelopeHeader(decoding: frame)
+      header = try EnvelopeHeader(decoding: copy frame)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
-      refuseRubbish(reason, of: peer, on: line)
-      return takeEffects()
+      return refuseRubbish(reason, of: peer, on: line)
     }
     judge(frame, header, peer, line)
-    return takeEffects()
   }
 
-  /// A message of several frames arrived, which is no envelope.
-  mutating func receivedMultipart(on line: Line, key: String, descriptor: Int32) -> [Effect] {
+  /// A message of several frames arrived, which is no envelope. The effects are those of a batch, as above.
+  mutating func receivedMultipart(on line: Line, key: String, descriptor: Int32) {
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
-      refuse("not-an-envelope", nil, owner: key, on: line, known: nil)
-      return takeEffects()
+      return refuse("not-an-envelope", nil, owner: key, on: line, known: nil)
     }
-    guard peer.rubbish < Self.rubbishLimit else { return [] }
+    guard peer.rubbish < Self.rubbishLimit else { return }
     refuseRubbish("not-an-envelope", of: peer, on: line)
-    return takeEffects()
   }
 
   /// Refuses what no sending library of ours sends, and cuts the connection off when there is no end of it.
@@ -175,7 +176,7 @@ struct Routing<Line: Hashable & Sendable> {
     if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
   }
 
-  private mutating func judge(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+  private mutating func judge(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let own = peer.address ?? peer.owner.onlyAddress
     let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySpeak(as: header.source)
     guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: own) }
@@ -196,16 +197,13 @@ struct Routing<Line: Hashable & Sendable> {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
     }
     if isHello { return hello(frame, header, peer, line) }
-    accept(frame, header, peer.generation)
-    switch header.destination.role {
-    case .journal: break
-    case .messageBus: answer(header, body: frame.suffix(header.bodyLength), on: line)
-    default: break
-    }
+    guard header.destination.role == .messageBus else { return accept(frame, header, peer.generation) }
+    accept(copy frame, header, peer.generation)
+    answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
   /// Stamps, records and forwards.
-  mutating func accept(_ frame: [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
+  mutating func accept(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
     let destination = lines[header.destination]
     let life = destination.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
@@ -213,18 +211,19 @@ struct Routing<Line: Hashable & Sendable> {
     guard header.destination.role != .journal, header.destination != .messageBus else { return }
     interest.note(header.source, in: header.destination)
     if let destination {
-      effects.append(.forward(stamped, header, to: destination))
+      effects.append(.forward(stamped, to: destination))
     } else {
       undelivered(header, .unreachable)
     }
   }
 
-  private mutating func stamp(_ frame: [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32) -> [UInt8] {
+  private mutating func stamp(
+    _ frame: consuming [UInt8], sourceGeneration: UInt32, destinationGeneration: UInt32
+  ) -> [UInt8] {
     sequence += 1
-    var stamped = frame
     EnvelopeHeader.stamp(
-      &stamped, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
-    return stamped
+      &frame, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
+    return frame
   }
 
   // MARK: What the broker itself says
@@ -270,7 +269,7 @@ struct Routing<Line: Hashable & Sendable> {
     let life = line.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
     effects.append(.record(stamped))
-    if let line { effects.append(.forward(stamped, envelope.header, to: line)) }
+    if let line { effects.append(.forward(stamped, to: line)) }
   }
 
   /// A refusal is one envelope: to the key's owner if that is one address, else for the journal only.
@@ -291,6 +290,7 @@ struct Routing<Line: Hashable & Sendable> {
 
   private func decoded(_ frame: [UInt8]) -> EnvelopeHeader? { try? EnvelopeHeader(decoding: frame) }
 
+  /// What has to be done since it was last asked for, in order.
   mutating func takeEffects() -> [Effect] {
     defer { effects = [] }
     return effects
@@ -327,9 +327,11 @@ extension Routing {
 
   /// A frame could not be sent. What the broker itself said is lost then: it is told again at the next hello, or it is
   /// an answer, whose asker has a deadline.
-  mutating func notSent(_ header: EnvelopeHeader, on line: Line, isGone: Bool) -> [Effect] {
+  mutating func notSent(_ frame: [UInt8], on line: Line, isGone: Bool) -> [Effect] {
     if isGone, peers[line]?.state == .current { disconnect(line, .disconnected) }
-    if header.source != .messageBus { undelivered(header, isGone ? .unreachable : .busy) }
+    if let header = decoded(frame), header.source != .messageBus {
+      undelivered(header, isGone ? .unreachable : .busy)
+    }
     return takeEffects()
   }
 

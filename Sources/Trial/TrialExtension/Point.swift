@@ -3,6 +3,7 @@ import WidgetKit
 
 /// A point of the way that a test waits for, and at which it can have this process held and killed.
 enum Point: String {
+  case launched
   case timeline
   case resumed
   case handler

@@ -1,0 +1,117 @@
+"""message-bus against a ROUTER proxy in C: the same two peers, in C, exchange the same envelopes through either."""
+
+import json
+
+from cluster import AGENT, HOST, Cluster, Tool, cpu_seconds
+from figure import Figure
+
+BODIES = [(100, "100 B"), (1024, "1 KiB")]
+WINDOW, REQUESTS, ROUND_TRIPS = 128, 6000, 1000
+
+
+class Line:
+    """Two peers on one bus, and the process of that bus."""
+
+    def __init__(self, tools, pid, endpoint, server_key, host, agent):
+        self.pid = pid
+        self.peers = Tool(f"{tools}/peers", endpoint, server_key, HOST, *host, AGENT, *agent)
+        self.peers.hear()
+
+    def load(self, body):
+        """Microseconds of the bus's CPU time for one envelope, with many under way."""
+        self.peers.ask(body, WINDOW, 200)
+        before = cpu_seconds(self.pid)
+        self.peers.ask(body, WINDOW, REQUESTS)
+        return (cpu_seconds(self.pid) - before) / (2 * REQUESTS) * 1e6
+
+    def round_trips(self, body):
+        """p50 and p99 of one request after the other, in microseconds; and the CPU time of one envelope then."""
+        self.peers.ask(body, 1, 100)
+        before = cpu_seconds(self.pid)
+        _, middle, worst = self.peers.ask(body, 1, ROUND_TRIPS)
+        return float(middle), float(worst), (cpu_seconds(self.pid) - before) / (2 * ROUND_TRIPS) * 1e6
+
+
+def keys(cluster, name):
+    with open(f"{cluster.folder}/keys/{name}.json") as file:
+        pair = json.load(file)
+    return pair["publicKey"], pair["secretKey"]
+
+
+def watched(cluster, tools, bus, line, body):
+    """The load with a viewer at the tap."""
+    viewer = Tool(f"{tools}/viewer", bus["tap"], bus["publicKey"], *keys(cluster, "operator"))
+    try:
+        # A subscription is not acknowledged: it stands when something was seen.
+        seen = False
+        for _ in range(200):
+            line.peers.ask(body, 1, 20)
+            seen = seen or viewer.is_readable()
+            if seen:
+                break
+        if not seen:
+            raise RuntimeError("the viewer at the tap saw nothing")
+        return line.load(body)
+    finally:
+        viewer.close()
+        line.peers.ask(body, 1, 20)
+
+
+class Round:
+    """Both buses with their peers, begun anew: how a process came to lie on the cores would favour one of them for good."""
+
+    def __init__(self, run, cluster):
+        self.cluster, self.tools = cluster, run.tools
+        cluster.start_bus()
+        self.proxy = Tool(f"{run.tools}/proxy")
+        with open(f"{cluster.folder}/bus/bus.json") as file:
+            self.bus = json.load(file)
+        pairs = keys(cluster, "host"), keys(cluster, "agent-1")
+        self.lines = {
+            "ours": Line(
+                run.tools, cluster.processes["message-bus"], self.bus["endpoint"], self.bus["publicKey"], *pairs),
+            "limit": Line(run.tools, self.proxy.process.pid, *self.proxy.hear(), *pairs),
+        }
+
+    def measure(self, order, note):
+        for body, _ in BODIES:
+            for who in order:
+                note((who, body, "load"), self.lines[who].load(body))
+            note(("watched", body, "load"), watched(self.cluster, self.tools, self.bus, self.lines["ours"], body))
+            for who in order:
+                for what, value in zip(["p50", "p99", "single"], self.lines[who].round_trips(body)):
+                    note((who, body, what), value)
+
+    def close(self):
+        for line in self.lines.values():
+            line.peers.close()
+        self.proxy.close()
+        self.cluster.stop_bus()
+
+
+def measure(run):
+    cluster = Cluster(run.scratch, "broker", run.executables)
+    run.at_end(cluster.stop)
+    found = {}
+    for number in run.rounds(15):
+        both = Round(run, cluster)
+        try:
+            both.measure(
+                ["ours", "limit"] if number % 2 else ["limit", "ours"],
+                lambda what, value: found.setdefault(what, []).append(value))
+        finally:
+            both.close()
+    figures = []
+    for what, name, unit, goal in [
+        ("load", "CPU per envelope", "µs", 1.3), ("single", "CPU per envelope, one at a time", "µs", None),
+        ("p50", "round trip p50", "µs", 1.3), ("p99", "round trip p99", "µs", 1.5),
+    ]:
+        for body, size in BODIES:
+            figures.append(Figure(
+                f"broker: {name}, {size}", unit, found["ours", body, what], found["limit", body, what], "C proxy", goal))
+        if what == "load":
+            for body, size in BODIES:
+                figures.append(Figure(
+                    f"broker: {name} with a viewer, {size}", unit, found["watched", body, what],
+                    found["ours", body, what], "no viewer"))
+    return figures

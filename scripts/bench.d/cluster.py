@@ -1,0 +1,147 @@
+"""Processes and clusters of scripts/bench: each in a folder of its own, on the loopback interface, stopped in the end."""
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+
+DEVICE = "bench"
+BUNDLE = "com.example.Trial.Widget"
+GROUP = "group.com.example.Trial"
+HOST = f"device/{DEVICE}/host"
+AGENT = f"device/{DEVICE}/agent/1"
+EXTENSION = f"device/{DEVICE}/extension/{BUNDLE}"
+
+
+def cpu_seconds(pid):
+    """The CPU time of all threads of a process so far, to the nanosecond (CPUCLOCK_SCHED)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+class Tool:
+    """One of the small C programs, spoken to by lines."""
+
+    def __init__(self, path, *first_line):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if first_line:
+            self.tell(*first_line)
+
+    def tell(self, *words):
+        self.process.stdin.write(" ".join(str(word) for word in words) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.process.args[0]} ended with {self.process.wait()}")
+        return line.split()
+
+    def ask(self, *words):
+        self.tell(*words)
+        return self.hear()
+
+    def is_readable(self):
+        """Whether it has said something."""
+        return bool(select.select([self.process.stdout], [], [], 0)[0])
+
+    def close(self):
+        """Ends it, and returns what it still said."""
+        self.process.stdin.close()
+        last = self.process.stdout.read().split()
+        self.process.wait()
+        return last
+
+
+class Cluster:
+    """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself."""
+
+    def __init__(self, scratch, name, executables, url_path="/figures?size=1000", settings=None):
+        self.executables = executables
+        self.folder = f"{scratch}/{name}"
+        self.logs = f"{self.folder}/logs"
+        self.processes = {}
+        os.makedirs(self.logs, mode=0o700)
+        self.config = f"{self.folder}/widgetlab.yaml"
+        lines = [
+            f"device:\n  name: {DEVICE}", f"appGroups:\n  - {GROUP}", "extensions:", f"  - bundle: {BUNDLE}",
+            "    executable: trial-extension", "    environment:", f"      TRIAL_URL: ${{provider.url}}{url_path}",
+            f"      TRIAL_GROUP: {GROUP}", "provider:\n  executable: provider-server",
+        ]
+        if settings:
+            lines += ["settings:"] + [f"  {key}: {value}" for key, value in settings.items()]
+        with open(self.config, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        subprocess.run(
+            [f"{executables}/widgetlab", "keys", "--instance", self.folder, "--config", self.config], check=True,
+            stdout=subprocess.DEVNULL)
+
+    def start(self, name):
+        """Starts a standing process, and returns the time of it in microseconds since 1970."""
+        own = {
+            "message-bus": [],
+            "process-agent": ["--config", self.config, "--number", "1", "--executables", self.executables],
+            "host-system": ["--config", self.config],
+        }
+        if name == "provider-server":
+            words = ["--announce", f"{self.folder}/provider.json"]
+        else:
+            words = ["--instance", self.folder] + own[name]
+        words = [f"{self.executables}/{name}"] + words + ["--die-with-parent", str(os.getpid())]
+        with open(f"{self.logs}/{name}.log", "a") as log:
+            began = time.time_ns() // 1000
+            pid = os.posix_spawn(
+                words[0], words, os.environ,
+                file_actions=[(os.POSIX_SPAWN_DUP2, log.fileno(), 1), (os.POSIX_SPAWN_DUP2, log.fileno(), 2)])
+        self.processes[name] = pid
+        return began
+
+    def wait_for_file(self, name, within=20):
+        end = time.monotonic() + within
+        while not os.path.exists(f"{self.folder}/{name}"):
+            if time.monotonic() > end:
+                raise RuntimeError(f"{self.folder}/{name} did not appear within {within} s; see {self.logs}")
+            time.sleep(0.01)
+
+    def start_bus(self):
+        self.start("message-bus")
+        self.wait_for_file("bus/bus.json")
+
+    def stop_bus(self):
+        """Ends the bus, and forgets what it wrote."""
+        self.kill("message-bus")
+        os.remove(f"{self.folder}/bus/bus.json")
+        shutil.rmtree(f"{self.folder}/journal")
+
+    def start_device(self):
+        """The bus, the provider, the agent and the host."""
+        self.start_bus()
+        self.start("provider-server")
+        self.wait_for_file("provider.json")
+        self.start("process-agent")
+        self.start("host-system")
+
+    def kill(self, name):
+        pid = self.processes.pop(name)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+    @property
+    def group(self):
+        return f"{self.folder}/device/{DEVICE}/groups/{GROUP}"
+
+    def forget_result(self):
+        """Lets the trial extension download again."""
+        if os.path.exists(f"{self.group}/trial-result"):
+            os.remove(f"{self.group}/trial-result")
+
+    def hold(self, point):
+        """Holds the trial extension at a point of its way."""
+        os.makedirs(self.group, exist_ok=True)
+        open(f"{self.group}/hold-{point}", "w").close()
+
+    def stop(self):
+        for name in list(self.processes):
+            self.kill(name)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,132 @@
+"""How quickly an extension is there: spawned, and woken for the events of its session."""
+
+from statistics import median
+
+from bus import Journal, Peer, printed, progress
+from cluster import AGENT, EXTENSION, GROUP, HOST, Cluster
+from figure import Figure
+
+SIGKILL = 9
+
+
+class Spawner:
+    """A bus and an agent, with this program in the place of the host."""
+
+    def __init__(self, run):
+        self.cluster = Cluster(run.scratch, "spawn", run.executables)
+        run.at_end(self.cluster.stop)
+        self.cluster.start_bus()
+        self.cluster.start("process-agent")
+        self.host = Peer(self.cluster.folder, "host", HOST)
+        run.at_end(self.host.close)
+        self.host.wait(lambda e: e.kind == "agent.started", 20, "agent.started")
+        self.journal = Journal(self.cluster.folder)
+
+    def spawn(self, executable, first_line):
+        """Milliseconds from the agent's readiness to spawn to the child's first line, and from the request to `process.ready`
+        (None for a child that never says it)."""
+        self.journal.forget()
+        self.host.kept = []
+        request = {
+            "address": EXTENSION, "executable": executable, "environment": {"TRIAL_GROUP": GROUP},
+            "container": f"{self.cluster.folder}/device/container", "groups": {GROUP: self.cluster.group},
+            "reason": "bench"}
+        _, asked = self.host.request("process.spawn", AGENT, request)
+        ready = None
+        if executable == "trial-extension":
+            said = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
+            ready = (said.sent_at - asked) / 1e3
+        registered = self.journal.wait(lambda e: e.kind == "life.register/ok", "life.register/ok")
+        line = self.journal.wait(printed(first_line), f"the line '{first_line}'")
+        if ready is not None:
+            self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
+        self.host.wait(lambda e: e.kind == "process.exited", 20, "process.exited")
+        return (int(line.json["line"].split()[-1]) - registered.sent_at) / 1e3, ready
+
+
+def spawn_both(spawner, run):
+    bare, _ = spawner.spawn(f"{run.tools}/bare", "began ")
+    first, ready = spawner.spawn("trial-extension", "reached launched ")
+    return bare, first, ready
+
+
+def measure_spawn(run):
+    spawner = Spawner(run)
+    spawn_both(spawner, run)
+    rounds = [spawn_both(spawner, run) for _ in run.rounds(31)]
+    bare, first, ready = (list(column) for column in zip(*rounds))
+    return [
+        Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable"),
+        Figure("extension: the host's word to process.ready", "ms", ready, bare, "bare executable"),
+    ]
+
+
+class Woken:
+    """A whole device. Each round one small download; its owner runs, is suspended or is dead when it ends."""
+
+    def __init__(self, run, name, delay, suspend_after):
+        self.cluster = Cluster(
+            run.scratch, name, run.executables, f"/figures?size=1000&delay={delay}&seed=bench",
+            {"suspendAfter": suspend_after, "completionDeadline": 600})
+        run.at_end(self.cluster.stop)
+        self.cluster.start_device()
+        self.operator = Peer(self.cluster.folder, "operator", "operator/bench")
+        run.at_end(self.operator.close)
+        self.journal = Journal(self.cluster.folder)
+
+    def began(self):
+        """A download is under way."""
+        self.journal.forget()
+        self.cluster.forget_result()
+        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"}, within=30)
+        self.journal.wait(progress("started"), "a download")
+
+    def waited(self, kind, timelines):
+        """Milliseconds from the end of the last task to the first envelope of the kind, by their senders' clocks; returns when
+        so many timelines were stored and the device rests."""
+        ended = self.journal.wait(progress("finished"), "the end of the download")
+        first = self.journal.wait(lambda e: e.kind == kind and e.sent_at >= ended.sent_at, kind)
+        self.journal.wait(lambda e: e.kind == "session.acknowledged", "session.acknowledged")
+        self.journal.wait_for(timelines, lambda e: e.kind == "timeline.stored", "timeline.stored")
+        return (first.sent_at - ended.sent_at) / 1e3
+
+    def running(self):
+        self.began()
+        return self.waited("delegate.called", timelines=1)
+
+    def suspended(self):
+        self.began()
+        self.journal.wait(self.state("suspended"), "the suspension")
+        return self.waited("handler.called", timelines=2)
+
+    def dead(self):
+        self.began()
+        self.operator.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
+        self.journal.wait(self.state("absent"), "the host's word of the death")
+        return self.waited("handler.called", timelines=2)
+
+    def state(self, state):
+        return lambda e: e.kind == "process.state" and e.json["state"] == state and e.json["address"] == EXTENSION
+
+
+def measure_wake(run):
+    spawner = Spawner(run)
+    quick = Woken(run, "wake-quick", delay=30, suspend_after=60)
+    slow = Woken(run, "wake-slow", delay=400, suspend_after=0.05)
+    spawner.spawn(f"{run.tools}/bare", "began ")
+    quick.running()
+    slow.suspended()
+    found = {"running": [], "suspended": [], "dead": [], "bare": []}
+    for _ in run.rounds(21):
+        found["running"].append(quick.running())
+        found["suspended"].append(slow.suspended())
+        found["dead"].append(slow.dead())
+        found["bare"].append(spawner.spawn(f"{run.tools}/bare", "began ")[0])
+    floor = 2 * median(found["bare"]) + 5
+    return [
+        Figure("extension: last task ended to the first delegate call, running", "ms", found["running"], goal=3),
+        Figure("extension: last task ended to the handler, suspended", "ms", found["suspended"], goal=3),
+        Figure(
+            "extension: last task ended to the handler, dead", "ms", found["dead"], goal=floor,
+            goal_text=f"≤ {floor:.2f} ms (2 × bare + 5)"),
+    ]

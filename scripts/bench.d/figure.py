@@ -1,0 +1,58 @@
+"""What scripts/bench measured, beside what it is held against."""
+
+import math
+from statistics import median
+
+
+def percentile(values, share):
+    """The value that so large a share of all is not above: nearest rank."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+class Figure:
+    """One line of the table.
+
+    A figure with a `limit` is a ratio: each round's value over the limit's of the same round, and the goal is for the median of
+    those. Without one the goal, if there is any, is for the value itself.
+    """
+
+    def __init__(self, name, unit, values, limit=None, limit_name="", goal=None, goal_text=None, value=None):
+        self.name, self.unit, self.values, self.limit, self.limit_name = name, unit, values, limit, limit_name
+        self.goal = goal
+        self.value = median(values) if value is None else value
+        self.ratio = median(own / other for own, other in zip(values, limit)) if limit else None
+        self.goal_text = goal_text or (f"≤ {goal:g}{' ×' if limit else ' ' + unit}" if goal else "")
+
+    @property
+    def verdict(self):
+        if self.goal is None:
+            return ""
+        reached = self.ratio if self.limit else self.value
+        return "met" if reached <= self.goal else "missed" if reached <= 2 * self.goal else "over twice"
+
+    def cells(self):
+        def number(value):
+            return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
+
+        spread = f"{number(min(self.values))}–{number(max(self.values))}"
+        limit = f"{number(median(self.limit))} ({self.limit_name})" if self.limit else ""
+        ratio = f"{self.ratio:.2f} ×" if self.limit else ""
+        return [
+            self.name, f"{number(self.value)} {self.unit}", spread, str(len(self.values)), limit, ratio, self.goal_text,
+            self.verdict]
+
+    def json(self):
+        return {
+            "name": self.name, "unit": self.unit, "value": self.value, "samples": self.values,
+            "limit": {"name": self.limit_name, "value": median(self.limit), "samples": self.limit} if self.limit else None,
+            "ratio": self.ratio, "goal": self.goal, "goalText": self.goal_text, "verdict": self.verdict or None}
+
+
+def table(figures):
+    rows = [["figure", "median", "from–to", "n", "limit", "ratio", "goal", ""]] + [figure.cells() for figure in figures]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) if column in (0, 4, 6, 7) else cell.rjust(width)
+                  for column, (cell, width) in enumerate(zip(row, widths))).rstrip()
+        for row in rows]

@@ -1,0 +1,159 @@
+// Two peers on one bus, whichever it is: one asks `process.list` as the host, the other answers as the agent. One program
+// for both, so that only what lies between them differs.
+//
+// The first line of standard input says where and who:
+//   ENDPOINT SERVERKEY  ADDRESS PUBLIC SECRET (of the host)  ADDRESS PUBLIC SECRET (of the agent)
+// Each line after it is one run, `BODY WINDOW COUNT`: so many requests with bodies of so many bytes, so many of them under
+// way at a time. It is answered with `SECONDS P50 P99`: of the whole, and of one round trip in microseconds.
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+enum { most_body = 4096, most_window = 512, patience_in_ms = 20000 };
+
+struct peer {
+  void *socket;
+  char address[256];
+  uint8_t frame[header_length + 512 + most_body];
+  size_t count;
+};
+
+static struct peer host, agent;
+static uint64_t next_number = 1;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void compose(struct peer *peer, const char *kind, const char *destination, const char *body, size_t length) {
+  uint8_t *frame = peer->frame;
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  const int64_t microseconds = (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+  memset(frame, 0, header_length);
+  frame[0] = 1;
+  strncpy((char *)frame + kind_offset, kind, kind_length);
+  memcpy(frame + 40, &microseconds, 8);
+  store16(frame + source_length_offset, (uint16_t)strlen(peer->address));
+  store16(frame + destination_length_offset, (uint16_t)strlen(destination));
+  store32(frame + body_length_offset, (uint32_t)length);
+  uint8_t *end = frame + header_length;
+  memcpy(end, peer->address, strlen(peer->address));
+  memcpy(end += strlen(peer->address), destination, strlen(destination));
+  memcpy(end += strlen(destination), body, length);
+  peer->count = (size_t)(end + length - frame);
+}
+
+// Sends with an id of its own, whose first half is a number that only grows.
+static void send_numbered(struct peer *peer, uint64_t number) {
+  const uint64_t half = UINT64_C(0x8000400000000000) ^ (uint64_t)getpid();
+  memcpy(peer->frame + id_offset, &number, 8);
+  memcpy(peer->frame + id_offset + 8, &half, 8);
+  need(zmq_send(peer->socket, peer->frame, peer->count, 0) >= 0, "zmq_send");
+}
+
+static void say_hello(struct peer *peer, unsigned number) {
+  char body[128];
+  snprintf(body, sizeof body, "{\"incarnation\":\"%08X-0000-4000-8000-%012X\",\"pid\":%d}", number, (unsigned)getpid(), getpid());
+  compose(peer, "peer.hello", "message-bus", body, strlen(body));
+  send_numbered(peer, next_number++);
+  uint8_t answer[header_length + 1024];
+  zmq_pollitem_t item = {peer->socket, 0, ZMQ_POLLIN, 0};
+  do {
+    need(zmq_poll(&item, 1, patience_in_ms) == 1, "no welcome");
+    need(zmq_recv(peer->socket, answer, sizeof answer, 0) >= header_length, "no envelope");
+  } while (!is_kind(answer, "peer.hello/ok"));
+}
+
+static void connect_peer(void *context, struct peer *peer, const char *endpoint, const char *server, const char *public_key, const char *secret_key) {
+  peer->socket = bus_socket(context, ZMQ_DEALER);
+  be_client(peer->socket, server, public_key, secret_key);
+  need(zmq_connect(peer->socket, endpoint) == 0, "zmq_connect");
+}
+
+// Answers what the agent was asked. Returns 0 when there was nothing.
+static int answer_one(void) {
+  uint8_t frame[sizeof agent.frame];
+  if (zmq_recv(agent.socket, frame, sizeof frame, ZMQ_DONTWAIT) < header_length) return 0;
+  if (!is_kind(frame, "process.list")) return 1;
+  memcpy(agent.frame + cause_offset, frame + id_offset, 16);
+  send_numbered(&agent, next_number++);
+  return 1;
+}
+
+// Takes one answer. Returns 0 when there was nothing, and the number of the request otherwise; 1 for what is no answer.
+static uint64_t take_one(void) {
+  uint8_t frame[sizeof host.frame];
+  uint64_t number;
+  if (zmq_recv(host.socket, frame, sizeof frame, ZMQ_DONTWAIT) < header_length) return 0;
+  if (!is_kind(frame, "process.list/ok")) return 1;
+  memcpy(&number, frame + cause_offset, 8);
+  return number;
+}
+
+static int by_size(const void *left, const void *right) {
+  const double difference = *(const double *)left - *(const double *)right;
+  return difference < 0 ? -1 : difference > 0;
+}
+
+static void run(size_t body, size_t window, size_t count) {
+  static char text[most_body];
+  memset(text, ' ', body);
+  memcpy(text, "{}", 2);
+  compose(&host, "process.list", agent.address, text, body);
+  compose(&agent, "process.list/ok", host.address, text, body);
+  double *sent = calloc(count, sizeof *sent), *took = calloc(count, sizeof *took);
+  zmq_pollitem_t items[] = {{host.socket, 0, ZMQ_POLLIN, 0}, {agent.socket, 0, ZMQ_POLLIN, 0}};
+  // The answers are numbered too, from above the requests.
+  const uint64_t first = next_number;
+  next_number += count;
+  size_t asked = 0, done = 0;
+  const double begin = now();
+  while (done < count) {
+    while (asked < count && asked - done < window) {
+      sent[asked] = now();
+      send_numbered(&host, first + asked++);
+    }
+    need(zmq_poll(items, 2, patience_in_ms) > 0, "an envelope did not come");
+    if (items[1].revents) while (answer_one()) continue;
+    uint64_t number;
+    if (items[0].revents) while ((number = take_one())) {
+      if (number < first || number >= first + count) continue;
+      took[number - first] = now() - sent[number - first];
+      done++;
+    }
+  }
+  const double seconds = now() - begin;
+  qsort(took, count, sizeof *took, by_size);
+  printf("%.6f %.3f %.3f\n", seconds, took[count / 2] * 1e6, took[count * 99 / 100] * 1e6);
+  fflush(stdout);
+  free(sent);
+  free(took);
+}
+
+int main(void) {
+  char endpoint[256], server[41], keys[4][41];
+  need(scanf("%255s %40s %255s %40s %40s %255s %40s %40s", endpoint, server, host.address, keys[0], keys[1], agent.address,
+             keys[2], keys[3]) == 8, "who and where, on standard input");
+  void *context = zmq_ctx_new();
+  connect_peer(context, &host, endpoint, server, keys[0], keys[1]);
+  connect_peer(context, &agent, endpoint, server, keys[2], keys[3]);
+  say_hello(&agent, 1);
+  say_hello(&host, 2);
+  printf("ready\n");
+  fflush(stdout);
+  size_t body, window, count;
+  while (scanf("%zu %zu %zu", &body, &window, &count) == 3) {
+    need(body >= 2 && body <= most_body && window > 0 && window <= most_window && count > 0, "a run");
+    run(body, window, count);
+  }
+  zmq_close(host.socket);
+  zmq_close(agent.socket);
+  zmq_ctx_term(context);
+  return 0;
+}
