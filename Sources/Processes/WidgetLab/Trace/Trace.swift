@@ -8,7 +8,7 @@ struct Trace: Sendable {
     let note: EnvelopeNote
     /// The number of the step that this one waited for.
     let after: UInt64?
-    /// Since that step, by the clocks of the senders; microseconds.
+    /// Since that step, by the clocks of the senders; microseconds. 0 for what was stamped before it: the two overlapped.
     let waited: Int64?
     /// Since the first step; microseconds.
     let time: Int64
@@ -31,7 +31,7 @@ struct Trace: Sendable {
       let cause = Self.predecessor(of: index, gathered, notes).map { gathered[$0].header }
       return Step(
         envelope: gathered[index], note: notes[index], after: cause?.sequence,
-        waited: cause.map { sentAt - $0.sentAt.microseconds }, time: sentAt - start)
+        waited: cause.map { max(0, sentAt - $0.sentAt.microseconds) }, time: sentAt - start)
     }
   }
 
