@@ -43,11 +43,15 @@ struct RecordedStory {
   }
 
   /// A process is born, connects, and says that it is ready.
-  mutating func birth(_ address: Address, _ generation: UInt32, pid: Int32, said: Int32? = nil) throws {
-    try say(
-      ProcessStarted(
-        address: address, generation: generation, pid: said ?? pid, executable: "/x/\(address.role.rawValue)"),
-      from: cast.agent)
+  /// - Parameters:
+  ///   - said: the pid that the agent records, when it is not the child's own.
+  ///   - isQuick: the child is ready before the agent has recorded its birth.
+  mutating func birth(
+    _ address: Address, _ generation: UInt32, pid: Int32, said: Int32? = nil, isQuick: Bool = false
+  ) throws {
+    let started = ProcessStarted(
+      address: address, generation: generation, pid: said ?? pid, executable: "/x/\(address.role.rawValue)")
+    if !isQuick { try say(started, from: cast.agent) }
     try say(
       RegistrationChanged(
         .connected, Registration(address: address, generation: generation, pid: pid, isConnected: true)),
@@ -55,6 +59,7 @@ struct RecordedStory {
     try say(
       ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgetKinds: []), from: address,
       generation: generation, to: cast.host)
+    if isQuick { try say(started, from: cast.agent) }
   }
 
   /// Both downloads begin.

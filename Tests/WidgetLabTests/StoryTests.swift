@@ -43,6 +43,14 @@ import Testing
     #expect(watch.missing.contains("onBackgroundURLSessionEvents was called in the new process"))
   }
 
+  @Test func `a child that is ready before its birth is recorded is as good as any`() throws {
+    var story = try RecordedStory.extensionKilled()
+    try story.birth(cast.widgetExtension, 2, pid: 201, isQuick: true)
+    try story.events(2, pid: 201)
+    try story.appsOwnEvents()
+    #expect(story.watched(killing: .widgetExtension).missing == [])
+  }
+
   @Test func `a pid that the process itself does not have is forbidden`() throws {
     var story = try RecordedStory.extensionKilled()
     try story.birth(cast.widgetExtension, 2, pid: 201, said: 999)

@@ -102,7 +102,8 @@ enum StoryTable {
         else { return nil }
         return "generation \(started.generation), pid \(started.pid)"
       },
-      StoryStep("ready", "the new process itself said that it is ready", after: ["born"]) { envelope, facts in
+      // Said by two processes: a quick child is ready before its agent has recorded its birth.
+      StoryStep("ready", "the new process itself said that it is ready", after: ["finished"]) { envelope, facts in
         guard let ready = envelope.reading(ProcessReady.self),
           facts.isNewLife(envelope.header, of: facts.cast.widgetExtension)
         else { return nil }
@@ -116,7 +117,8 @@ enum StoryTable {
     let place = relaunched ? "in the new process" : "in the process that owns the session"
     return [
       StoryStep(
-        "handler", "onBackgroundURLSessionEvents was called \(place)", after: relaunched ? ["ready"] : ["finished"]
+        "handler", "onBackgroundURLSessionEvents was called \(place)",
+        after: relaunched ? ["born", "ready"] : ["finished"]
       ) { envelope, facts in
         guard let called = envelope.reading(HandlerCalled.self), called.session == facts.session,
           facts.isNewLife(envelope.header, of: facts.cast.widgetExtension)
