@@ -62,7 +62,7 @@ struct ChildTests {
   @Test func `a child has a session, a clean environment and a home of its own`() async throws {
     try await onStage { stage in
       setenv("WIDGETLAB_SECRET_OF_THE_AGENT", "1", 1)
-      let life = try await stage.spawn("pwd; env | sort; ps -o sid= -p $$", environment: ["GREETING": "hej"])
+      let life = try await stage.spawn("pwd; env | sort; cut -d' ' -f6 /proc/$$/stat", environment: ["GREETING": "hej"])
       _ = try await stage.exit(of: life.generation)
       let lines = try await stage.lines(of: life.generation)
       let home = stage.folder + "/home/com.example.A"
