@@ -111,7 +111,7 @@ actor HostModel {
     connection.onRequest(ProcessReady.self) { _, _ in await self.ready() }
     connection.onRequest(OpenSession.self) { request, _ in await self.open(request) }
     connection.onRequest(CreateTransfer.self) { request, _ in await self.create(request) }
-    connection.onRequest(CancelTransfer.self) { _, _ in Done() }
+    connection.onRequest(CancelTransfer.self) { _, _ in CancelTransfer.Reply() }
     connection.onEvent(ReloadTimelines.self) { _, _ in }
     _ = try await connection.start()
   }

@@ -34,14 +34,28 @@ private let everything = """
   request app.open           operator > host
   event   app.activation     host > app
   request device.status      operator > host
+  request network.set        operator > host
+  notice  network.changed    host > app extension journal
+  request clock.set          operator > host
+  notice  clock.changed      host > journal
+  request app.force-quit     operator > host
+  request app.update         operator > host
+  request session.list       operator > host
   request session.open       app extension > host
+  request session.close      app extension > host
   request transfer.create    app extension > host
   request transfer.cancel    app extension > host
+  request transfer.change    app extension > host
+  notice  transfer.counted   host > app extension
+  request transfer.begin     host > app extension
+  request transfer.challenge host > app extension
   event   session.events     host > app extension
+  notice  session.expire     host > app extension
   notice  handler.called     app extension > journal
   notice  delegate.called    app extension > journal
   notice  completion.called  app extension > journal
   notice  transfer.progress  host > journal
+  notice  limiter.changed    host > journal
   notice  session.acknowledged host > journal
   notice  session.unclaimed  host > journal
   event   timeline.reload    app extension operator > host

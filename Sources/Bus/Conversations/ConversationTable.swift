@@ -10,7 +10,7 @@ package enum ConversationTable {
     destinations.map { Route(sources, to: $0) }
   }
 
-  package static let all: [ConversationEntry] = peers + processes + sessions + timelines
+  package static let all: [ConversationEntry] = peers + processes + device + sessions + transfers + timelines
 
   static let peers: [ConversationEntry] = [
     .request(
@@ -96,24 +96,62 @@ package enum ConversationTable {
       OpenSession.self, [Route(spawned, to: .host)], "A session object was created in this process.",
       failure: "Said again when the host is there."),
     .request(
-      CreateTransfer.self, [Route(spawned, to: .host)], "resume(): answered when the task is on disk.",
-      failure: "The task fails with -997; when indefinite it may run all the same, once."),
-    .request(
-      CancelTransfer.self, [Route(spawned, to: .host)], "cancel() of a task.",
-      failure: "The task goes on."),
+      CloseSession.self, [Route(spawned, to: .host)], "A session object became invalid.",
+      failure: "The end of the process tells the same."),
     .event(
       SessionEvents.self, toAll(spawned, from: [.host]),
-      "What became of each task of a session; acknowledged after the handler's completion ran."),
+      "What became of tasks of a session; acknowledged after the handler's completion ran."),
+    .notice(ExpireEvents.self, toAll(spawned, from: [.host]), "The time to handle a session's events is running out."),
     .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
     .notice(
       DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned; the finish is about to be told."
     ),
     .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
-    .notice(TransferProgress.self, [Route([.host], to: .journal)], "What a transfer is doing."),
     .notice(
       SessionUnclaimed.self, toAll([.journal], from: [.host]),
       "The owner cannot take a session's events; they stay until a process creates the session."),
     .notice(SessionAcknowledged.self, [Route([.host], to: .journal)], "The host forgot a session's events."),
+  ]
+
+  static let transfers: [ConversationEntry] = [
+    .request(
+      CreateTransfer.self, [Route(spawned, to: .host)], "resume(): answered when the task is on disk.",
+      failure: "The task fails with -997; when indefinite it may run all the same, once."),
+    .request(
+      CancelTransfer.self, [Route(spawned, to: .host)], "cancel() of a task.",
+      failure: "The task goes on."),
+    .request(
+      ChangeTransfer.self, [Route(spawned, to: .host)], "suspend(), a second resume(), a description, a date.",
+      failure: "The task goes on as it was."),
+    .notice(TransferCounted.self, toAll(spawned, from: [.host]), "How far a task is."),
+    .request(
+      BeginDelayedRequest.self, toAll(spawned, from: [.host]), "willBeginDelayedRequest of a task with a date.",
+      failure: "The original request goes out."),
+    .request(
+      AnswerChallenge.self, toAll(spawned, from: [.host]), "A server wants credentials, or its trust judged.",
+      failure: "Asked again in the next life."),
+    .notice(TransferProgress.self, [Route([.host], to: .journal)], "What a transfer is doing."),
+    .notice(LimiterChanged.self, [Route([.host], to: .journal)], "The resume rate limiter of an owner changed."),
+  ]
+
+  static let device: [ConversationEntry] = [
+    .request(
+      SetNetwork.self, [Route([.operator], to: .host)], "A person changes the device's network.",
+      failure: "When indefinite, ask for the sessions: they tell the network."),
+    .notice(NetworkChanged.self, toAll(spawned + [.journal], from: [.host]), "How the network is."),
+    .request(
+      SetClock.self, [Route([.operator], to: .host)], "A person holds, lets go or advances the device's clock.",
+      failure: "When indefinite, ask for the clock before it is advanced again."),
+    .notice(ClockChanged.self, [Route([.host], to: .journal)], "The device's clock was held, let go or advanced."),
+    .request(
+      ForceQuitApp.self, [Route([.operator], to: .host)], "A person ends the app; its transfers are cancelled.",
+      failure: "Said again, it does the rest."),
+    .request(
+      UpdateApp.self, [Route([.operator], to: .host)], "The app is replaced; its containers have another path.",
+      failure: "Said again, it is updated once more."),
+    .request(
+      ListSessions.self, [Route([.operator], to: .host)], "Every session with its tasks, a page at a time.",
+      failure: "Ask again; nothing changed."),
   ]
 
   static let timelines: [ConversationEntry] = [

@@ -2,91 +2,6 @@ package import Foundation
 
 // Background sessions: what an author's process and the host's Transfers say to each other.
 
-/// A URL request as it travels and is stored.
-package struct TransferRequest: Codable, Hashable, Sendable {
-  package let url: String
-  package let method: String
-  /// In the order in which they were set; a name may come again.
-  package let headers: [[String]]
-  package init(url: String, method: String = "GET", headers: [[String]] = []) {
-    self.url = url
-    self.method = method
-    self.headers = headers
-  }
-}
-
-/// What the host must know of a session's configuration.
-package struct SessionConfiguration: Codable, Hashable, Sendable {
-  package var sharedContainerIdentifier: String?
-  package var sessionSendsLaunchEvents: Bool
-  package var isDiscretionary: Bool
-  /// Seconds.
-  package var timeoutIntervalForRequest: Double
-  /// Seconds.
-  package var timeoutIntervalForResource: Double
-  package var httpMaximumConnectionsPerHost: Int
-  package var httpAdditionalHeaders: [[String]]
-  package init(
-    sharedContainerIdentifier: String? = nil, sessionSendsLaunchEvents: Bool = true, isDiscretionary: Bool = false,
-    timeoutIntervalForRequest: Double = 60, timeoutIntervalForResource: Double = 604_800,
-    httpMaximumConnectionsPerHost: Int = 6, httpAdditionalHeaders: [[String]] = []
-  ) {
-    self.sharedContainerIdentifier = sharedContainerIdentifier
-    self.sessionSendsLaunchEvents = sessionSendsLaunchEvents
-    self.isDiscretionary = isDiscretionary
-    self.timeoutIntervalForRequest = timeoutIntervalForRequest
-    self.timeoutIntervalForResource = timeoutIntervalForResource
-    self.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
-    self.httpAdditionalHeaders = httpAdditionalHeaders
-  }
-}
-
-/// The response of a server, as it is stored and handed to the owner.
-package struct TransferResponse: Codable, Hashable, Sendable {
-  package let url: String
-  package let status: Int
-  package let headers: [[String]]
-  /// Bytes; -1 when the server did not say.
-  package let expectedLength: Int64
-  package init(url: String, status: Int, headers: [[String]], expectedLength: Int64) {
-    self.url = url
-    self.status = status
-    self.headers = headers
-    self.expectedLength = expectedLength
-  }
-}
-
-/// An error as `NSError` knows it.
-package struct TransferFailure: Codable, Hashable, Sendable {
-  /// `NSURLErrorDomain`, mostly.
-  package let domain: String
-  package let code: Int
-  package let message: String
-  package init(domain: String = "NSURLErrorDomain", code: Int, message: String) {
-    self.domain = domain
-    self.code = code
-    self.message = message
-  }
-}
-
-/// A task that the host keeps, as it tells the owner when a session is created again.
-package struct TaskSnapshot: Codable, Hashable, Sendable {
-  package let taskIdentifier: Int
-  package let request: TransferRequest
-  package let taskDescription: String?
-  package let bytesReceived: Int64
-  package let bytesExpected: Int64
-  package init(
-    taskIdentifier: Int, request: TransferRequest, taskDescription: String?, bytesReceived: Int64, bytesExpected: Int64
-  ) {
-    self.taskIdentifier = taskIdentifier
-    self.request = request
-    self.taskDescription = taskDescription
-    self.bytesReceived = bytesReceived
-    self.bytesExpected = bytesExpected
-  }
-}
-
 /// A process created a session object: from now on its events can be handed to this process.
 package struct OpenSession: Request {
   package static let kind: Kind = "session.open"
@@ -119,52 +34,35 @@ package struct OpenSession: Request {
   }
 }
 
-/// `resume()` of a download task. Answered when the task is on disk. Idempotent by owner, session and task identifier.
-package struct CreateTransfer: Request {
-  package static let kind: Kind = "transfer.create"
+extension BusError.Code {
+  /// `session.open`: another process of the same app has a session of this identifier connected: -996. Definite.
+  package static let sessionInUse = BusError.Code("session-in-use")
+}
+
+/// A session object became invalid: the process is no longer connected to the session. Tasks that run go on; one that
+/// was to be cancelled has been.
+package struct CloseSession: Request {
+  package static let kind: Kind = "session.close"
   package typealias Reply = Done
+  package let identifier: String
+  package init(identifier: String) { self.identifier = identifier }
+}
+
+/// The time to handle a session's events is running out: the Swift tasks of `backgroundTask(.urlSession)` actions are
+/// cancelled. Who has not acknowledged soon after is evicted.
+package struct ExpireEvents: Notice {
+  package static let kind: Kind = "session.expire"
   package let session: String
-  package let taskIdentifier: Int
-  package let request: TransferRequest
-  package let taskDescription: String?
-  package init(session: String, taskIdentifier: Int, request: TransferRequest, taskDescription: String?) {
+  package let delivery: UUID
+  package init(session: String, delivery: UUID) {
     self.session = session
-    self.taskIdentifier = taskIdentifier
-    self.request = request
-    self.taskDescription = taskDescription
+    self.delivery = delivery
   }
 }
 
-/// `cancel()` of a task. Its `didCompleteWithError` (-999) comes with the session's events.
-package struct CancelTransfer: Request {
-  package static let kind: Kind = "transfer.cancel"
-  package typealias Reply = Done
-  package let session: String
-  package let taskIdentifier: Int
-  package init(session: String, taskIdentifier: Int) {
-    self.session = session
-    self.taskIdentifier = taskIdentifier
-  }
-}
-
-/// What became of one task, in the order in which its delegate is to be told.
-package struct TaskOutcome: Codable, Hashable, Sendable {
-  package let task: TaskSnapshot
-  package let response: TransferResponse?
-  /// A copy of its own for this delivery, which the receiver removes after `didFinishDownloadingTo` has returned.
-  package let file: String?
-  package let failure: TransferFailure?
-  package init(task: TaskSnapshot, response: TransferResponse?, file: String?, failure: TransferFailure?) {
-    self.task = task
-    self.response = response
-    self.file = file
-    self.failure = failure
-  }
-}
-
-/// All tasks of a session have ended, and this is what became of each. Acknowledged after the delegate has been told
-/// and, when `wakesHandler`, every matching handler's completion has been called. Its id stays the same in every
-/// redelivery.
+/// What became of tasks of a session: of all of them when the owner was woken, or of one or some that ended while it ran
+/// with the session open. Acknowledged after the delegate has been told and, when `wakesHandler`, every matching
+/// handler's completion has been called. Its id stays the same in every redelivery.
 package struct SessionEvents: Event {
   package static let kind: Kind = "session.events"
   package let session: String
@@ -255,45 +153,6 @@ package struct CompletionCalled: Notice {
   package init(session: String, outstanding: Int) {
     self.session = session
     self.outstanding = outstanding
-  }
-}
-
-/// Journal: what a transfer is doing.
-package struct TransferProgress: Notice {
-  package static let kind: Kind = "transfer.progress"
-  package enum Step: String, Codable, Sendable {
-    /// The request goes out from byte 0.
-    case started
-    /// The request goes out with `Range` from `bytes`.
-    case resumed
-    /// The server could not resume: from byte 0 again.
-    case restarted
-    /// An attempt failed; another follows.
-    case retrying
-    case finished
-    case failed
-    case cancelled
-  }
-  package let owner: Address
-  package let session: String
-  package let taskIdentifier: Int
-  package let step: Step
-  /// Bytes in the file now.
-  package let bytes: Int64
-  /// Of the whole file, when finished.
-  package let sha256: String?
-  package let detail: String?
-  package init(
-    owner: Address, session: String, taskIdentifier: Int, step: Step, bytes: Int64, sha256: String? = nil,
-    detail: String? = nil
-  ) {
-    self.owner = owner
-    self.session = session
-    self.taskIdentifier = taskIdentifier
-    self.step = step
-    self.bytes = bytes
-    self.sha256 = sha256
-    self.detail = detail
   }
 }
 

@@ -112,13 +112,13 @@ package actor TransferDaemon {
   }
 
   /// `transfer.cancel`: the task ends with -999. A task that has ended stays as it is.
-  package func cancel(_ request: CancelTransfer, _ from: Received) throws -> Done {
+  package func cancel(_ request: CancelTransfer, _ from: Received) throws -> CancelTransfer.Reply {
     let key = TaskKey(
       session: SessionKey(owner: from.source, identifier: request.session), identifier: request.taskIdentifier)
-    guard let task = try store.task(key), !task.hasEnded else { return Done() }
+    guard let task = try store.task(key), !task.hasEnded else { return CancelTransfer.Reply() }
     downloads.removeValue(forKey: key)?.cancel()
     end(key, response: nil, failure: TransferFailure(code: -999, message: "cancelled"))
-    return Done()
+    return CancelTransfer.Reply()
   }
 
   // MARK: What Launching says
