@@ -16,13 +16,14 @@ struct Stage {
   let bus = InMemoryBus()
   let host: HostModel
   let process: HostedProcess
-  let folder: URL
+  private let scratch: ScratchFolder
+  var folder: URL { scratch.url }
 
   /// A process that has not been announced yet.
   init(_ address: Address = Stage.widget, callLimit: Duration = .seconds(5)) throws {
     let host = Address.host("phone")
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    scratch = try ScratchFolder()
+    let folder = scratch.url
     let certificate = BirthCertificate(
       address: address, generation: 1, host: host, endpoint: "", serverKey: "", publicKey: "", secretKey: "",
       container: folder.path, groups: [Stage.group: folder.path], agentPid: 0)
@@ -86,6 +87,15 @@ struct Stage {
       envelope.header.kind == N.kind && (try? BodyCoding.decode(N.self, from: envelope.body)).map(fits) == true
     }
   }
+}
+
+/// A folder that goes with the last stage that has it.
+private final class ScratchFolder: Sendable {
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent("authoring-\(UUID().uuidString)")
+
+  init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
 }
 
 extension HostedProcess {
