@@ -46,15 +46,13 @@ struct Stage {
 
   /// A session of this process.
   func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
-    let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-    if shared { configuration.sharedContainerIdentifier = Stage.group }
-    return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+    process.session(delegate, identifier, shared: shared)
   }
 
   /// Calls what may block on a thread that nobody else needs.
   func blocking<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
-      Thread { continuation.resume(returning: self.process.asCurrent(body: work)) }.start()
+      Thread { [process] in continuation.resume(returning: process.asCurrent(body: work)) }.start()
     }
   }
 
@@ -99,6 +97,13 @@ private final class ScratchFolder: Sendable {
 }
 
 extension HostedProcess {
+  /// For a handler, which a stage keeps: so it must not keep the stage.
+  func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
+    let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+    if shared { configuration.sharedContainerIdentifier = Stage.group }
+    return asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+  }
+
   func asCurrent<Result>(body: () -> Result) -> Result { asCurrent(.none, body) }
 }
 
