@@ -33,7 +33,11 @@ struct Trial: Sendable {
   static let path = "/figures?size=\(size)&bytesPerSecond=\(bytesPerSecond)&seed=trial"
   private static let appPath = "/figures?size=\(size / 2)&bytesPerSecond=\(bytesPerSecond / 2)&seed=app"
 
-  static let configuration = """
+  static let configuration = configuration(path: path, appPath: appPath, suspendAfter: 0.5)
+
+  /// The cluster with other downloads than the usual ones.
+  static func configuration(path: String, appPath: String, suspendAfter: Double) -> String {
+    """
     device:
       name: \(device)
     appGroups:
@@ -52,9 +56,10 @@ struct Trial: Sendable {
     provider:
       executable: provider-server
     settings:
-      suspendAfter: 0.5
+      suspendAfter: \(suspendAfter)
       completionDeadline: 30
     """
+  }
 
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
   static func run(_ name: String, _ body: @Sendable (Trial) async throws -> Void) async throws {
