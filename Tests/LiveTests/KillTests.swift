@@ -25,7 +25,7 @@ import WidgetLabTesting
   @Test func `its extension killed after it ended and before the wake`() async throws {
     try await Trial.run("extension killed before the wake") { trial in
       try await trial.begin()
-      _ = try await trial.state("suspended", of: Trial.widgetExtension)
+      try await trial.state("suspended", of: Trial.widgetExtension)
       let started = try await trial.journal.waitFor("the extension was born") {
         $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
       }

@@ -129,7 +129,10 @@ package actor TransferDaemon {
   }
 
   /// A life of the owner is over. Its downloads go on.
-  package func ended(_ owner: Address, generation: UInt32) { take(.lifeEnded(owner, generation: generation)) }
+  package func ended(_ owner: Address, generation: UInt32) {
+    removeCopies(of: owner, generation)
+    take(.lifeEnded(owner, generation: generation))
+  }
 
   /// What `ps` prints.
   package func status() throws -> [SessionStatus] {
