@@ -89,10 +89,11 @@ let package = Package(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
     .target(name: "CProcess", path: "Sources/Bus/CProcess"),
+    .target(name: "CChecksum", path: "Sources/Bus/CChecksum"),
     room("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     room("Archive", in: "Bus"),
     room("Conversations", in: "Bus", ["Archive"]),
-    room("Journal", in: "Bus", ["Conversations"]),
+    room("Journal", in: "Bus", ["CChecksum", "Conversations"]),
     room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
 
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
