@@ -18,13 +18,13 @@ let house: [SwiftSetting] = [
 
 /// Executables carry the Swift runtime, so that a process starts quickly and an image needs no toolchain. The libraries
 /// are named because `-static-stdlib` at the link alone does not bring Foundation's own, and `swift test` cannot build
-/// against the static module folder, which `--static-swift-stdlib` would ask of it. They lie at a fixed address, since 75,000
-/// places would have to be written anew at another one, in each of an extension's lives: 1 to 2 ms.
+/// against the static module folder, which `--static-swift-stdlib` would ask of it. They lie at a fixed address, since at
+/// another one 75,000 places would have to be written anew, in each of an extension's lives: 1 to 2 ms.
 let staticRuntime: [LinkerSetting] = [
   .unsafeFlags([
     "-static-stdlib", "-use-ld=lld", "-Xclang-linker", "-no-pie", "-Xlinker", "--start-group", "-lFoundation",
-    "-lFoundationInternationalization", "-lFoundationEssentials", "-lCoreFoundation", "-l_FoundationCShims", "-l_FoundationCollections",
-    "-l_FoundationICU", "-lswiftSynchronization", "-lstdc++", "-Xlinker", "--end-group",
+    "-lFoundationInternationalization", "-lFoundationEssentials", "-lCoreFoundation", "-l_FoundationCShims",
+    "-l_FoundationCollections", "-l_FoundationICU", "-lswiftSynchronization", "-lstdc++", "-Xlinker", "--end-group",
   ])
 ]
 
