@@ -115,8 +115,11 @@ import WidgetLabTesting
 
   @Test func `the app killed, which is launched for its own events only`() async throws {
     try await Trial.run("app killed") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
+      // The app last, and killed at once: its download is to be under way then, however slow the operator's tool is.
+      try await trial.cluster.run("reload", Trial.kind)
+      try await trial.progress(of: Trial.widgetExtension, .started)
+      try await trial.cluster.run("app", "open")
+      try await trial.progress(of: Trial.app, .started)
       try await trial.kill("app")
       let birth = try await trial.journal.waitFor("a second life of the app") {
         let started = $0.reading(ProcessStarted.self)
