@@ -28,6 +28,9 @@ let staticRuntime: [LinkerSetting] = [
   ])
 ]
 
+/// Set by scripts/sanitize: what a sanitizer intercepts in the runtime, it finds only in a shared library.
+let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
+
 func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
 }
@@ -35,7 +38,7 @@ func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] =
 func process(_ name: String, in wing: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house,
-    linkerSettings: staticRuntime)
+    linkerSettings: sanitizer == nil ? staticRuntime : [])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
