@@ -57,12 +57,16 @@ struct Trial: Sendable {
     """
 
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
-  static func run(_ name: String, _ body: @Sendable (Trial) async throws -> Void) async throws {
+  ///
+  /// - Parameter more: lines at the end of the configuration.
+  static func run(
+    _ name: String, with more: String = "", _ body: @Sendable (Trial) async throws -> Void
+  ) async throws {
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {
         do {
-          try await LabCluster.with(name, configuration: configuration) { try await body(Trial($0)) }
+          try await LabCluster.with(name, configuration: configuration + "\n" + more) { try await body(Trial($0)) }
         } catch {
           throw LabError("\(name), round \(round) of \(rounds): \(error)")
         }

@@ -12,11 +12,17 @@ package actor Connection: BusConnection {
   package nonisolated let address: Address
   /// The thread and executor of this connection.
   package nonisolated let loop: Loop
-  private let makeTransport: @Sendable (Loop) throws -> any Transport
+  let makeTransport: @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   private let ownsLoop: Bool
-  private var exchange: Exchange
-  private var transport: (any Transport)?
-  private var blocked: [[UInt8]] = []
+  var exchange: Exchange
+  var transport: (any Transport)?
+  /// The line that is to take the present one's place; nil while nothing is renewed.
+  var nextTransport: (any Transport)?
+  var isNextUp = false
+  /// Lines that others followed and that are still listened to.
+  var formerTransports: [any Transport] = []
+  var renewing: [CheckedContinuation<BusError?, Never>] = []
+  var blocked: [[UInt8]] = []
   private var handlers: [Kind: Handler] = [:]
   private var presenceHandlers: [@Sendable (Presence) -> Void] = []
   private var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
@@ -24,36 +30,21 @@ package actor Connection: BusConnection {
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
-  private var end: BusError?
+  private(set) var end: BusError?
   /// Which life of the address this is; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   init(
-    address: Address, loop: Loop, ownsLoop: Bool, makeTransport: @escaping @Sendable (Loop) throws -> any Transport
+    address: Address, loop: Loop, ownsLoop: Bool,
+    makeTransport: @escaping @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   ) {
     self.address = address
     self.loop = loop
     self.ownsLoop = ownsLoop
     self.makeTransport = makeTransport
     self.exchange = Exchange(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
-  }
-
-  /// A connection over ZeroMQ, with a thread of its own.
-  ///
-  /// - Parameters:
-  ///   - endpoint: where the broker listens, `tcp://host:port`.
-  ///   - serverKey: the broker's public key, z85.
-  ///   - keys: this process's own.
-  ///   - heartbeats: only for processes that nobody suspends.
-  package static func zeroMQ(
-    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool
-  ) -> Connection {
-    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true) { loop in
-      try ZeroMQTransport(
-        loop: loop, endpoint: endpoint, serverKey: serverKey, keys: keys, heartbeats: heartbeats)
-    }
   }
 
   // MARK: Life
@@ -76,11 +67,7 @@ package actor Connection: BusConnection {
     waitingForWelcome[id] = continuation
     guard transport == nil else { return }
     do {
-      let transport = try makeTransport(loop)
-      self.transport = transport
-      try transport.open { [weak self] event in
-        self?.assumeIsolated { $0.told(event) }
-      }
+      try openLine()
     } catch {
       finish(BusError(.closed, "the bus cannot be reached from here: \(error)"))
     }
@@ -101,8 +88,7 @@ package actor Connection: BusConnection {
   private func finish(_ error: BusError) {
     guard end == nil else { return }
     end = error
-    transport?.close()
-    transport = nil
+    closeLines(error)
     for id in Array(completions.keys) { complete(id, .failure(error)) }
     for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
     tellCaughtUp()
@@ -110,25 +96,29 @@ package actor Connection: BusConnection {
 
   // MARK: The line
 
-  private func told(_ event: TransportEvent) {
-    guard end == nil else { return }
+  /// The present line tells something.
+  func told(_ event: TransportEvent) {
     switch event {
     case .up: perform(exchange.up())
     case .down:
       blocked = []
       exchange.down()
     case .turnedAway:
+      guard !openAgain() else { return }
       let error = BusError(.refused, "the bus does not accept the key of \(address) any longer")
       finish(error)
       for handler in turnedAwayHandlers { handler(error) }
-    case .received(let frame):
-      // The broker forwards only what it could decode, and its own envelopes are well-formed.
-      guard let envelope = try? Envelope(decoding: frame) else { return }
-      perform(exchange.received(envelope))
+    case .received(let frame): received(frame)
     }
   }
 
-  private func perform(_ effects: [Exchange.Effect]) {
+  func received(_ frame: [UInt8]) {
+    // The broker forwards only what it could decode, and its own envelopes are well-formed.
+    guard let envelope = try? Envelope(decoding: frame) else { return }
+    perform(exchange.received(envelope))
+  }
+
+  func perform(_ effects: [Exchange.Effect]) {
     for effect in effects {
       switch effect {
       case .send(let envelope): transmit(envelope)
@@ -137,9 +127,11 @@ package actor Connection: BusConnection {
       case .presence(let presence): for handler in presenceHandlers { handler(presence) }
       case .welcomed(let generation):
         self.generation = generation
+        welcomedOnLine()
         for id in Array(waitingForWelcome.keys) {
           waitingForWelcome.removeValue(forKey: id)?.resume(returning: .success(generation))
         }
+      case .drained: moveOver()
       case .helloLater:
         _ = loop.after(.seconds(1)) { [weak self] in
           self?.assumeIsolated { $0.perform($0.exchange.helloAgain()) }

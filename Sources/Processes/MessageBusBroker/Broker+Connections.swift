@@ -13,6 +13,8 @@ struct OpenConnections {
 
   /// Not shaking hands only: from `accept` to the end.
   var descriptors: Set<Int32> = []
+  /// Those of them that came to the tap.
+  var viewers: Set<Int32> = []
   private let fixedLimit: Int?
   /// How many descriptors the process has that are no connections.
   private let others: Int
@@ -54,10 +56,13 @@ extension Broker {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
+      if door == .tap { connections.viewers.insert(descriptor) }
       guard connections.descriptors.count > connections.limit else { return }
       end(descriptor)
       strained("descriptors", turnedAway: 1)
-    case .disconnected(let descriptor), .closed(let descriptor): connections.descriptors.remove(descriptor)
+    case .disconnected(let descriptor), .closed(let descriptor):
+      connections.descriptors.remove(descriptor)
+      connections.viewers.remove(descriptor)
     case .acceptFailed(let code):
       strained(String(cString: strerror(code)), turnedAway: 0)
       shut(door)
