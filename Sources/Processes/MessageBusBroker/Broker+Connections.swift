@@ -35,6 +35,16 @@ struct OpenConnections {
     return max(1, Int(clamping: limit.rlim_cur) - others - Self.reserve)
   }
 
+  /// A listener that is closed takes the connections with it that still shake hands on it, and ZeroMQ does not tell of
+  /// their end.
+  mutating func forgetClosed() {
+    descriptors = descriptors.filter { descriptor in
+      var status = stat()
+      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+    viewers.formIntersection(descriptors)
+  }
+
   /// Room enough to speak of the end of the strain.
   var hasRoom: Bool { descriptors.count <= limit - max(1, limit / 8) }
 }
@@ -88,6 +98,7 @@ extension Broker {
         do {
           _ = try broker.socket(door)?.bind(endpoint)
           broker.closedDoors.remove(door)
+          broker.connections.forgetClosed()
         } catch {
           broker.strained("\(error)", turnedAway: 0)
           broker.reopen(door, endpoint)
@@ -118,6 +129,7 @@ extension Broker {
     _ = loop.after(OpenConnections.quiet) { [weak self] in
       self?.assumeIsolated { broker in
         guard let strain = broker.connections.strain else { return }
+        broker.connections.forgetClosed()
         guard broker.connections.hasRoom, broker.closedDoors.isEmpty,
           ContinuousClock.now - strain.last >= OpenConnections.quiet
         else {
