@@ -159,7 +159,8 @@ let package = Package(
     tests("JournalTests", ["Conversations", "Journal"]),
     tests("MessageBusTests", ["Conversations", "MessageBus", "ZeroMQ"]),
     tests(
-      "MessageBusBrokerTests", ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "ZeroMQ"]),
+      "MessageBusBrokerTests",
+      ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "WidgetLabTesting", "ZeroMQ"]),
     tests(
       "AuthoringTests",
       [

@@ -21,7 +21,7 @@ prefix = sys.argv[2] if len(sys.argv) > 2 else ""
 count = int(sys.argv[3]) if len(sys.argv) > 3 else None
 
 bus = json.loads((instance / "bus" / "bus.json").read_text())
-key = json.loads((instance / "keys" / "operator.json").read_text())
+key = json.loads((instance / "keys" / "operator" / "key.json").read_text())
 
 tap = zmq.Context().socket(zmq.SUB)
 tap.curve_serverkey = bus["publicKey"].encode()

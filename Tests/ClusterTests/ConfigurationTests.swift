@@ -25,6 +25,7 @@ struct ConfigurationTests {
     let configuration = try ClusterConfiguration(yaml: "device: {name: pad}")
     #expect(configuration.provider == nil)
     #expect(configuration.settings == ClusterConfiguration.Settings())
+    #expect(configuration.bus == BusLimits())
     #expect(configuration.products.isEmpty)
     #expect(configuration.agentNumbers == [1])
   }
@@ -38,12 +39,16 @@ struct ConfigurationTests {
         extensions:
           - {bundle: a.b.W, executable: widget, agent: 2, environment: {N: 3}}
         settings: {suspendAfter: 0.25, crashBackoffFirst: 0, redeliveries: 2}
+        bus: {journalLimit: 64MiB, peerLimit: 100, keyGrace: 0.5}
         """)
     #expect(configuration.agentNumbers == [1, 2])
     #expect(configuration.extensions[0].environment == ["N": "3"])
     #expect(configuration.settings.suspendAfter == .milliseconds(250))
     #expect(configuration.settings.crashBackoffFirst == .zero)
     #expect(configuration.settings.redeliveries == 2)
+    #expect(configuration.bus.journal.bytes == 64 << 20)
+    #expect(configuration.bus.peers == 100)
+    #expect(configuration.bus.keyGrace == .milliseconds(500))
   }
 
   @Test(arguments: [
@@ -64,6 +69,12 @@ struct ConfigurationTests {
       "device: {name: a}\napps:\n  - {bundle: x, executable: y, environment: {U: '${provider.port}'}}",
       "apps[0].environment: U: ${provider.port} means nothing"
     ),
+    ("device: {name: a}\nbus:\n  journalLimit: 1GB", "f.yaml:3: bus.journalLimit: \"1GB\" is no length"),
+    ("device: {name: a}\nbus: {journalLimit: 100}", "bus.journalLimit: \"100\" is no length of at least 64KiB"),
+    ("device: {name: a}\nbus: {peerLimit: 0}", "bus.peerLimit: is at least 1"),
+    ("device: {name: a}\nbus: {keyGrace: -1}", "bus.keyGrace: a number of seconds"),
+    ("device: {name: a}\nbus: {keyGrace: 100000}", "bus.keyGrace: is at most a day"),
+    ("device: {name: a}\nbus: {peers: 3}", "bus.peers: is not a key"),
     ("device: [", "is not YAML"),
     ("", "is empty"),
   ])

@@ -20,7 +20,8 @@ struct InstanceTests {
       try instance.device("iphone").makeGroups(["group.a"])
       try instance.device("iphone").makeTransfers()
       for path in [
-        instance.path, instance.keys, instance.journal, container + "/Library/Caches", container + "/tmp",
+        instance.path, instance.keys, instance.known, instance.journal, container + "/Library/Caches",
+        container + "/tmp",
         container + "/Documents", instance.device("iphone").group("group.a"), instance.device("iphone").transfers,
       ] {
         #expect(mode(path) == 0o700, "\(path)")
@@ -33,9 +34,10 @@ struct InstanceTests {
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
       let first = try StandingKey.loadAllPublic(in: instance)
-      #expect(first.map(\.name.rawValue) == ["agent-2", "host", "message-bus", "operator", "provider"])
-      #expect(first.map(\.pattern.text).contains("device/iphone/agent/2"))
-      #expect(mode(instance.keys + "/host.json") == 0o600)
+      #expect(first.map(\.name.rawValue) == ["agent-2", "host", "operator", "provider", "watcher"])
+      #expect(first.map(\.facts.pattern.text).contains("device/iphone/agent/2"))
+      #expect(mode(instance.keys + "/host") == 0o700)
+      #expect(mode(instance.keys + "/host/key.json") == 0o600)
       try StandingKey.makeAll(for: configuration, in: instance)
       #expect(try StandingKey.loadAllPublic(in: instance) == first)
       let operators = try StandingKey.load(.operator, in: instance)
@@ -51,8 +53,42 @@ struct InstanceTests {
         for _ in 0..<8 { group.addTask { try StandingKey.makeAll(for: configuration, in: instance) } }
         try await group.waitForAll()
       }
-      let names = try FileManager.default.contentsOfDirectory(atPath: instance.keys)
-      #expect(names.count == 5, "no temporary file is left: \(names)")
+      let names = try FileManager.default.subpathsOfDirectory(atPath: instance.keys)
+      #expect(names.count == 12, "six folders with one key each, and no temporary file is left: \(names)")
+      let known = try FileManager.default.contentsOfDirectory(atPath: instance.known)
+      #expect(known.count == 5, "\(known)")
+      for key in try StandingKey.loadAllPublic(in: instance) {
+        #expect(try StandingKey.load(key.name, in: instance).facts == key.facts)
+      }
+    }
+  }
+
+  @Test func `a next key that was made and not taken is the next one still`() async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try StandingKey.makeAll(for: configuration, in: instance)
+      let present = try StandingKey.load(.host, in: instance)
+      let next = try StandingKey.next(.host, in: instance)
+      #expect(try StandingKey.next(.host, in: instance) == next)
+      #expect(try StandingKey.load(.host, in: instance) == present)
+      #expect(next.pattern == present.pattern && next.publicKey != present.publicKey && next.since >= present.since)
+      #expect(mode(instance.keys + "/host/next.json") == 0o600)
+      try StandingKey.takeNext(.host, in: instance)
+      #expect(try StandingKey.load(.host, in: instance) == next)
+      #expect(try StandingKey.next(.host, in: instance) != next)
+    }
+  }
+
+  @Test func `one key is renewed by one process at a time`() async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try StandingKey.makeAll(for: configuration, in: instance)
+      try await StandingKey.locked(.host, in: instance) {
+        let error = await #expect(throws: ClusterError.self) { try await StandingKey.locked(.host, in: instance) {} }
+        #expect(error?.message.contains("by somebody else just now") == true)
+        try await StandingKey.locked(.operator, in: instance) {}
+      }
+      try await StandingKey.locked(.host, in: instance) {}
     }
   }
 
@@ -60,7 +96,7 @@ struct InstanceTests {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
-      chmod(instance.keys + "/host.json", 0o644)
+      chmod(instance.keys + "/host/key.json", 0o644)
       let error = #expect(throws: ClusterError.self) { try StandingKey.load(.host, in: instance) }
       #expect(error?.code == .key)
       #expect(error?.message.contains("chmod 600") == true)
@@ -70,7 +106,7 @@ struct InstanceTests {
   @Test func `a missing key says how to make it`() async throws {
     try await withInstance { instance in
       let error = #expect(throws: ClusterError.self) { try StandingKey.load(.agent(9), in: instance) }
-      #expect(error?.message.contains("agent-9.json is missing: `widgetlab keys") == true)
+      #expect(error?.message.contains("agent-9/key.json is missing: `widgetlab keys make") == true)
     }
   }
 

@@ -3,14 +3,14 @@ import Testing
 
 /// Who may say what to whom, restated role by role: a change of the table that is not made here too is a mistake.
 private let everything = """
-  request peer.hello         app extension host agent provider push-server operator > message-bus
-  request peer.goodbye       app extension host agent provider push-server operator > message-bus
-  request peer.ping          operator host > message-bus host agent provider push-server app extension
+  request peer.hello         app extension host agent provider push-server operator watcher > message-bus
+  request peer.goodbye       app extension host agent provider push-server operator watcher > message-bus
+  request peer.ping          operator host watcher > message-bus host agent provider push-server app extension
   notice  peer.raise-signal  operator > message-bus host agent provider push-server
-  notice  peer.presence      message-bus > app extension host agent provider push-server operator
-  notice  peer.who           message-bus > app extension host agent provider push-server operator
-  notice  bus.undelivered    message-bus > app extension host agent provider push-server operator
-  notice  bus.refused        message-bus > app extension host agent provider push-server operator journal
+  notice  peer.presence      message-bus > app extension host agent provider push-server operator watcher
+  notice  peer.who           message-bus > app extension host agent provider push-server operator watcher
+  notice  bus.undelivered    message-bus > app extension host agent provider push-server operator watcher
+  notice  bus.refused        message-bus > app extension host agent provider push-server operator watcher journal
   notice  peer.turned-away   message-bus > journal
   request life.register      agent > message-bus
   request life.retire        agent > message-bus
@@ -20,8 +20,12 @@ private let everything = """
   notice  journal.resumed    message-bus > journal
   notice  bus.strained       message-bus > journal
   notice  peer.cut-off       message-bus > journal
-  notice  body.refused       app extension host agent provider push-server operator message-bus > journal
+  notice  body.refused       app extension host agent provider push-server operator watcher message-bus > journal
   request bus.status         operator host > message-bus
+  request key.register       host agent provider push-server operator > message-bus
+  request key.renew          operator > host agent
+  request key.list           operator > message-bus
+  notice  key.changed        message-bus > journal
   request process.spawn      host > agent
   request process.signal     host operator > agent
   request process.list       host operator > agent
@@ -108,6 +112,7 @@ private struct Line {
     case .provider: .provider
     case .pushServer: .pushServer
     case .operator: .operator("7")
+    case .watcher: .watcher("7")
     }
   }
 
@@ -132,7 +137,7 @@ private struct Line {
         }
       }
     }
-    #expect(tried == lines.count * 4 * 81)
+    #expect(tried == lines.count * 4 * 100)
   }
 
   @Test func `lets nothing go from one device to another`() {

@@ -141,7 +141,6 @@ import WidgetLabTesting
   @Test func `lives beside others, in bounded memory, and all stop at once without a trace`() async throws {
     let count = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 20 : 4
     // A sanitizer's own memory is a multiple of this.
-    let isSanitized = ProcessInfo.processInfo.environment["WIDGETLAB_SANITIZER"] != nil
     let executables = try LabCluster.findExecutables()
     let present = Present()
     let stays = try await withThrowingTaskGroup(of: Stay.self) { group in
@@ -156,7 +155,7 @@ import WidgetLabTesting
             let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
             #expect(processes.count == 4, "up, bus, agent and host")
             let kilobytes = processes.map(Self.ownMemory).reduce(0, +)
-            #expect(kilobytes < 100_000 || isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
+            #expect(kilobytes < 100_000 || Trial.isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
             await present.done()
             try await cluster.eventually("all were looked at", within: .seconds(90)) { await present.finished == count }
             return Stay(

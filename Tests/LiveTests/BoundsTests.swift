@@ -9,7 +9,7 @@ import WidgetLabTesting
 import ZeroMQ
 
 /// A `message-bus` alone, under limits of the kernel that a test sets.
-@Suite(.timeLimit(.minutes(2))) struct `the bus under limits of the kernel` {
+@Suite(.timeLimit(.minutes(2)), .serialized) struct `the bus under limits of the kernel` {
   @Test func `without descriptors it serves those who are there, says so, and takes connections when there are some`()
     async throws
   {
@@ -35,6 +35,66 @@ import ZeroMQ
       let log = try String(contentsOfFile: bus.errors, encoding: .utf8)
       #expect(log.contains("no more connections are taken"))
       #expect(log.contains("connections are taken again"))
+    }
+  }
+
+  @Test(arguments: [1024, 16_384])
+  func `of 5,000 connections at once it takes what its descriptors allow, ends them, and serves the others`(
+    descriptors: Int
+  ) async throws {
+    let count = min(5000, RawLine.raiseDescriptorLimit() - 1000)
+    try await LoneBus.run(descriptors: min(descriptors, count + 3000)) { bus in
+      let one = try await bus.connect("1")
+      let begun = ContinuousClock.now
+      var lines: [RawLine] = []
+      var refused = 0
+      for _ in 0..<count {
+        // One that the listener refuses, because it is closed for a moment, is refused as it should be.
+        do { lines.append(try RawLine(bus.announcement.endpoint)) } catch { refused += 1 }
+        if (lines.count + refused).isMultiple(of: 500) { _ = try await one.request(Ping(), to: .messageBus) }
+      }
+      for line in lines { await line.untilEnded() }
+      _ = try await one.request(Ping(), to: .messageBus)
+      #expect(refused == 0 || descriptors < count)
+      if descriptors < count {
+        let (over, _) = try await bus.recorded(BusStrained.self) { $0.isOver }
+        #expect(over.turnedAway > 0 && over.limit < descriptors)
+      }
+      let late = try await bus.connect("late")
+      for connection in [late, one] { await connection.leave() }
+      print("\(count) connections, \(descriptors) descriptors: all ended after \(ContinuousClock.now - begun)")
+    }
+  }
+
+  /// Three minutes, and so not in CI: the short one is in MessageBusBrokerTests.
+  @Test(
+    .enabled(if: ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"), .timeLimit(.minutes(6)),
+    arguments: [false, true])
+  func `half-open handshakes that a client holds for minutes are ended at once, and others are served meanwhile`(
+    greets: Bool
+  ) async throws {
+    try await LoneBus.run(descriptors: 1024) { bus in
+      let one = try await bus.connect("1")
+      let begun = ContinuousClock.now
+      // The client holds its ends to the last, and opens a new one each second.
+      var lines: [RawLine] = []
+      var slowest = Duration.zero
+      while ContinuousClock.now - begun < .seconds(180) {
+        let (line, opened) = (try RawLine(bus.announcement.endpoint), ContinuousClock.now)
+        if greets { line.greet() }
+        lines.append(line)
+        async let ended: Void = line.untilEnded()
+        _ = try await one.request(Ping(), to: .messageBus)
+        await ended
+        slowest = max(slowest, ContinuousClock.now - opened)
+        // The minutes are the matter of this test.
+        try await Task.sleep(for: .milliseconds(500))
+      }
+      #expect(lines.count > 100)
+      #expect(slowest < .seconds(5))
+      let other = try await bus.connect("2")
+      for connection in [other, one] { await connection.leave() }
+      print("\(lines.count) half-open handshakes, each ended within \(slowest)")
     }
   }
 

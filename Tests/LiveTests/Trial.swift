@@ -25,6 +25,9 @@ struct Trial: Sendable {
   let cluster: LabCluster
   let journal: LabJournal
 
+  /// Whether the processes are built with a sanitizer.
+  static let isSanitized = ProcessInfo.processInfo.environment["WIDGETLAB_SANITIZER"] != nil
+
   init(_ cluster: LabCluster) {
     self.cluster = cluster
     self.journal = cluster.journal
@@ -63,15 +66,20 @@ struct Trial: Sendable {
 
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
   ///
-  /// - Parameter settings: lines that are added to the configuration's settings.
-  static func run(_ name: String, settings: [String] = [], _ body: @Sendable (Trial) async throws -> Void) async throws
-  {
-    let configuration = configuration + settings.map { "\n  \($0)" }.joined()
+  /// - Parameters:
+  ///   - settings: lines that are added to the configuration's settings.
+  ///   - more: lines at the end of the configuration.
+  static func run(
+    _ name: String, settings: [String] = [], with more: String = "", _ body: @Sendable (Trial) async throws -> Void
+  ) async throws {
+    // A sanitizer's own memory is over the limit of an extension.
+    let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
+    let configuration = configuration + (memory + settings).map { "\n  \($0)" }.joined()
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {
         do {
-          try await LabCluster.with(name, configuration: configuration) { try await body(Trial($0)) }
+          try await LabCluster.with(name, configuration: configuration + "\n" + more) { try await body(Trial($0)) }
         } catch {
           throw LabError("\(name), round \(round) of \(rounds): \(error)")
         }

@@ -4,6 +4,7 @@ import Foundation
 import Journal
 import MessageBus
 import Testing
+import WidgetLabTesting
 
 @testable import MessageBusBroker
 
@@ -25,6 +26,24 @@ import Testing
       await one.leave()
     }
     #expect(try fixture.reader.read().filter { $0.header.kind == TurnedAway.kind }.count == 1, "once in ten seconds")
+  }
+
+  @Test(arguments: ["nothing", "half a greeting", "a greeting"])
+  func `a half-open handshake is ended after half a second`(said: String) async throws {
+    try await fixture.withBroker { bus in
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      _ = try await one.start()
+      let begun = ContinuousClock.now
+      let line = try RawLine(bus.endpoint)
+      if said == "half a greeting" { line.greetHalfWay() }
+      if said == "a greeting" { line.greet() }
+      await line.untilEnded()
+      let open = ContinuousClock.now - begun
+      #expect(open > .milliseconds(400), "it may take its time: \(open)")
+      #expect(open < .seconds(5), "on a busy machine, too: \(open)")
+      _ = try await one.request(Ping(), to: .messageBus)
+      await one.leave()
+    }
   }
 
   @Test func `connections over the limit are ended at once, those who are there are served, and it says so`()
@@ -103,12 +122,23 @@ import Testing
     let name = String(repeating: "w", count: 255 - Address.widgetExtension("iphone", "").text.utf8.count - 4)
     var refusal: BusError?
     for number in 1000..<1000 + Routing<Int>.addressLimit where refusal == nil {
-      let key = String(repeating: "\"", count: 36) + "\(number)"
+      let key = String(repeating: "k", count: 36) + "\(number)"
       try fixture.register(key, .widgetExtension("iphone", "\(name)\(number)"))
       if fixture.lastKinds.last == "life.register/failed" { refusal = try fixture.lastBody(BusError.self, at: 1) }
     }
     #expect(refusal?.code.rawValue == "too-many-addresses")
+    for number in 1000..<1000 + KeyTable.revokedLimit {
+      fixture.routing.keys.revoke(String(repeating: "r", count: 36) + "\(number)")
+    }
+    for number in 1000..<1000 + KeyTable.registeredLimit.ofAll {
+      fixture.routing.keys.register(
+        StandingKeyFacts(
+          pattern: AddressPattern("device/\(String(repeating: "d", count: 240))/agent/1"),
+          publicKey: String(repeating: "s", count: 36) + "\(number)", since: .now, hasSpoken: false))
+    }
     fixture.perform([.record(fixture.routing.started())])
-    #expect(try fixture.lastBody(BusStarted.self).registrations.count == Routing<Int>.addressLimit)
+    let started = try fixture.lastBody(BusStarted.self)
+    #expect(started.registrations.count == Routing<Int>.addressLimit)
+    #expect(started.revoked.count == KeyTable.revokedLimit && started.keys.count == KeyTable.registeredLimit.ofAll)
   }
 }

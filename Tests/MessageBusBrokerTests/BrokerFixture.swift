@@ -30,18 +30,19 @@ final class BrokerFixture: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: instance.path) }
 
   /// Adds a standing key, as `widgetlab keys` does.
-  func add(_ name: String, _ pattern: AddressPattern, _ pair: CurveKeyPair) throws {
-    let file =
-      "{\"pattern\":\"\(pattern)\",\"publicKey\":\(quoted(pair.publicKey)),\"secretKey\":\(quoted(pair.secretKey))}"
-    let path = "\(instance.keys)/\(name).json"
-    guard
-      FileManager.default.createFile(
-        atPath: path, contents: Data(file.utf8), attributes: [.posixPermissions: 0o600])
-    else { throw CocoaError(.fileWriteUnknown) }
-  }
-
-  private func quoted(_ text: String) -> String {
-    String(decoding: (try? JSONEncoder().encode(text)) ?? Data(), as: UTF8.self)
+  func add(_ name: String, _ pattern: AddressPattern, _ pair: CurveKeyPair, since: Timestamp = .now) throws {
+    struct File: Encodable {
+      let pattern: AddressPattern
+      let publicKey: String
+      let secretKey: String
+      let since: Timestamp
+    }
+    let folder = "\(instance.keys)/\(name)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let file = File(pattern: pattern, publicKey: pair.publicKey, secretKey: pair.secretKey, since: since)
+    try JSONFile.write(file, to: folder + "/key.json")
+    let facts = StandingKeyFacts(pattern: pattern, publicKey: pair.publicKey, since: since)
+    try JSONFile.write(facts, to: "\(instance.known)/\(name).json")
   }
 
   func broker(_ change: (inout BrokerSettings) -> Void = { _ in }) throws -> Broker {
@@ -90,49 +91,6 @@ final class BrokerFixture: Sendable {
       return body.map(isWanted) ?? false
     }
     return (envelope, try #require(body))
-  }
-}
-
-/// A TCP connection that never shakes hands.
-final class RawLine: Sendable {
-  private let descriptor: Int32
-
-  init(_ endpoint: String) throws {
-    let port = try #require(Endpoint(endpoint)?.port)
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    try #require(descriptor >= 0)
-    // From another address, so that it takes no port that a broker of another test is to have again.
-    try #require(Self.withAddress("127.0.0.2", port: 0) { bind(descriptor, $0, $1) } == 0)
-    try #require(Self.withAddress("127.0.0.1", port: port) { connect(descriptor, $0, $1) } == 0)
-  }
-
-  private static func withAddress(
-    _ host: String, port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = inet_addr(host)
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-    }
-  }
-
-  deinit { close(descriptor) }
-
-  /// Says the first bytes of a greeting of ZMTP 3, and no more.
-  func greetHalfWay() { _ = send(descriptor, [0xff, 0, 0, 0], 4, Int32(MSG_NOSIGNAL)) }
-
-  /// Returns when the other side has ended the connection.
-  func untilEnded() async {
-    let descriptor = descriptor
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      Thread.detachNewThread {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
-        continuation.resume()
-      }
-    }
   }
 }
 

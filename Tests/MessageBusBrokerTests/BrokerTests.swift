@@ -115,22 +115,60 @@ import ZeroMQ
     }
   }
 
-  @Test func `strangers are turned away, and it stands in the journal`() async throws {
+  private enum Stranger: String, CaseIterable {
+    case unknownKey = "unknown-key"
+    /// NULL security: no key at all.
+    case noKey = "no-key"
+    /// A known key, for another broker.
+    case badHandshake = "bad-handshake"
+  }
+
+  @Test(arguments: Stranger.allCases)
+  private func `a stranger is turned away, it stands in the journal, and others are served`(who: Stranger) async throws
+  {
     try await fixture.withBroker { bus in
-      let stranger = try CurveKeyPair.generate()
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      let pair = try CurveKeyPair.generate()
+      let curve: Socket.Curve =
+        switch who {
+        case .unknownKey: .client(pair, serverPublicKey: bus.publicKey)
+        case .noKey: .none
+        case .badHandshake: .client(fixture.hostPair, serverPublicKey: pair.publicKey)
+        }
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, .client(stranger, serverPublicKey: bus.publicKey))
-      let (_, body) = try await fixture.recorded(TurnedAway.self)
-      #expect(body.reason == "unknown-key")
-      #expect(body.publicKey == stranger.publicKey)
-      let keyless = try RawPeer()
-      try await keyless.connect(.dealer, bus.endpoint, .none)
-      _ = try await fixture.recorded(TurnedAway.self) { $0.reason == "no-key" }
-      let misled = try RawPeer()
-      let other = try CurveKeyPair.generate()
-      try await misled.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: other.publicKey))
-      _ = try await fixture.recorded(TurnedAway.self) { $0.reason == "bad-handshake" }
-      for peer in [peer, keyless, misled] { await peer.stop() }
+      try await peer.connect(.dealer, bus.endpoint, curve)
+      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      let (_, body) = try await fixture.recorded(TurnedAway.self) { $0.reason == who.rawValue }
+      #expect(body.publicKey == (who == .unknownKey ? pair.publicKey : ""))
+      _ = try await one.request(Ping(), to: .messageBus)
+      await peer.stop()
+      await one.leave()
+    }
+    let hellos = try fixture.reader.read().filter { $0.header.kind == Hello.kind && $0.header.source == host }
+    #expect(hellos.isEmpty, "no word of it was heard")
+  }
+
+  @Test func `a body of the wrong shape is refused with the reason, and others are served`() async throws {
+    try await fixture.withBroker { bus in
+      let peer = try RawPeer()
+      try await peer.connect(.dealer, bus.endpoint, .client(fixture.agentPair, serverPublicKey: bus.publicKey))
+      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
+      _ = try await peer.next(Hello.kind.answered(.ok))
+      for body in [
+        [], Array("[]".utf8), Array("{\"address\":7}".utf8), [0xff, 0xfe], Array(repeating: 0x5b, count: 100_000),
+      ] {
+        let header = EnvelopeHeader(kind: RegisterLife.kind, source: agent, destination: .messageBus)
+        try await peer.say(try Envelope(header: header, body: body).encoded())
+        let answer = try await peer.next(RegisterLife.kind.answered(.failed))
+        #expect(answer.header.cause == header.id)
+        #expect(try BodyCoding.decode(BusError.self, from: answer.body).code == .malformed)
+      }
+      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      _ = try await one.start()
+      _ = try await one.request(Ping(), to: .messageBus)
+      await one.leave()
+      await peer.stop()
     }
   }
 

@@ -24,15 +24,25 @@ struct RoutingFixture {
   /// What was forwarded, in order.
   var forwarded: [(line: Int, envelope: Envelope)] = []
   var raised: [Int32] = []
+  /// The keys whose grace has begun.
+  var superseding: [String] = []
+  /// How often the connections at the tap were ended.
+  var viewersEnded = 0
   /// The descriptors of connections that were cut off.
   var ended: [Int32] = []
   private var keys: [Int: String] = [:]
-  private let standing: [String: AddressPattern] = [
+  static let standing = facts([
     hostKey: AddressPattern(host), agentKey: AddressPattern(agent), operatorKey: AddressPattern("operator/*"),
-  ]
+  ])
+
+  /// Standing keys of files that were made at the beginning of time.
+  static func facts(_ keys: [String: AddressPattern]) -> [StandingKeyFacts] {
+    keys.map { StandingKeyFacts(pattern: $1, publicKey: $0, since: Timestamp(microseconds: 0)) }
+  }
 
   init(recovered: JournalRecovery = JournalRecovery()) {
-    routing = Routing(pid: 4711, recovered: recovered, standing: standing, now: Timestamp(microseconds: 1_000_000))
+    routing = Routing(
+      pid: 4711, recovered: recovered, standing: RoutingFixture.standing, now: Timestamp(microseconds: 1_000_000))
   }
 
   /// What the last tell recorded.
@@ -50,6 +60,8 @@ struct RoutingFixture {
         forwarded.append((line, envelope))
       case .cutOff(let descriptor): ended.append(descriptor)
       case .raise(let signal): raised.append(signal)
+      case .supersede(let key): superseding.append(key)
+      case .cutOffViewers: viewersEnded += 1
       }
     }
     recorded += last

@@ -282,7 +282,8 @@ import Testing
 
   @Test func `the key of the bus speaks as nobody`() {
     var fixture = RoutingFixture()
-    fixture.routing.setStanding([lifeKey: AddressPattern(.messageBus), hostKey: AddressPattern(host)])
+    fixture.routing.setStanding(
+      RoutingFixture.facts([lifeKey: AddressPattern(.messageBus), hostKey: AddressPattern(host)]))
     #expect(fixture.admission(of: lifeKey) == .unknown)
     #expect(fixture.admission(of: hostKey) == .admitted)
   }

@@ -8,19 +8,20 @@ import Testing
 @Suite struct `the whole table of conversations in the routing` {
   private static let provider = (address: Address.provider, key: String(repeating: "p", count: 40))
   private static let pushServer = (address: Address.pushServer, key: String(repeating: "s", count: 40))
+  private static let watcher = (address: Address.watcher("5"), key: String(repeating: "w", count: 40))
   /// Who speaks on which connection: its place here plus one.
   private static let speakers: [(address: Address, key: String)] = [
     (host, hostKey), (agent, agentKey), (tool, operatorKey), (widget, lifeKey), (app, nextLifeKey), provider,
-    pushServer,
+    pushServer, watcher,
   ]
 
-  /// All seven are connected.
+  /// All eight are connected.
   private func everybody() throws -> RoutingFixture {
     var fixture = RoutingFixture()
-    fixture.routing.setStanding([
-      hostKey: AddressPattern(host), agentKey: AddressPattern(agent), operatorKey: AddressPattern("operator/*"),
-      Self.provider.key: AddressPattern(.provider), Self.pushServer.key: AddressPattern(.pushServer),
-    ])
+    let patterns = Self.speakers.filter { $0.address != widget && $0.address != app }.map {
+      ($0.key, $0.address.role.isPassing ? AddressPattern("\($0.address.role.rawValue)/*") : AddressPattern($0.address))
+    }
+    fixture.routing.setStanding(RoutingFixture.facts(Dictionary(uniqueKeysWithValues: patterns)))
     for (index, speaker) in Self.speakers.enumerated() {
       if speaker.address == widget {
         try fixture.register(lifeKey, widget)
@@ -60,7 +61,7 @@ import Testing
         }
       }
     }
-    #expect(allowed > 100 && allowed + refused == ConversationTable.all.count * 4 * 7 * 9)
+    #expect(allowed > 100 && allowed + refused == ConversationTable.all.count * 4 * 8 * 10)
   }
 
   private func checkAllowed(

@@ -33,7 +33,7 @@ class Line:
 
 
 def keys(cluster, name):
-    with open(f"{cluster.folder}/keys/{name}.json") as file:
+    with open(f"{cluster.folder}/keys/{name}/key.json") as file:
         pair = json.load(file)
     return pair["publicKey"], pair["secretKey"]
 

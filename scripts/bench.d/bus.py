@@ -52,7 +52,7 @@ class Peer:
     def __init__(self, instance, key, address):
         with open(f"{instance}/bus/bus.json") as file:
             bus = json.load(file)
-        with open(f"{instance}/keys/{key}.json") as file:
+        with open(f"{instance}/keys/{key}/key.json") as file:
             keys = json.load(file)
         self.address = address
         self.kept = []

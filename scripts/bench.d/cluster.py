@@ -74,7 +74,7 @@ class Cluster:
         with open(self.config, "w") as file:
             file.write("\n".join(lines) + "\n")
         subprocess.run(
-            [f"{executables}/widgetlab", "keys", "--instance", self.folder, "--config", self.config], check=True,
+            [f"{executables}/widgetlab", "keys", "make", "--instance", self.folder, "--config", self.config], check=True,
             stdout=subprocess.DEVNULL)
 
     def start(self, name):

@@ -9,6 +9,11 @@ package enum Role: String, Codable, Sendable, CaseIterable {
   case provider
   case pushServer = "push-server"
   case `operator`
+  /// Looks whether processes answer, and can do nothing else: a health check.
+  case watcher
+
+  /// Whether its processes come for one command and go, so that nothing is remembered of them.
+  package var isPassing: Bool { self == .operator || self == .watcher }
 }
 
 /// Where an envelope comes from or goes to: `device/iphone/host`, `device/iphone/extension/com.example.Widget`,
@@ -72,6 +77,8 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   }
   /// One run of the operator's tool.
   package static func `operator`(_ number: String) -> Address { Address("operator/\(number)", .operator) }
+  /// One health check.
+  package static func watcher(_ number: String) -> Address { Address("watcher/\(number)", .watcher) }
 
   /// The device that the address lies on; `nil` for what many devices share.
   package var device: String? { text.hasPrefix("device/") ? component(1) : nil }
@@ -100,7 +107,7 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   private var hasDevice: Bool {
     switch role {
     case .host, .agent, .app, .widgetExtension: true
-    case .messageBus, .journal, .provider, .pushServer, .operator: false
+    case .messageBus, .journal, .provider, .pushServer, .operator, .watcher: false
     }
   }
 
@@ -133,6 +140,7 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     if rest.isEmpty { return shared.first { first.spells($0.name) }?.role }
     guard following() != nil else { return nil }
     if first.spells("operator") { return rest.isEmpty ? .operator : nil }
+    if first.spells("watcher") { return rest.isEmpty ? .watcher : nil }
     guard first.spells("device"), let third = following() else { return nil }
     if rest.isEmpty { return third.spells("host") ? .host : nil }
     guard let fourth = following(), rest.isEmpty else { return nil }
@@ -176,6 +184,9 @@ package struct AddressPattern: Hashable, Sendable, Codable, CustomStringConverti
 
   /// The pattern that matches one address and no other.
   package init(_ address: Address) { self.text = address.text }
+
+  /// Every health check.
+  package static let watchers = AddressPattern("watcher/*")
 
   /// Whether a key with this pattern may speak as `address`.
   package func matches(_ address: Address) -> Bool {

@@ -3,7 +3,7 @@
 package enum ConversationTable {
   private static let spawned: [Role] = [.app, .widgetExtension]
   private static let standing: [Role] = [.host, .agent, .provider, .pushServer]
-  private static let speaking: [Role] = spawned + standing + [.operator]
+  private static let speaking: [Role] = spawned + standing + [.operator, .watcher]
   private static let listening: [Role] = [.messageBus] + standing + spawned
 
   private static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
@@ -20,7 +20,8 @@ package enum ConversationTable {
       Goodbye.self, [Route(speaking, to: .messageBus)], "The last word of a process that leaves.",
       failure: "The disconnection tells the same."),
     .request(
-      Ping.self, toAll(listening, from: [.operator, .host]), "Shows that a process answers, and whether it is ready.",
+      Ping.self, toAll(listening, from: [.operator, .host, .watcher]),
+      "Shows that a process answers, and whether it is ready.",
       failure: "It is stopped, or not there."),
     .notice(
       RaiseSignal.self, toAll([.messageBus] + standing, from: [.operator]),
@@ -63,6 +64,20 @@ package enum ConversationTable {
     .request(
       BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Whom the broker knows.",
       failure: "Ask again; nothing changed."),
+    .request(
+      RegisterKey.self, [Route(standing + [.operator], to: .messageBus)],
+      "Makes the next standing key of the speaker known, before it is used.",
+      failure: "Say it again: the same key is registered once."),
+    .request(
+      RenewKey.self, [.host, .agent].map { Route([.operator], to: $0) },
+      "Asks a process to make, register and use a new standing key.",
+      failure: "When indefinite, it may be renewed all the same; asked again, it makes one more or finishes this one."),
+    .request(
+      ListKeys.self, [Route([.operator], to: .messageBus)], "Which standing keys the broker lets in.",
+      failure: "Ask again; nothing changed."),
+    .notice(
+      KeyChanged.self, toAll([.journal], from: [.messageBus]),
+      "A standing key was registered, spoke for the first time, or is turned away from now on."),
   ]
 
   static let processes: [ConversationEntry] = [

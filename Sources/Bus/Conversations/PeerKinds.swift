@@ -181,10 +181,28 @@ package struct BusStarted: Notice {
   /// The broker's own generation.
   package let generation: UInt32
   package let registrations: [Registration]
-  package init(pid: Int32, generation: UInt32, registrations: [Registration]) {
+  /// Standing keys that were registered over the bus.
+  package let keys: [StandingKeyFacts]
+  /// The last keys that were revoked, the latest at the end.
+  package let revoked: [String]
+  package init(
+    pid: Int32, generation: UInt32, registrations: [Registration], keys: [StandingKeyFacts] = [], revoked: [String] = []
+  ) {
     self.pid = pid
     self.generation = generation
     self.registrations = registrations
+    self.keys = keys
+    self.revoked = revoked
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    pid = try container.decode(Int32.self, forKey: .pid)
+    generation = try container.decode(UInt32.self, forKey: .generation)
+    registrations = try container.decode([Registration].self, forKey: .registrations)
+    // Older journals do not speak of them.
+    keys = try container.decodeIfPresent([StandingKeyFacts].self, forKey: .keys) ?? []
+    revoked = try container.decodeIfPresent([String].self, forKey: .revoked) ?? []
   }
 }
 

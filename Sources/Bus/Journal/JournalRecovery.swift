@@ -9,8 +9,11 @@ package struct JournalRecovery: Hashable, Sendable {
   package var busGeneration: UInt32 = 0
   /// What is known of each address. Whoever was connected is not any more, since the broker died.
   package var registrations: [Address: Registration] = [:]
-  /// Keys of lives that were followed by another life of the same address.
-  package var formerKeys: Set<String> = []
+  /// Standing keys that were registered over the bus, by their text.
+  package var standingKeys: [String: StandingKeyFacts] = [:]
+  /// Keys that are turned away, in the order in which that began: revoked ones, and those of lives that were followed by
+  /// another life of the same address.
+  package var formerKeys: [String] = []
 
   package init() {}
 
@@ -43,16 +46,32 @@ package struct JournalRecovery: Hashable, Sendable {
     case BusStarted.kind:
       guard let started = try? BodyCoding.decode(BusStarted.self, from: envelope.body) else { return }
       busGeneration = max(busGeneration, started.generation)
+      formerKeys = started.revoked + formerKeys.filter { !started.revoked.contains($0) }
+      standingKeys = Dictionary(started.keys.map { ($0.publicKey, $0) }, uniquingKeysWith: { $1 })
       for registration in started.registrations { put(registration) }
     case RegistrationChanged.kind:
       guard let changed = try? BodyCoding.decode(RegistrationChanged.self, from: envelope.body) else { return }
       put(changed.registration)
+    case KeyChanged.kind:
+      guard let changed = try? BodyCoding.decode(KeyChanged.self, from: envelope.body) else { return }
+      put(changed)
     default: break
     }
   }
 
   private mutating func put(_ registration: Registration) {
     let previous = registrations.updateValue(registration, forKey: registration.address)
-    if let key = previous?.publicKey, key != registration.publicKey { formerKeys.insert(key) }
+    if let key = previous?.publicKey, key != registration.publicKey { formerKeys.append(key) }
+  }
+
+  private mutating func put(_ changed: KeyChanged) {
+    let name = changed.key.publicKey
+    switch changed.change {
+    case .registered: standingKeys[name] = changed.key
+    case .spoke: if standingKeys[name] != nil { standingKeys[name] = changed.key }
+    case .revoked:
+      standingKeys[name] = nil
+      formerKeys.append(name)
+    }
   }
 }

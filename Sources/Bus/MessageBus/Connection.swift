@@ -12,13 +12,19 @@ package actor Connection: BusConnection {
   package nonisolated let address: Address
   /// The thread and executor of this connection.
   package nonisolated let loop: Loop
-  private let makeTransport: @Sendable (Loop) throws -> any Transport
+  let makeTransport: @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   private let ownsLoop: Bool
-  private var exchange: Exchange
-  private var transport: (any Transport)?
+  var exchange: Exchange
+  var transport: (any Transport)?
+  /// The line that is to take the present one's place; nil while nothing is renewed.
+  var nextTransport: (any Transport)?
+  var isNextUp = false
+  /// Lines that others followed and that are still listened to.
+  var formerTransports: [any Transport] = []
+  var renewing: [CheckedContinuation<BusError?, Never>] = []
   private var isUp = false
   private var isStarted = false
-  private var blocked: [[UInt8]] = []
+  var blocked: [[UInt8]] = []
   private var handlers: [Kind: Handler] = [:]
   private var presenceHandlers: [@Sendable (Presence) -> Void] = []
   private var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
@@ -26,14 +32,15 @@ package actor Connection: BusConnection {
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
-  private var end: BusError?
+  private(set) var end: BusError?
   /// Which life of the address this is; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   init(
-    address: Address, loop: Loop, ownsLoop: Bool, makeTransport: @escaping @Sendable (Loop) throws -> any Transport
+    address: Address, loop: Loop, ownsLoop: Bool,
+    makeTransport: @escaping @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   ) {
     self.address = address
     self.loop = loop
@@ -65,22 +72,6 @@ package actor Connection: BusConnection {
     if isUp { perform(exchange.up()) } else { open() }
   }
 
-  /// Begins to connect ahead of `start()`, so that the line may stand by then. Nothing is said on it before.
-  package nonisolated func prepare() { perform { $0.open() } }
-
-  private func open() {
-    guard transport == nil, end == nil else { return }
-    do {
-      let transport = try makeTransport(loop)
-      self.transport = transport
-      try transport.open { [weak self] event in
-        self?.assumeIsolated { $0.told(event) }
-      }
-    } catch {
-      finish(BusError(.closed, "the bus cannot be reached from here: \(error)"))
-    }
-  }
-
   private func stopWaiting(_ id: UUID, _ error: BusError) {
     waitingForWelcome.removeValue(forKey: id)?.resume(returning: .failure(error))
   }
@@ -93,11 +84,10 @@ package actor Connection: BusConnection {
     if ownsLoop { await loop.stop() }
   }
 
-  private func finish(_ error: BusError) {
+  func finish(_ error: BusError) {
     guard end == nil else { return }
     end = error
-    transport?.close()
-    transport = nil
+    closeLines(error)
     for id in Array(completions.keys) { complete(id, .failure(error)) }
     for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
     tellCaughtUp()
@@ -105,8 +95,8 @@ package actor Connection: BusConnection {
 
   // MARK: The line
 
-  private func told(_ event: TransportEvent) {
-    guard end == nil else { return }
+  /// The present line tells something.
+  func told(_ event: TransportEvent) {
     switch event {
     case .up:
       isUp = true
@@ -116,17 +106,21 @@ package actor Connection: BusConnection {
       blocked = []
       exchange.down()
     case .turnedAway:
+      guard !openAgain() else { return }
       let error = BusError(.refused, "the bus does not accept the key of \(address) any longer")
       finish(error)
       for handler in turnedAwayHandlers { handler(error) }
-    case .received(let frame):
-      // The broker forwards only what it could decode, and its own envelopes are well-formed.
-      guard let envelope = try? Envelope(decoding: frame) else { return }
-      perform(exchange.received(envelope))
+    case .received(let frame): received(frame)
     }
   }
 
-  private func perform(_ effects: [Exchange.Effect]) {
+  func received(_ frame: [UInt8]) {
+    // The broker forwards only what it could decode, and its own envelopes are well-formed.
+    guard let envelope = try? Envelope(decoding: frame) else { return }
+    perform(exchange.received(envelope))
+  }
+
+  func perform(_ effects: [Exchange.Effect]) {
     for effect in effects {
       switch effect {
       case .send(let envelope): transmit(envelope)
@@ -135,9 +129,11 @@ package actor Connection: BusConnection {
       case .presence(let presence): for handler in presenceHandlers { handler(presence) }
       case .welcomed(let generation):
         self.generation = generation
+        welcomedOnLine()
         for id in Array(waitingForWelcome.keys) {
           waitingForWelcome.removeValue(forKey: id)?.resume(returning: .success(generation))
         }
+      case .drained: moveOver()
       case .helloLater:
         _ = loop.after(.seconds(1)) { [weak self] in
           self?.assumeIsolated { $0.perform($0.exchange.helloAgain()) }
@@ -392,7 +388,7 @@ package actor Connection: BusConnection {
   }
 
   /// Runs `work` on this connection's thread, in order, from any thread.
-  private nonisolated func perform(_ work: @escaping @Sendable (isolated Connection) -> Void) {
+  nonisolated func perform(_ work: @escaping @Sendable (isolated Connection) -> Void) {
     loop.post { self.assumeIsolated { work($0) } }
   }
 }

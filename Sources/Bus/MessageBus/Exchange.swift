@@ -15,6 +15,8 @@ struct Exchange {
     case presence(Presence)
     /// The broker answered our hello.
     case welcomed(generation: UInt32)
+    /// The broker has heard all that was said before `drain()`.
+    case drained
     /// The broker has no room for us now: say hello again after a while.
     case helloLater
     /// Send the event again after a moment: its destination had no room.
@@ -40,6 +42,9 @@ struct Exchange {
   let pid: Int32
   private(set) var isWelcome = false
   private var helloID: UUID?
+  private var drainID: UUID?
+  /// A hello is under way.
+  var isGreeting: Bool { helloID != nil }
   private var awaiting: [UUID: Awaiting] = [:]
   /// Ids of `awaiting` in the order of their first sending.
   private var order: [UUID] = []
@@ -61,12 +66,27 @@ struct Exchange {
 
   /// The line to the broker stands: say hello.
   mutating func up() -> [Effect] {
+    let hello = sayHello()
+    helloID = hello?.header.id
+    drainID = nil
+    return hello.map { [.send($0)] } ?? []
+  }
+
+  /// Another line is to follow this one: says nothing more on it but a hello, whose answer tells that the broker has
+  /// heard everything before it.
+  mutating func drain() -> [Effect] {
+    let hello = sayHello()
+    drainID = hello?.header.id
+    return hello.map { [.send($0)] } ?? []
+  }
+
+  /// No other line follows: goes on with this one.
+  mutating func undrain() -> [Effect] { drainID == nil ? [] : up() }
+
+  private mutating func sayHello() -> Envelope? {
     isWelcome = false
-    guard let body = try? BodyCoding.encode(Hello(incarnation: incarnation, pid: pid)) else { return [] }
-    let hello = Envelope(
-      header: EnvelopeHeader(kind: Hello.kind, source: address, destination: .messageBus), body: body)
-    helloID = hello.header.id
-    return [.send(hello)]
+    guard let body = try? BodyCoding.encode(Hello(incarnation: incarnation, pid: pid)) else { return nil }
+    return Envelope(header: EnvelopeHeader(kind: Hello.kind, source: address, destination: .messageBus), body: body)
   }
 
   /// The while of `helloLater` has passed.
@@ -76,6 +96,7 @@ struct Exchange {
   mutating func down() {
     isWelcome = false
     helloID = nil
+    drainID = nil
     for id in awaiting.keys { awaiting[id]?.isSent = false }
   }
 
@@ -155,6 +176,7 @@ struct Exchange {
     let header = envelope.header
     if let answer = header.kind.answer {
       guard let cause = header.cause else { return [] }
+      if cause == drainID { return [.drained] }
       if cause == helloID { return answer == .ok ? welcome(envelope) : [] }
       guard answer == .failed else { return finish(cause, .success(envelope.body)) }
       let error = try? BodyCoding.decode(BusError.self, from: envelope.body)

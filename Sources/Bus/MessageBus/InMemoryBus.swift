@@ -32,7 +32,7 @@ package actor InMemoryBus {
 
   /// A connection for one address. `start()` connects it.
   package nonisolated func connection(_ address: Address) -> Connection {
-    Connection(address: address, loop: loop, ownsLoop: false) { _ in InMemoryTransport(bus: self, address: address) }
+    Connection(address: address, loop: loop, ownsLoop: false) { _, _ in InMemoryTransport(bus: self, address: address) }
   }
 
   /// Breaks the line of an address, as the death of its process does.
@@ -220,6 +220,8 @@ private final class InMemoryTransport: Transport {
   }
 
   func whenWritable(_ handler: @escaping @Sendable () -> Void) { bus.loop.post(handler) }
+
+  var hasNewerKey: Bool { false }
 
   func close() {
     let address = address

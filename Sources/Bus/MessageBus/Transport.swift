@@ -10,6 +10,8 @@ protocol Transport: AnyObject {
   /// Says when there is room again, once.
   func whenWritable(_ handler: @escaping @Sendable () -> Void)
   func close()
+  /// Whether a line that is opened now would have another key than this one.
+  var hasNewerKey: Bool { get }
 }
 
 /// What a transport tells its connection.

@@ -6,20 +6,32 @@ final class ZeroMQTransport: Transport {
   private let loop: Loop
   private let endpoint: String
   private let context: Context
+  private let currentKeys: @Sendable () throws -> CurveKeyPair
+  private let keys: CurveKeyPair
   private let options: Socket.Options
   private var socket: Socket?
 
-  /// - Parameter heartbeats: only for processes that are never suspended: a heartbeat takes a stopped process for dead.
-  init(loop: Loop, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool) throws {
+  /// - Parameters:
+  ///   - currentKeys: asked now, and again when these are turned away.
+  ///   - heartbeats: only for processes that are never suspended: a heartbeat takes a stopped process for dead.
+  ///   - former: the line that this one follows.
+  init(
+    loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, following former: ZeroMQTransport?,
+    currentKeys: @escaping @Sendable () throws -> CurveKeyPair
+  ) throws {
     self.loop = loop
     self.endpoint = endpoint
-    self.context = try Context()
+    self.context = try former?.context ?? Context()
+    self.currentKeys = currentKeys
+    self.keys = try currentKeys()
     var options = Socket.Options()
     options.curve = .client(keys, serverPublicKey: serverKey)
     options.maxMessageSize = Int64(Wire.frameLimit)
     if heartbeats { options.heartbeat = (interval: .seconds(2), timeout: .seconds(10)) }
     self.options = options
   }
+
+  var hasNewerKey: Bool { (try? currentKeys()).map { $0 != keys } ?? false }
 
   func open(_ told: @escaping @Sendable (TransportEvent) -> Void) throws {
     let socket = try Socket(context, .dealer, on: loop, options)

@@ -67,6 +67,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// `nil` when the backend runs elsewhere.
   package let provider: Provider?
   package let settings: Settings
+  /// What the broker bounds.
+  package let bus: BusLimits
 
   /// Apps, then extensions.
   package var products: [Product] { apps + extensions }
@@ -118,6 +120,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
     settings =
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
+    bus = try root.mapping("bus").map { reader throws(ClusterError) in try BusLimits(reading: reader) } ?? BusLimits()
     try root.finish()
     try validate(file)
   }
@@ -201,6 +204,24 @@ extension ClusterConfiguration.Settings {
     guard crashBackoffFirst <= crashBackoffMax else {
       throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
     }
+    try reader.finish()
+  }
+}
+
+extension BusLimits {
+  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
+    var reader = mapping
+    self.init()
+    if let text = try reader.string("journalLimit") {
+      guard let length = ByteCount(argument: text) else {
+        throw reader.error("journalLimit", "\"\(text)\" is no length of at least 64KiB; one looks like 512MiB or 1GiB")
+      }
+      journal = length
+    }
+    peers = try reader.integer("peerLimit") ?? peers
+    guard peers > 0 else { throw reader.error("peerLimit", "is at least 1") }
+    keyGrace = try reader.seconds("keyGrace") ?? keyGrace
+    guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "is at most a day: 86400") }
     try reader.finish()
   }
 }

@@ -4,7 +4,8 @@ import Foundation
 /// by side.
 ///
 /// ```text
-/// keys/            standing keys, mode 0600
+/// keys/<holder>/   the standing key of one holder, mode 0600
+/// known/           the public halves: whom the broker lets in
 /// bus/bus.json     where the broker listens
 /// journal/         the segments of the journal
 /// device/<name>/   containers, app groups and transfers of a device
@@ -22,6 +23,7 @@ package struct InstanceFolder: Sendable, Hashable {
   }
 
   package var keys: String { path + "/keys" }
+  package var known: String { path + "/known" }
   package var bus: String { path + "/bus" }
   package var busAnnouncement: String { bus + "/bus.json" }
   package var journal: String { path + "/journal" }
@@ -36,7 +38,7 @@ package struct InstanceFolder: Sendable, Hashable {
   ///
   /// - Throws: `instance-folder`.
   package func create() throws(ClusterError) {
-    for folder in [path, keys, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
+    for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
   }
 }
 
@@ -158,7 +160,7 @@ package enum JSONFile {
   }
 }
 
-private func makeFolder(_ path: String) throws(ClusterError) {
+func makeFolder(_ path: String) throws(ClusterError) {
   do {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

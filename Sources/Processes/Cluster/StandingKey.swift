@@ -3,9 +3,11 @@ import Foundation
 import Glibc
 package import ZeroMQ
 
-/// The key of a process that is not spawned by an agent, as it lies in the instance's `keys` folder, mode 0600.
+/// The key of a process that is not spawned by an agent. It lies in a folder of its holder, `keys/<name>`, mode 0600, so
+/// that a container is given the keys of its own processes and no other; the public half lies in `known`, where the broker
+/// reads it.
 package struct StandingKey: Codable, Sendable, Hashable {
-  /// Which standing process a key belongs to; the name of its file.
+  /// Whose key it is; the name of its folder.
   package struct Name: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
@@ -15,6 +17,8 @@ package struct StandingKey: Codable, Sendable, Hashable {
     package static let provider = Name(rawValue: "provider")
     /// Every run of the operator's tool.
     package static let `operator` = Name(rawValue: "operator")
+    /// Every health check.
+    package static let watcher = Name(rawValue: "watcher")
     package static func agent(_ number: Int) -> Name { Name(rawValue: "agent-\(number)") }
 
     package var description: String { rawValue }
@@ -23,50 +27,61 @@ package struct StandingKey: Codable, Sendable, Hashable {
   /// What the broker needs to know of a key.
   package struct Public: Sendable, Hashable {
     package let name: Name
-    /// Which addresses it may speak as.
-    package let pattern: AddressPattern
-    /// z85, 40 characters.
-    package let publicKey: String
+    package let facts: StandingKeyFacts
   }
 
   package let pattern: AddressPattern
   package let publicKey: String
   package let secretKey: String
+  /// When it was made.
+  package let since: Timestamp
 
   package var pair: CurveKeyPair { CurveKeyPair(publicKey: publicKey, secretKey: secretKey) }
+  package var facts: StandingKeyFacts { StandingKeyFacts(pattern: pattern, publicKey: publicKey, since: since) }
+
+  private init(for name: Name, pattern: AddressPattern) throws(ClusterError) {
+    let pair: CurveKeyPair
+    do {
+      pair = try CurveKeyPair.generate()
+    } catch {
+      throw ClusterError(.key, "no key could be made for \(name): \(error)")
+    }
+    self.pattern = pattern
+    self.publicKey = pair.publicKey
+    self.secretKey = pair.secretKey
+    self.since = .now
+  }
+
+  // MARK: Making
+
+  /// Whose keys a cluster has, with what each may speak as.
+  package static func holders(of configuration: ClusterConfiguration) -> [(name: Name, pattern: AddressPattern)] {
+    let device = configuration.device.name
+    return [
+      (.messageBus, AddressPattern(.messageBus)), (.host, AddressPattern(.host(device))),
+      (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")), (.watcher, .watchers),
+    ] + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
+  }
 
   /// Makes the keys that are missing: the broker's, the host's, one for each agent that the configuration names, the
-  /// provider's and the operators'. Keys that are there stay, also when two processes do this at once.
+  /// provider's, the operators' and the health checks'; and tells the broker's folder of those that are there. Keys that
+  /// are there stay, also when two processes do this at once.
   ///
   /// - Throws: `key` or `instance-folder`.
   package static func makeAll(
     for configuration: ClusterConfiguration, in instance: InstanceFolder
   ) throws(ClusterError) {
     try instance.create()
-    let device = configuration.device.name
-    var patterns: [(Name, AddressPattern)] = [
-      (.messageBus, AddressPattern(.messageBus)), (.host, AddressPattern(.host(device))),
-      (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")),
-    ]
-    for number in configuration.agentNumbers {
-      patterns.append((.agent(number), AddressPattern(.agent(device, number))))
-    }
-    for (name, pattern) in patterns { try make(name, pattern, in: instance) }
+    for (name, pattern) in holders(of: configuration) { try make(name, pattern, in: instance) }
   }
 
   private static func make(
     _ name: Name, _ pattern: AddressPattern, in instance: InstanceFolder
   ) throws(ClusterError) {
-    let path = path(name, in: instance)
+    try instance.makeKeyFolder(of: name)
+    let path = instance.key(of: name)
     if !FileManager.default.fileExists(atPath: path) {
-      let pair: CurveKeyPair
-      do {
-        pair = try CurveKeyPair.generate()
-      } catch {
-        throw ClusterError(.key, "no key could be made for \(name): \(error)")
-      }
-      let key = StandingKey(pattern: pattern, publicKey: pair.publicKey, secretKey: pair.secretKey)
-      if try JSONFile.writeIfMissing(key, to: path) { return }
+      _ = try JSONFile.writeIfMissing(try StandingKey(for: name, pattern: pattern), to: path)
     }
     let present = try load(name, in: instance)
     guard present.pattern == pattern else {
@@ -75,18 +90,88 @@ package struct StandingKey: Codable, Sendable, Hashable {
         "\(path) belongs to \(present.pattern), and the configuration wants \(pattern): use another instance folder, "
           + "or remove the file")
     }
+    guard name != .messageBus, try known(name, in: instance) != present.facts else { return }
+    try JSONFile.write(present.facts, to: instance.knownKey(of: name))
+  }
+
+  /// Makes a new key in the place of the present one, for a cluster that does not run.
+  ///
+  /// - Returns: the former key and the new one.
+  /// - Throws: `key` or `instance-folder`.
+  package static func replace(
+    _ name: Name, in instance: InstanceFolder
+  ) throws(ClusterError) -> (former: StandingKey, current: StandingKey) {
+    let former = try load(name, in: instance)
+    let current = try StandingKey(for: name, pattern: former.pattern)
+    if name != .messageBus { try JSONFile.write(current.facts, to: instance.knownKey(of: name)) }
+    try JSONFile.write(current, to: instance.key(of: name))
+    return (former, current)
+  }
+
+  /// The key that is to follow the present one, made if there is none: one that was made and never taken is taken up
+  /// again, so that a renewal that was broken off is finished by the next.
+  ///
+  /// - Throws: `key` or `instance-folder`.
+  package static func next(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
+    let path = instance.nextKey(of: name)
+    let pattern = try load(name, in: instance).pattern
+    _ = try JSONFile.writeIfMissing(try StandingKey(for: name, pattern: pattern), to: path)
+    return try load(at: path, of: instance)
+  }
+
+  /// Puts the next key in the place of the present one, in one step.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func takeNext(_ name: Name, in instance: InstanceFolder) throws(ClusterError) {
+    guard rename(instance.nextKey(of: name), instance.key(of: name)) == 0 else {
+      throw ClusterError(
+        .folder, "\(instance.key(of: name)) cannot be replaced: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Keeps others from renewing the key while the body runs; the kernel lets go of it when the process dies.
+  ///
+  /// - Throws: `key` when another does, and what the body throws.
+  package static func locked<T>(
+    _ name: Name, in instance: InstanceFolder, _ body: () async throws -> T
+  ) async throws -> T {
+    let folder = open(instance.keyFolder(of: name), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
+      throw ClusterError(
+        .key,
+        "\(instance.keyFolder(of: name)) is not here, and with it the key of \(name): renew it where its holder runs")
+    }
+    defer { close(folder) }
+    guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {
+      throw ClusterError(.key, "the key of \(name) is being renewed by somebody else just now: try again in a moment")
+    }
+    return try await body()
+  }
+
+  /// Forgets a next key that the broker does not want.
+  package static func dropNext(_ name: Name, in instance: InstanceFolder) { unlink(instance.nextKey(of: name)) }
+
+  // MARK: Reading
+
+  /// Whether this process can see the key: in a container it is given those of its own processes.
+  package static func isHere(_ name: Name, in instance: InstanceFolder) -> Bool {
+    FileManager.default.fileExists(atPath: instance.key(of: name))
   }
 
   /// Reads one key.
   ///
   /// - Throws: `key` when it is missing, damaged, or open to others than its owner.
   package static func load(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
-    let path = path(name, in: instance)
+    try load(at: instance.key(of: name), of: instance)
+  }
+
+  private static func load(at path: String, of instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     guard let key = try JSONFile.read(StandingKey.self, at: path) else {
-      throw ClusterError(.key, "\(path) is missing: `widgetlab keys --instance \(instance.path)` makes the keys")
+      throw ClusterError(.key, "\(path) is missing: `widgetlab keys make --instance \(instance.path)` makes the keys")
     }
     guard key.publicKey.utf8.count == 40, key.secretKey.utf8.count == 40 else {
-      throw ClusterError(.key, "\(path) holds no key pair: remove it, and make the keys again with `widgetlab keys`")
+      throw ClusterError(
+        .key, "\(path) holds no key pair: remove it, and make the keys again with `widgetlab keys make`")
     }
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
@@ -95,27 +180,36 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return key
   }
 
-  /// What the broker lets in: the public half of every key of the instance, sorted by name.
+  private static func known(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKeyFacts? {
+    try JSONFile.read(StandingKeyFacts.self, at: instance.knownKey(of: name))
+  }
+
+  /// What the broker lets in: the public half of every key of the instance but its own, sorted by name.
   ///
   /// - Throws: `key` or `instance-folder`.
   package static func loadAllPublic(in instance: InstanceFolder) throws(ClusterError) -> [Public] {
     let files: [String]
     do {
-      files = try FileManager.default.contentsOfDirectory(atPath: instance.keys)
+      files = try FileManager.default.contentsOfDirectory(atPath: instance.known)
     } catch {
       throw ClusterError(
-        .key, "\(instance.keys) cannot be read: `widgetlab keys --instance \(instance.path)` makes the keys")
+        .key, "\(instance.known) cannot be read: `widgetlab keys make --instance \(instance.path)` makes the keys")
     }
     var keys: [Public] = []
     for file in files.sorted() where file.hasSuffix(".json") {
       let name = Name(rawValue: String(file.dropLast(5)))
-      let key = try load(name, in: instance)
-      keys.append(Public(name: name, pattern: key.pattern, publicKey: key.publicKey))
+      // One that was removed a moment ago is let in no longer.
+      guard let facts = try known(name, in: instance) else { continue }
+      keys.append(Public(name: name, facts: facts))
     }
     return keys
   }
+}
 
-  private static func path(_ name: Name, in instance: InstanceFolder) -> String {
-    "\(instance.keys)/\(name).json"
-  }
+extension InstanceFolder {
+  fileprivate func keyFolder(of name: StandingKey.Name) -> String { "\(keys)/\(name)" }
+  fileprivate func key(of name: StandingKey.Name) -> String { keyFolder(of: name) + "/key.json" }
+  fileprivate func nextKey(of name: StandingKey.Name) -> String { keyFolder(of: name) + "/next.json" }
+  fileprivate func knownKey(of name: StandingKey.Name) -> String { "\(known)/\(name).json" }
+  fileprivate func makeKeyFolder(of name: StandingKey.Name) throws(ClusterError) { try makeFolder(keyFolder(of: name)) }
 }

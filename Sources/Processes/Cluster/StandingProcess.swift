@@ -22,8 +22,9 @@ package func connection(
     throw ClusterError(.key, "the key \(name) speaks as \(key.pattern), not as \(address)")
   }
   return Connection.zeroMQ(
-    address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey, keys: key.pair,
-    heartbeats: heartbeats)
+    address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey,
+    heartbeats: heartbeats
+  ) { try StandingKey.load(name, in: instance).pair }
 }
 
 /// The same, started. In full `Cluster.connect(as:address:instance:)`.

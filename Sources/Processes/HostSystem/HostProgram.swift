@@ -45,7 +45,10 @@ struct HostCommand: ParsableCommand {
     let folder = InstanceFolder(instance)
     try folder.create()
     let database = try openDatabase(folder)
-    let connection = try await makeConnection(configuration, folder)
+    // Not started yet, so that the downloads need not wait for the bus.
+    let connection = try await Cluster.connection(
+      as: .host, address: .host(configuration.device.name), instance: folder)
+    StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
       configuration, instance: folder, database: database, bus: connection, clock: MachineClock(), faults: faults
     ) { reason in
@@ -73,23 +76,5 @@ struct HostCommand: ParsableCommand {
         "the device's database \(path) cannot be opened: \(error). If it is damaged, remove the folder "
           + "\(folder.host): the device then begins anew, without its downloads and timelines")
     }
-  }
-
-  /// A connection that is not started yet, so that the downloads need not wait for the bus.
-  private func makeConnection(
-    _ configuration: ClusterConfiguration, _ folder: InstanceFolder
-  ) async throws -> Connection {
-    let announcement = try await BusAnnouncement.wait(in: folder, within: .seconds(1_000_000))
-    let address = Address.host(configuration.device.name)
-    let key = try StandingKey.load(.host, in: folder)
-    guard key.pattern.matches(address) else {
-      throw ClusterError(
-        .key,
-        "the key keys/host.json speaks as \(key.pattern), and the device's host is \(address): make the keys of "
-          + "this configuration with `widgetlab keys`, or name the configuration that they were made for")
-    }
-    return Connection.zeroMQ(
-      address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey, keys: key.pair,
-      heartbeats: true)
   }
 }

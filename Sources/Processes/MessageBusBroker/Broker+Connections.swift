@@ -13,6 +13,8 @@ struct OpenConnections {
 
   /// Not shaking hands only: from `accept` to the end.
   var descriptors: Set<Int32> = []
+  /// Those of them that came to the tap.
+  var viewers: Set<Int32> = []
   private let fixedLimit: Int?
   /// How many descriptors the process has that are no connections.
   private let others: Int
@@ -31,6 +33,16 @@ struct OpenConnections {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 256 }
     return max(1, Int(clamping: limit.rlim_cur) - others - Self.reserve)
+  }
+
+  /// A listener that is closed takes the connections with it that still shake hands on it, and ZeroMQ does not tell of
+  /// their end.
+  mutating func forgetClosed() {
+    descriptors = descriptors.filter { descriptor in
+      var status = stat()
+      return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+    viewers.formIntersection(descriptors)
   }
 
   /// Room enough to speak of the end of the strain.
@@ -54,10 +66,13 @@ extension Broker {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
+      if door == .tap { connections.viewers.insert(descriptor) }
       guard connections.descriptors.count > connections.limit else { return }
       end(descriptor)
       strained("descriptors", turnedAway: 1)
-    case .disconnected(let descriptor), .closed(let descriptor): connections.descriptors.remove(descriptor)
+    case .disconnected(let descriptor), .closed(let descriptor):
+      connections.descriptors.remove(descriptor)
+      connections.viewers.remove(descriptor)
     case .acceptFailed(let code):
       strained(String(cString: strerror(code)), turnedAway: 0)
       shut(door)
@@ -83,6 +98,7 @@ extension Broker {
         do {
           _ = try broker.socket(door)?.bind(endpoint)
           broker.closedDoors.remove(door)
+          broker.connections.forgetClosed()
         } catch {
           broker.strained("\(error)", turnedAway: 0)
           broker.reopen(door, endpoint)
@@ -113,6 +129,7 @@ extension Broker {
     _ = loop.after(OpenConnections.quiet) { [weak self] in
       self?.assumeIsolated { broker in
         guard let strain = broker.connections.strain else { return }
+        broker.connections.forgetClosed()
         guard broker.connections.hasRoom, broker.closedDoors.isEmpty,
           ContinuousClock.now - strain.last >= OpenConnections.quiet
         else {

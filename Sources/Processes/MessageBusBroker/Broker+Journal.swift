@@ -74,6 +74,8 @@ extension Broker {
       case .forward(let frame, let line): consequences += forward(frame, to: line)
       case .cutOff(let descriptor): end(descriptor)
       case .raise(let signal): raise(signal)
+      case .supersede(let key): supersede(by: key)
+      case .cutOffViewers: for viewer in connections.viewers { end(viewer) }
       }
     }
     if !subscriptions.isEmpty {

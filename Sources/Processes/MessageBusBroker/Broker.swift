@@ -63,6 +63,7 @@ package actor Broker {
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
     routing.peerLimit = settings.peerLimit
+    routing.keyGrace = settings.keyGrace / .seconds(1)
     try journal.startSegment(with: routing.started())
     self.journal = journal
     self.routing = routing
@@ -180,10 +181,16 @@ package actor Broker {
     }
   }
 
-  private func standingKeys() throws -> [String: AddressPattern] {
+  private func standingKeys() throws -> [StandingKeyFacts] {
     lastKeyScan = .now
-    let keys = try StandingKey.loadAllPublic(in: settings.instance)
-    return Dictionary(keys.map { ($0.publicKey, $0.pattern) }, uniquingKeysWith: { first, _ in first })
+    return try StandingKey.loadAllPublic(in: settings.instance).map(\.facts)
+  }
+
+  /// Tells the routing, when the grace has passed, that a key's predecessors end.
+  func supersede(by key: String) {
+    _ = loop.after(settings.keyGrace) { [weak self] in
+      self?.assumeIsolated { broker in broker.decide { $0.supersede(by: key) } }
+    }
   }
 
   // MARK: What happens

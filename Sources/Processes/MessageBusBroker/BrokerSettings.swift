@@ -15,11 +15,13 @@ package struct BrokerSettings: Sendable {
   /// In bytes.
   package var segmentLimit = JournalWriter.defaultSegmentLimit
   /// How many peers may be connected at once: a further hello is refused `too-many-peers`.
-  package var peerLimit = 4096
+  package var peerLimit: Int
   /// How many connections there may be, whoever they are; nil for what the limit of descriptors leaves.
   package var connectionLimit: Int?
+  /// How long a standing key is still let in when its successor has spoken.
+  package var keyGrace: Duration
   /// How long the whole journal may get, in bytes: then the oldest segments go.
-  package var journalLimit = JournalWriter.defaultLimit
+  package var journalLimit: Int
 
   /// How many frames wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts frames
   /// and not bytes, so for a peer that does not read this is at most 128 MiB, if all of them are as long as they may be;
@@ -29,12 +31,16 @@ package struct BrokerSettings: Sendable {
   static let messageLimit: Int64 = 1 << 19
 
   package init(
-    instance: InstanceFolder, listen: Endpoint = .loopback, tap: Endpoint = .loopback, advertise: String? = nil
+    instance: InstanceFolder, listen: Endpoint = .loopback, tap: Endpoint = .loopback, advertise: String? = nil,
+    limits: BusLimits = BusLimits()
   ) {
     self.instance = instance
     self.listen = listen
     self.tap = tap
     self.advertise = advertise
+    self.peerLimit = limits.peers
+    self.keyGrace = limits.keyGrace
+    self.journalLimit = limits.journal.bytes
   }
 }
 

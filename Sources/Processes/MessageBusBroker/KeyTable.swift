@@ -38,16 +38,23 @@ struct KeyTable {
     }
   }
 
-  private var standing: [String: AddressPattern] = [:]
-  private var lives: [String: Owner] = [:]
-  private var revoked: Set<String> = []
+  /// How many revoked keys are remembered; one that is older is an unknown key.
+  static let revokedLimit = 512
+  /// How many standing keys may be registered over the bus, of one pattern and of all.
+  static let registeredLimit = (ofPattern: 8, ofAll: 64)
 
-  subscript(key: String) -> Owner? { standing[key].map { .standing($0) } ?? lives[key] }
+  /// The standing keys that are let in.
+  private var standing: [String: StandingKeyFacts] = [:]
+  /// Those of them that were registered over the bus.
+  private var registered: Set<String> = []
+  /// When the key was made that all earlier ones of its pattern gave way to.
+  private var floors: [AddressPattern: Timestamp] = [:]
+  private var lives: [String: Owner] = [:]
+  private var revoked: [String] = []
+
+  subscript(key: String) -> Owner? { standing[key].map { .standing($0.pattern) } ?? lives[key] }
 
   func isRevoked(_ key: String) -> Bool { revoked.contains(key) }
-
-  /// Knows these standing keys, and no other standing key from now on.
-  mutating func setStanding(_ keys: [String: AddressPattern]) { standing = keys }
 
   mutating func admit(_ key: String, _ address: Address, generation: UInt32) {
     lives[key] = .life(address, generation: generation)
@@ -55,7 +62,85 @@ struct KeyTable {
 
   mutating func revoke(_ key: String) {
     lives[key] = nil
-    revoked.insert(key)
+    standing[key] = nil
+    registered.remove(key)
+    guard !revoked.contains(key) else { return }
+    revoked.append(key)
+    if revoked.count > KeyTable.revokedLimit { revoked.removeFirst() }
+  }
+
+  // MARK: Standing keys
+
+  /// What a new broker has to know again: the keys that stand in no file, and those that are turned away.
+  var recorded: (registered: [StandingKeyFacts], revoked: [String]) {
+    (standingKeys.filter { registered.contains($0.publicKey) }, revoked)
+  }
+
+  /// By pattern, then by age.
+  var standingKeys: [StandingKeyFacts] {
+    standing.values.sorted { ($0.pattern.text, $0.since, $0.publicKey) < ($1.pattern.text, $1.since, $1.publicKey) }
+  }
+
+  /// Knows these standing keys, those that were registered over the bus, and no other from now on. One that was made
+  /// before another of its pattern that has followed it stays turned away.
+  mutating func setStanding(_ keys: [StandingKeyFacts]) {
+    let before = standing
+    standing = before.filter { registered.contains($0.key) }
+    for key in keys where standing[key.publicKey] == nil && !isRevoked(key.publicKey) {
+      if let floor = floors[key.pattern], key.since < floor {
+        revoke(key.publicKey)
+      } else {
+        standing[key.publicKey] = before[key.publicKey] ?? key
+      }
+    }
+  }
+
+  /// A standing key that was registered over the bus, now or with an earlier broker.
+  mutating func register(_ key: StandingKeyFacts) {
+    standing[key.publicKey] = key
+    registered.insert(key.publicKey)
+    if key.hasSpoken { floors[key.pattern] = max(floors[key.pattern] ?? key.since, key.since) }
+  }
+
+  /// What is known of a standing key.
+  func facts(_ key: String) -> StandingKeyFacts? { standing[key] }
+
+  /// The keys of a pattern that are older than this one.
+  func earlier(than key: StandingKeyFacts) -> [StandingKeyFacts] {
+    standingKeys.filter { $0.pattern == key.pattern && $0.since < key.since }
+  }
+
+  /// A time for one more key of a pattern, later than that of all others, whatever the clock of the machine does.
+  func time(for pattern: AddressPattern, notBefore now: Timestamp) -> Timestamp {
+    let last = standing.values.filter { $0.pattern == pattern }.map(\.since.microseconds).max() ?? 0
+    return Timestamp(microseconds: max(now.microseconds, last + 1))
+  }
+
+  /// Whether one more may be registered.
+  func hasRoom(for pattern: AddressPattern) -> Bool {
+    registered.count < KeyTable.registeredLimit.ofAll
+      && registered.count(where: { standing[$0]?.pattern == pattern }) < KeyTable.registeredLimit.ofPattern
+  }
+
+  /// A standing key was used for the first time while an earlier one of its pattern is there.
+  ///
+  /// - Returns: what is known of it from now on; nil when nothing is new.
+  mutating func spoke(_ key: String) -> StandingKeyFacts? {
+    guard var facts = standing[key], !facts.hasSpoken, !earlier(than: facts).isEmpty else { return nil }
+    facts.hasSpoken = true
+    standing[key] = facts
+    return facts
+  }
+
+  /// Turns the earlier keys of its pattern away from now on.
+  ///
+  /// - Returns: those keys.
+  mutating func supersede(by key: String) -> [StandingKeyFacts] {
+    guard let facts = standing[key] else { return [] }
+    let former = earlier(than: facts)
+    floors[facts.pattern] = max(floors[facts.pattern] ?? facts.since, facts.since)
+    for key in former { revoke(key.publicKey) }
+    return former
   }
 }
 

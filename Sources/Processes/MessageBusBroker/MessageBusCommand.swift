@@ -19,11 +19,11 @@ struct MessageBusCommand: AsyncParsableCommand {
       Routes envelopes by address, stamps who sent them and which life of it, writes each to the journal before it is \
       forwarded, and shows all of them on the tap. `widgetlab up` starts it; by hand:
 
-        widgetlab keys --instance DIR
+        widgetlab keys make --instance DIR
         message-bus --instance DIR
         widgetlab tail --instance DIR
 
-      DIR/keys holds who may connect, DIR/journal what was said (and what a new broker learns from its predecessor), \
+      DIR/known holds who may connect, DIR/keys/message-bus the broker's own key, DIR/journal what was said (and what a new broker learns from its predecessor), \
       DIR/bus/bus.json where the bus listens. It may be killed at any moment: started again with the same DIR it \
       listens at the same port, knows every key and generation, and goes on with the next sequence number.
 
@@ -31,7 +31,7 @@ struct MessageBusCommand: AsyncParsableCommand {
       goes on when there is room.
 
       Ends with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is taken, 74 when \
-      the journal cannot be begun, 78 when keys are missing.
+      the journal cannot be begun, 78 when keys are missing or --config cannot be used.
       """)
 
   @Option(help: "The cluster's folder.", completion: .directory)
@@ -46,19 +46,31 @@ struct MessageBusCommand: AsyncParsableCommand {
   @Option(help: "The host name to announce, where --listen names every interface (0.0.0.0).")
   var advertise: String?
 
+  @Option(help: "A widgetlab.yaml: its `bus` has the limits that are not named here.", completion: .file())
+  var config: String?
+
   @Option(
     help: "How long the journal may get: bytes, or with KiB, MiB or GiB. Then its oldest segments go, and it says so.")
-  var journalLimit = ByteCount(bytes: JournalWriter.defaultLimit)
+  var journalLimit: ByteCount?
 
   @Option(help: "How many peers may be connected at once.")
-  var peerLimit = 4096
+  var peerLimit: Int?
+
+  @Option(help: "For how many seconds a standing key is still let in when its successor has spoken.")
+  var keyGrace: Double?
 
   @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
   var parent: Int32?
 
-  func validate() throws { _ = try settings() }
+  func validate() throws {
+    if let peerLimit, peerLimit < 1 { throw ValidationError("--peer-limit is at least 1") }
+    if let keyGrace, !(0...86_400).contains(keyGrace) {
+      throw ValidationError("--key-grace is a number of seconds, 0 to 86400")
+    }
+    _ = try endpoints()
+  }
 
-  private func settings() throws -> BrokerSettings {
+  private func endpoints() throws -> (listen: Endpoint, tap: Endpoint) {
     guard let listen = Endpoint(listen) else {
       throw ValidationError("--listen \(self.listen) is no endpoint; one looks like tcp://127.0.0.1:7701")
     }
@@ -68,11 +80,17 @@ struct MessageBusCommand: AsyncParsableCommand {
     guard advertise != nil || !(listen.isWildcard || tap.isWildcard) else {
       throw ValidationError("who listens on every interface says with --advertise HOST how others reach it")
     }
-    var settings = BrokerSettings(instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise)
-    guard peerLimit > 0 else { throw ValidationError("--peer-limit is at least 1") }
-    settings.peerLimit = peerLimit
-    settings.journalLimit = journalLimit.bytes
-    return settings
+    return (listen, tap)
+  }
+
+  private func settings() throws -> BrokerSettings {
+    let (listen, tap) = try endpoints()
+    var limits = try config.map { path throws(ClusterError) in try ClusterConfiguration.load(path).bus } ?? BusLimits()
+    if let journalLimit { limits.journal = journalLimit }
+    if let peerLimit { limits.peers = peerLimit }
+    if let keyGrace { limits.keyGrace = .seconds(keyGrace) }
+    return BrokerSettings(
+      instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise, limits: limits)
   }
 
   func run() async throws {
@@ -94,36 +112,14 @@ struct MessageBusCommand: AsyncParsableCommand {
   private func code(of error: any Error) -> Int32 {
     switch error {
     case is JournalError: EX_IOERR
-    case let error as ClusterError: error.code == .key ? EX_CONFIG : EX_IOERR
+    case let error as ClusterError: [.key, .configuration].contains(error.code) ? EX_CONFIG : EX_IOERR
     case is BrokerError: EX_UNAVAILABLE
     default: EX_SOFTWARE
     }
   }
 }
 
-/// A length as it is written on a command line: `65536`, `64MiB`, `1GiB`.
-struct ByteCount: ExpressibleByArgument, Hashable, CustomStringConvertible {
-  let bytes: Int
-
-  private static let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
-
-  init(bytes: Int) { self.bytes = bytes }
-
-  /// Nil when the text is none, or shorter than a journal can be of use: 64 KiB.
-  init?(argument: String) {
-    let (suffix, unit) = Self.units.first { argument.hasSuffix($0.0) } ?? ("", 1)
-    guard let count = Int(argument.dropLast(suffix.count)) else { return nil }
-    let (bytes, isOver) = count.multipliedReportingOverflow(by: unit)
-    guard !isOver, bytes >= 1 << 16 else { return nil }
-    self.bytes = bytes
-  }
-
-  var description: String {
-    guard let (suffix, unit) = Self.units.first(where: { bytes % $0.1 == 0 }) else { return "\(bytes)" }
-    return "\(bytes / unit)\(suffix)"
-  }
-  var defaultValueDescription: String { description }
-}
+extension ByteCount: ExpressibleByArgument {}
 
 /// Each peer needs a descriptor, and so does each knock.
 private func raiseDescriptorLimit() {

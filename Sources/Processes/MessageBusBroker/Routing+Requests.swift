@@ -37,6 +37,7 @@ extension Routing {
     registrations[address] = registration
     connect(line, address, generation: registration.generation, replaces: !isSame)
     accept(frame, header, registration.generation)
+    noteSpoken(peer.key)
     if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
     reply(Hello.Reply(generation: registration.generation), to: header, on: line)
     if !isAgain { tell(Presence(address: address, isPresent: true, generation: registration.generation)) }
@@ -51,6 +52,10 @@ extension Routing {
       case BusStatus.kind: reply(status(), to: header, on: line)
       case RaiseSignal.kind:
         effects.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))
+      case ListKeys.kind: reply(ListKeys.Reply(keys: keys.standingKeys), to: header, on: line)
+      case RegisterKey.kind:
+        let request = try BodyCoding.decode(RegisterKey.self, from: Array(body))
+        reply(try register(request, by: header.source), to: header, on: line)
       case RegisterLife.kind:
         let request = try BodyCoding.decode(RegisterLife.self, from: Array(body))
         reply(RegisterLife.Reply(generation: try register(request, by: header.source)), to: header, on: line)
@@ -82,7 +87,7 @@ extension Routing {
   private mutating func register(_ request: RegisterLife, by agent: Address) throws(BusError) -> UInt32 {
     let address = request.address
     try checkIsSpawned(address, by: agent)
-    guard request.publicKey.utf8.count == 40 else {
+    guard Self.isPublicKey(request.publicKey) else {
       throw BusError(.malformed, "a public key is 40 characters of Z85")
     }
     let before = registrations[address]
@@ -91,7 +96,7 @@ extension Routing {
     }
     if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
     guard keys[request.publicKey] == nil, !keys.isRevoked(request.publicKey) else {
-      throw BusError(BusError.Code("key-in-use"), "the key of \(address) was made for another life")
+      throw BusError(.keyInUse, "the key of \(address) was made for another life")
     }
     if let line = line(of: address), before?.isConnected == true {
       end(line, .replaced)

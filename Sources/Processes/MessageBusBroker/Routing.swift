@@ -16,6 +16,10 @@ struct Routing<Line: Hashable & Sendable> {
     case cutOff(Int32)
     /// Send this process a signal.
     case raise(Int32)
+    /// Tell `supersede(by:)` of this key when the grace has passed.
+    case supersede(String)
+    /// End the connections at the tap: those that may come back do so by themselves.
+    case cutOffViewers
   }
 
   /// What is known of one connection.
@@ -54,6 +58,8 @@ struct Routing<Line: Hashable & Sendable> {
   let pid: Int32
   /// How many addresses may be connected at once.
   var peerLimit = Int.max
+  /// For how many seconds a standing key is still let in when its successor has spoken.
+  var keyGrace = 10.0
   /// The broker's own generation.
   let generation: UInt32
   /// The number of the last envelope that was stamped.
@@ -74,13 +80,13 @@ struct Routing<Line: Hashable & Sendable> {
   ///
   /// - Parameters:
   ///   - recovered: what its predecessor's journal tells.
-  ///   - standing: the standing keys, z85, with what each may speak as.
-  init(pid: Int32, recovered: JournalRecovery, standing: [String: AddressPattern], now: Timestamp) {
+  ///   - standing: the standing keys of the files.
+  init(pid: Int32, recovered: JournalRecovery, standing: [StandingKeyFacts], now: Timestamp) {
     self.pid = pid
     self.generation = recovered.busGeneration + 1
     self.sequence = recovered.lastSequence
     self.now = now
-    self.registrations = recovered.registrations.filter { $0.key.role != .operator }
+    self.registrations = recovered.registrations.filter { !$0.key.role.isPassing }
     for key in recovered.formerKeys { keys.revoke(key) }
     for registration in registrations.values {
       guard let key = registration.publicKey else { continue }
@@ -90,20 +96,21 @@ struct Routing<Line: Hashable & Sendable> {
         keys.admit(key, registration.address, generation: registration.generation)
       }
     }
+    for key in recovered.standingKeys.values { keys.register(key) }
+    // A grace that the last broker began is over: whoever still has the former key finds the next one where it was.
+    for key in recovered.standingKeys.values where key.hasSpoken { _ = keys.supersede(by: key.publicKey) }
     setStanding(standing)
-  }
-
-  /// Takes over the standing keys. None of them speaks as the bus, whose key stands in the same folder.
-  mutating func setStanding(_ standing: [String: AddressPattern]) {
-    keys.setStanding(standing.filter { !$0.value.matches(.messageBus) && !$0.value.matches(.journal) })
   }
 
   /// The first record of a segment: all that is known.
   mutating func started() -> [UInt8] {
-    let known = registrations.values.filter { $0.address.role != .operator }.sorted {
+    let known = registrations.values.filter { !$0.address.role.isPassing }.sorted {
       $0.address.text < $1.address.text
     }
-    record(BusStarted(pid: pid, generation: generation, registrations: known), to: .journal)
+    let (registered, revoked) = keys.recorded
+    record(
+      BusStarted(pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked),
+      to: .journal)
     guard case .record(let frame)? = takeEffects().first else {
       preconditionFailure("the bus knows too many addresses for one record: \(known.count)")
     }
@@ -176,7 +183,7 @@ struct Routing<Line: Hashable & Sendable> {
     guard let count = peers[line]?.rubbish, count >= Self.rubbishLimit else { return }
     record(
       PeerCutOff(keyOwner: peer.owner.text, address: peer.address, reason: reason, refusals: count), to: .journal)
-    if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
+    cutOff(peer, on: line)
   }
 
   private mutating func judge(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
@@ -316,6 +323,11 @@ extension Routing {
   /// The connection that has this descriptor now. From here on the descriptor names no connection any more.
   mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
 
+  /// Ends a connection, unless its descriptor names another by now.
+  mutating func cutOff(_ peer: Peer, on line: Line) {
+    if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
+  }
+
   /// A connection is over.
   mutating func lost(_ line: Line) -> [Effect] {
     guard let peer = peers[line] else { return [] }
@@ -361,7 +373,7 @@ extension Routing {
     registrations[address] = registration
     record(RegistrationChanged(change, registration), to: .journal)
     tell(Presence(address: address, isPresent: false, generation: registration.generation))
-    if address.role == .operator {
+    if address.role.isPassing {
       registrations[address] = nil
       interest.forget(address)
     }

@@ -62,6 +62,7 @@ package struct AgentCommand: AsyncParsableCommand {
       reportedPid: reportedPid)
     agent.listen()
     StandingProcess.answerPeers(on: connection)
+    StandingProcess.renewKey(.agent(number), on: connection, in: instance)
     let generation = try await connection.start()
     logger.notice("ready", metadata: ["address": "\(address)", "generation": "\(generation)", "pid": "\(getpid())"])
     await agent.begin()

@@ -67,7 +67,7 @@ struct Killing {
     switch address.role {
     case .app, .widgetExtension: try await throughAgent(address, signal)
     case .host, .agent, .messageBus, .provider, .pushServer: try await standing(address, signal)
-    case .journal, .operator:
+    case .journal, .operator, .watcher:
       throw Complaint(Exit.usage, "\(address) is no process that can be killed", advice: "see `widgetlab kill --help`")
     }
   }

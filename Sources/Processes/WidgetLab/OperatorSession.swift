@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import MessageBus
 
-/// One run of this tool on the bus, as `operator/<pid>`.
+/// One run of this tool on the bus, as `operator/<pid>`; a health check is a `watcher/<pid>`.
 struct OperatorSession: Sendable {
   let connection: Connection
   let cluster: ClusterFacts
@@ -12,16 +12,18 @@ struct OperatorSession: Sendable {
 
   /// Connects, does the work, and says goodbye.
   static func with<T>(
-    _ options: InstanceOptions, within limit: Duration = .seconds(5), _ work: (OperatorSession) async throws -> T
+    _ options: InstanceOptions, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
+    _ work: (OperatorSession) async throws -> T
   ) async throws -> T {
-    try await with(try options.cluster(), within: limit, work)
+    try await with(try options.cluster(), as: name, within: limit, work)
   }
 
   /// The same for an instance that is known.
   static func with<T>(
-    _ cluster: ClusterFacts, within limit: Duration = .seconds(5), _ work: (OperatorSession) async throws -> T
+    _ cluster: ClusterFacts, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
+    _ work: (OperatorSession) async throws -> T
   ) async throws -> T {
-    let session = try await open(cluster, within: limit)
+    let session = try await open(cluster, as: name, within: limit)
     do {
       let result = try await work(session)
       await session.connection.leave()
@@ -38,7 +40,9 @@ struct OperatorSession: Sendable {
   /// Connects. Whoever calls it leaves.
   ///
   /// - Throws: `unavailable` when there is no instance, or its bus does not answer in time.
-  static func open(_ cluster: ClusterFacts, within limit: Duration) async throws -> OperatorSession {
+  static func open(
+    _ cluster: ClusterFacts, as name: StandingKey.Name = .operator, within limit: Duration
+  ) async throws -> OperatorSession {
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else {
       throw Complaint(
         Exit.unavailable, "this instance is not running: its bus has not announced itself", at: cluster.folder,
@@ -48,7 +52,8 @@ struct OperatorSession: Sendable {
       // Processes in several containers may have one pid.
       let number = "\(getpid())-\(UInt16.random(in: .min ... .max))"
       let connection = try await connect(
-        as: .operator, address: .operator(number), instance: cluster.instance, within: limit)
+        as: name, address: name == .watcher ? .watcher(number) : .operator(number), instance: cluster.instance,
+        within: limit)
       return OperatorSession(connection: connection, cluster: cluster)
     } catch {
       throw Complaint(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cluster
 import Conversations
 import Foundation
 import MessageBus
@@ -81,7 +82,7 @@ struct PingCommand: AsyncParsableCommand {
     abstract: "Asks a process over the bus whether it answers and is ready.",
     discussion: """
       Exit code 0: it answered and is ready. 1: it did not answer in time (dead, stopped, or not connected), or is not ready. \
-      A health check needs nothing else.
+      A health check needs nothing else, and its key can do nothing else.
 
       EXAMPLES
         widgetlab ping host
@@ -104,7 +105,7 @@ struct PingCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let address = try options.cluster().address(address)
-      try await OperatorSession.with(options, within: .seconds(timeout)) { session in
+      try await OperatorSession.with(options, as: .watcher, within: .seconds(timeout)) { session in
         let reply: Ping.Reply
         do {
           reply = try await session.connection.request(Ping(), to: address, within: .seconds(timeout))

@@ -60,6 +60,9 @@ struct EnvelopeNote {
       return EnvelopeNote("generation \(try BodyCoding.decode(RegisterLife.Reply.self, from: body).generation)")
     case (.ok, Hello.kind):
       return EnvelopeNote("generation \(try BodyCoding.decode(Hello.Reply.self, from: body).generation)")
+    case (.ok, RenewKey.kind):
+      let reply = try BodyCoding.decode(RenewKey.Reply.self, from: body)
+      return EnvelopeNote("\(reply.current.prefix(8))… follows \(reply.former.prefix(8))…")
     case (.ok, OpenSession.kind):
       let reply = try BodyCoding.decode(OpenSession.Reply.self, from: body)
       return EnvelopeNote("\(reply.tasks.count) task\(reply.tasks.count == 1 ? "" : "s") kept")
@@ -116,7 +119,7 @@ struct EnvelopeNote {
     case AppActivation.kind:
       return EnvelopeNote(
         try BodyCoding.decode(AppActivation.self, from: body).isActive ? "in front" : "no longer in front")
-    case DeviceStatus.kind, ListProcesses.kind, Ping.kind: return EnvelopeNote("")
+    case DeviceStatus.kind, ListProcesses.kind, ListKeys.kind, RenewKey.kind, Ping.kind: return EnvelopeNote("")
     default: return nil
     }
   }
@@ -141,6 +144,13 @@ struct EnvelopeNote {
     case TurnedAway.kind:
       let away = try BodyCoding.decode(TurnedAway.self, from: body)
       return EnvelopeNote("\(away.reason) \(away.publicKey.prefix(8))… from \(away.peerAddress)", .refused)
+    case KeyChanged.kind:
+      let changed = try BodyCoding.decode(KeyChanged.self, from: body)
+      return EnvelopeNote(
+        "\(changed.key.pattern) \(changed.key.publicKey.prefix(8))… \(changed.change.rawValue)",
+        changed.change == .revoked ? .refused : .none)
+    case RegisterKey.kind:
+      return EnvelopeNote("\(try BodyCoding.decode(RegisterKey.self, from: body).publicKey.prefix(8))…")
     case RegisterLife.kind:
       let register = try BodyCoding.decode(RegisterLife.self, from: body)
       return EnvelopeNote(register.address.tailName, about: register.address)

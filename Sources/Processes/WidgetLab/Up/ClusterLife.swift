@@ -79,11 +79,11 @@ struct ClusterLife {
 
   /// A broker that comes again listens where the first one did: those who are connected know no other place.
   private var bus: KeptProcess {
-    let (instance, bound) = (cluster.instance, bound)
+    let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
     return KeptProcess(name: "message-bus", executable: path("message-bus")) {
       let earlier = try? BusAnnouncement.read(in: instance)
       let places = earlier.map { ["--listen", $0.endpoint, "--tap", $0.tap] } ?? []
-      return ["--instance", instance.path] + places + bound
+      return ["--instance", instance.path, "--config", configuration] + places + bound
     }
   }
 

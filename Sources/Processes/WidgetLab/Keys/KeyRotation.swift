@@ -1,0 +1,108 @@
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import MessageBus
+
+/// Renews standing keys: asks a process that holds one, and does it for holders that are no processes.
+struct KeyRotation {
+  /// What became of one key.
+  struct Outcome: Encodable, Sendable {
+    let holder: String
+    let former: String?
+    let current: String?
+    /// How long the former key is still let in; `nil` where no bus runs.
+    var graceSeconds: Double?
+
+    var line: String {
+      guard let former, let current else {
+        return "\(holder): left out; its key is not here, and nobody speaks with it"
+      }
+      let end = graceSeconds.map { ", and is turned away in \($0.formatted()) s" } ?? ", from the next start on"
+      return "\(holder): \(current.prefix(8))… follows \(former.prefix(8))…\(end)"
+    }
+  }
+
+  let cluster: ClusterFacts
+
+  private var isRunning: Bool { FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) }
+
+  /// Whose keys are meant, this tool's own last.
+  ///
+  /// - Throws: a complaint about a name that holds no key.
+  func holders(_ names: [String]) throws -> [StandingKey.Name] {
+    let all =
+      cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) } + [.host, .provider, .watcher, .operator]
+    if names.contains("all") { return (isRunning ? [] : [.messageBus]) + all }
+    let wanted = try names.map(holder)
+    return ([.messageBus] + all).filter { wanted.contains($0) }
+  }
+
+  private func holder(_ name: String) throws -> StandingKey.Name {
+    let known = StandingKey.holders(of: cluster.configuration).map(\.name)
+    if let holder = known.first(where: { $0.rawValue == name }) { return holder }
+    let address = try cluster.address(name)
+    guard let holder = known.first(where: { $0.rawValue == ClusterFacts.standingName(of: address) }) else {
+      throw Complaint(
+        Exit.usage, "\(address.short) has no standing key: a life's key dies with the life", at: cluster.folder,
+        advice: "name one of: \(known.map(\.rawValue).joined(separator: ", "))")
+    }
+    return holder
+  }
+
+  /// Renews one key.
+  ///
+  /// - Throws: a complaint, or the reason that the holder gave.
+  func rotate(_ name: StandingKey.Name) async throws -> Outcome {
+    guard isRunning else {
+      let (former, current) = try StandingKey.replace(name, in: cluster.instance)
+      return Outcome(holder: name.rawValue, former: former.publicKey, current: current.publicKey)
+    }
+    switch name {
+    case .messageBus:
+      throw Complaint(
+        Exit.usage, "the broker's own key is not renewed while the cluster runs", at: cluster.folder,
+        advice: "every process knows the broker by it: `widgetlab down`, then this command again, then `widgetlab up`")
+    case .operator: return try await exchange(name, pattern: nil, speakingAs: { .operator($0) })
+    case .watcher: return try await exchange(name, pattern: .watchers, speakingAs: { .watcher($0) })
+    case .provider: return try await exchange(name, pattern: AddressPattern(.provider), speakingAs: { _ in .provider })
+    default: return try await ask(name)
+    }
+  }
+
+  private func ask(_ name: StandingKey.Name) async throws -> Outcome {
+    let all = [cluster.host] + cluster.agents
+    guard let address = all.first(where: { ClusterFacts.standingName(of: $0) == name.rawValue }) else {
+      throw Complaint(Exit.usage, "\(name) is no process of this cluster", at: cluster.configurationPath)
+    }
+    return try await OperatorSession.with(cluster) { session in
+      let reply = try await session.connection.request(RenewKey(), to: address, within: .seconds(30))
+      return Outcome(name, reply)
+    }
+  }
+
+  /// Makes, registers and takes up the next key here, and says a first word with it.
+  private func exchange(
+    _ name: StandingKey.Name, pattern: AddressPattern?, speakingAs address: (String) -> Address
+  ) async throws -> Outcome {
+    guard StandingKey.isHere(name, in: cluster.instance) else {
+      return Outcome(holder: name.rawValue, former: nil, current: nil)
+    }
+    return try await StandingKey.locked(name, in: cluster.instance) {
+      let reply = try await OperatorSession.with(cluster) { session in
+        try await StandingKey.exchange(name, pattern: pattern, over: session.connection, in: cluster.instance)
+      }
+      let first = try await connect(
+        as: name, address: address("\(getpid())-renewed"), instance: cluster.instance, within: .seconds(10))
+      await first.leave()
+      return Outcome(name, reply)
+    }
+  }
+}
+
+extension KeyRotation.Outcome {
+  fileprivate init(_ name: StandingKey.Name, _ reply: RenewKey.Reply) {
+    self.init(
+      holder: name.rawValue, former: reply.former, current: reply.current, graceSeconds: reply.graceSeconds)
+  }
+}

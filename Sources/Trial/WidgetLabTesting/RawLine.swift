@@ -1,0 +1,76 @@
+import Foundation
+import Glibc
+
+/// A TCP connection to a bus that never shakes hands. It is closed when nobody holds it any longer.
+package final class RawLine: Sendable {
+  private let descriptor: Int32
+
+  /// Connects.
+  ///
+  /// - Parameter endpoint: such as `tcp://127.0.0.1:7701`.
+  /// - Throws: `LabError` with the kernel's reason.
+  package init(_ endpoint: String) throws {
+    guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+      throw LabError("\(endpoint) has no port")
+    }
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw LabError("no socket: \(String(cString: strerror(errno)))") }
+    // From another address, so that it takes no port that a broker of another test is to have again.
+    guard Self.withAddress("127.0.0.2", port: 0, { bind(descriptor, $0, $1) }) == 0,
+      Self.withAddress("127.0.0.1", port: port, { connect(descriptor, $0, $1) }) == 0
+    else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw LabError("\(endpoint): \(reason)")
+    }
+    // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.
+    self.descriptor = descriptor
+  }
+
+  private static func withAddress(
+    _ host: String, port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = inet_addr(host)
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Says the first bytes of a greeting of ZMTP 3, and no more.
+  package func greetHalfWay() { say([0xff, 0, 0, 0]) }
+
+  /// Says a whole greeting of ZMTP 3.1 with CURVE, and then nothing of the handshake.
+  package func greet() {
+    say([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1] + Array("CURVE".utf8) + Array(repeating: 0, count: 47))
+  }
+
+  private func say(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+  /// Returns when the other side has ended the connection.
+  package func untilEnded() async {
+    let descriptor = descriptor
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Lets this process have as many descriptors as it may, since each line is one.
+  ///
+  /// - Returns: how many that are.
+  package static func raiseDescriptorLimit() -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+  }
+}

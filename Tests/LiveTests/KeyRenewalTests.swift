@@ -1,0 +1,191 @@
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import MessageBus
+import Testing
+import WidgetLabTesting
+import ZeroMQ
+
+/// Standing keys that follow each other while the cluster works.
+@Suite struct `keys are renewed while the cluster runs` {
+  private static let grace = "bus:\n  keyGrace: 0.5\n"
+  private static let holders: [StandingKey.Name] = [.host, .agent(1), .provider, .watcher, .operator]
+
+  @Test func `all of them in the middle of a download: nothing is lost, and the former ones are turned away`()
+    async throws
+  {
+    try await Trial.run("rotate all", with: Self.grace) { trial in
+      let cluster = trial.cluster
+      let former = try Self.holders.map { try StandingKey.load($0, in: cluster.instance) }
+      try await trial.begin()
+      let said = try await cluster.run("keys", "rotate")
+      #expect(said.split(separator: "\n").count == 5, "\(said)")
+      _ = try await trial.acknowledged(by: Trial.widgetExtension)
+      for key in former {
+        try await trial.journal.waitFor("the former key of \(key.pattern) is revoked") {
+          let change = $0.reading(KeyChanged.self)
+          return change?.change == .revoked && change?.key.publicKey == key.publicKey
+        }
+        try await turnedAway(key, trial)
+      }
+      // Those who go on are the same lives.
+      for address in [Trial.host, Address.agent(Trial.device, 1)] {
+        let hellos = try await trial.journal.all().compactMap { $0.reading(RegistrationChanged.self) }
+          .filter { $0.registration.address == address && $0.change == .connected }
+        #expect(Set(hellos.map(\.registration.generation)) == [1], "\(address)")
+      }
+      for (holder, key) in zip(Self.holders, former) {
+        let present = try StandingKey.load(holder, in: cluster.instance)
+        #expect(present.publicKey != key.publicKey && present.pattern == key.pattern)
+      }
+      try await checkList(trial)
+      // A broker that comes after knows who is who, though the files of the known keys are those of the beginning.
+      try await trial.kill("bus")
+      for name in ["bus", "host", "agent/1"] {
+        try await cluster.eventually("\(name) answers") { try await cluster.attempt(["ping", name]).status == 0 }
+      }
+      for key in former { try await turnedAway(key, trial) }
+      #expect(try await cluster.run("journal", "verify").contains("sound"))
+    }
+  }
+
+  private func checkList(_ trial: Trial) async throws {
+    struct Report: Decodable {
+      struct Row: Decodable {
+        let holder: String
+        let publicKey: String
+        let since: String?
+        let state: String
+      }
+      let keys: [Row]
+    }
+    let text = try await trial.cluster.run("keys", "--json")
+    let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
+    #expect(Set(report.keys.map(\.holder)) == Set((Self.holders + [.messageBus]).map(\.rawValue)))
+    for row in report.keys {
+      let key = try StandingKey.load(StandingKey.Name(rawValue: row.holder), in: trial.cluster.instance)
+      #expect(row.publicKey == key.publicKey && row.state == "in use" && row.since != nil, "\(row)")
+      #expect(!text.contains(key.secretKey))
+    }
+  }
+
+  /// Knocks with a key, and is sent away for good.
+  private func turnedAway(_ key: StandingKey, _ trial: Trial) async throws {
+    let address = try #require(Address(key.pattern.text.replacing("*", with: "knocking")))
+    let knocking = Connection.zeroMQ(
+      address: address, endpoint: trial.cluster.ready.endpoint, serverKey: trial.cluster.ready.publicKey,
+      keys: key.pair,
+      heartbeats: false)
+    let refused = await #expect(throws: BusError.self, "\(key.pattern)") { try await knocking.start() }
+    #expect(refused?.code == .refused)
+    await knocking.leave()
+    try await trial.journal.waitFor("the former key of \(key.pattern) is turned away") {
+      let away = $0.reading(TurnedAway.self)
+      return away?.reason == "revoked-key" && away?.publicKey == key.publicKey
+    }
+  }
+
+  @Test(arguments: ["host", "bus", "operator"], [RenewKey.kind, RegisterKey.kind, KeyChanged.kind])
+  func `whoever is killed in the middle, it is finished by saying it again`(victim: String, after kind: Kind)
+    async throws
+  {
+    try await Trial.run("rotation \(victim) \(kind)", with: Self.grace) { trial in
+      let cluster = trial.cluster
+      let former = try StandingKey.load(.host, in: cluster.instance)
+      let output = cluster.folder + "/rotation"
+      let tool = try await LabChild.start(
+        cluster.executables + "/widgetlab", ["keys", "rotate", "--process", "host", "--instance", cluster.folder],
+        output: output, errors: output)
+      async let ending = tool.ending()
+      try await trial.journal.waitFor("the rotation is at \(kind)") { $0.envelope.header.kind == kind }
+      let pid =
+        victim == "operator" ? tool.pid : try #require(cluster.pid(of: victim == "bus" ? "message-bus" : victim))
+      kill(pid, SIGKILL)
+      if victim == "host" { kill(tool.pid, SIGKILL) }
+      _ = await ending
+      try await cluster.eventually("it can be said again") {
+        try await cluster.attempt(["keys", "rotate", "--process", "host"]).status == 0
+      }
+      try await cluster.eventually("the host answers") { try await cluster.attempt(["ping", "host"]).status == 0 }
+      try await trial.journal.waitFor("the former key is revoked", after: 0) {
+        if let started = $0.reading(BusStarted.self) { return started.revoked.contains(former.publicKey) }
+        let change = $0.reading(KeyChanged.self)
+        return change?.change == .revoked && change?.key.publicKey == former.publicKey
+      }
+      try await turnedAway(former, trial)
+      #expect(!FileManager.default.fileExists(atPath: cluster.instance.keys + "/host/next.json"))
+      try await trial.begin()
+      _ = try await trial.acknowledged(by: Trial.widgetExtension)
+    }
+  }
+
+  @Test func `the broker's own key is renewed while the cluster is down`() async throws {
+    try await Trial.run("rotate the bus") { trial in
+      let cluster = trial.cluster
+      let refused = try await cluster.attempt(["keys", "rotate", "--process", "bus"])
+      #expect(refused.status == 64)
+      #expect(refused.errors.contains("widgetlab down"))
+      try await cluster.run("down")
+      try await cluster.up.ended()
+      let before = try StandingKey.load(.messageBus, in: cluster.instance)
+      let said = try await cluster.run("keys", "rotate")
+      #expect(said.split(separator: "\n").count == 6)
+      #expect(try StandingKey.load(.messageBus, in: cluster.instance).publicKey != before.publicKey)
+      #expect(try await cluster.run("keys").contains("made"))
+    }
+  }
+}
+
+/// The key of an author's process.
+@Suite struct `a life's key dies with the life` {
+  /// An extension that puts its birth certificate, with its key, where the test finds it, and ends.
+  @Test func `after its end it is turned away as revoked, and so it is after the end of the broker`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let script = folder + "/extension"
+    try #require(
+      FileManager.default.createFile(
+        atPath: script,
+        contents: Data("#!/bin/sh\ncat >\"\(folder)/$$\"\nmv \"\(folder)/$$\" \"\(folder)/certificate\"\n".utf8),
+        attributes: [.posixPermissions: 0o755]))
+    let configuration = Trial.configuration.replacing("executable: trial-extension", with: "executable: \(script)")
+    try await Berths.shared.occupy {
+      try await LabCluster.with("life's key", configuration: configuration) { cluster in
+        try await cluster.run("reload", "--all")
+        let retired = try await cluster.journal.waitFor("a life was retired") {
+          $0.reading(RegistrationChanged.self)?.change == .retired
+        }
+        let file = try #require(FileManager.default.contents(atPath: folder + "/certificate"))
+        let certificate = try JSONDecoder().decode(BirthCertificate.self, from: file)
+        #expect(certificate.address == Trial.widgetExtension)
+        let life = try #require(retired.reading(RegistrationChanged.self)).registration
+        #expect(life.publicKey == certificate.publicKey || certificate.generation > life.generation)
+        try await cluster.journal.waitFor("that life was retired") {
+          let change = $0.reading(RegistrationChanged.self)
+          return change?.change == .retired && change?.registration.publicKey == certificate.publicKey
+        }
+        try await turnedAway(certificate, cluster, after: 0)
+        try await cluster.run("kill", "bus")
+        let started = try await cluster.journal.waitFor("another broker") {
+          $0.reading(BusStarted.self)?.generation == 2
+        }
+        try await turnedAway(certificate, cluster, after: started.sequence)
+      }
+    }
+  }
+
+  private func turnedAway(_ certificate: BirthCertificate, _ cluster: LabCluster, after sequence: UInt64) async throws {
+    let ghost = Connection.zeroMQ(
+      address: certificate.address, endpoint: cluster.ready.endpoint, serverKey: certificate.serverKey,
+      keys: CurveKeyPair(publicKey: certificate.publicKey, secretKey: certificate.secretKey), heartbeats: false)
+    let refused = await #expect(throws: BusError.self) { try await ghost.start() }
+    #expect(refused?.code == .refused)
+    await ghost.leave()
+    try await cluster.journal.waitFor("the dead life's key was turned away", after: sequence) {
+      let away = $0.reading(TurnedAway.self)
+      return away?.reason == "revoked-key" && away?.publicKey == certificate.publicKey
+    }
+  }
+}
