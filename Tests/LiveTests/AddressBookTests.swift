@@ -155,7 +155,8 @@ import WidgetLabTesting
             let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
             #expect(processes.count == 4, "up, bus, agent and host")
             let kilobytes = processes.map(Self.ownMemory).reduce(0, +)
-            #expect(kilobytes < 100_000 || Trial.isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
+            #expect(
+              kilobytes < 100_000 || Trial.isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
             await present.done()
             try await cluster.eventually("all were looked at", within: .seconds(90)) { await present.finished == count }
             return Stay(

@@ -78,6 +78,11 @@ import WidgetLabTesting
       let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
       try provider.signal(SIGSTOP)
       defer { kill(provider.pid, SIGCONT) }
+      // Nor is it to stop it between the tool's word and its look.
+      try await trial.journal.waitFor("the host let the extension sleep") {
+        let state = $0.reading(ProcessState.self)
+        return state?.address == Trial.widgetExtension && state?.state == "suspended"
+      }
       try await trial.cluster.run("suspend", "extension")
       let started = try await trial.journal.waitFor("the extension was born") {
         $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension

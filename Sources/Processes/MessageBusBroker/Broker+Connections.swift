@@ -53,13 +53,14 @@ struct OpenConnections {
 enum Door: Hashable {
   case bus, tap
 
-  /// How long it stays closed when a connection could not be taken.
+  /// How long it stays closed when a connection could not be taken or was one too many.
   static let pause = Duration.milliseconds(100)
 }
 
 // A connection beyond the limit is shut down as soon as it was taken, so that descriptors are left, and those who are
-// there are served. Where they run out all the same, such as in a burst, ZeroMQ's listener would spin, and flood its monitor,
-// until there are some: so it is closed for a moment, and newcomers try again.
+// there are served; and the listener is closed for a moment. Who is shut out comes again after 10 ms, each time, while who
+// finds nobody listening waits longer and longer: some fifty who are shut out leave a busy machine nothing else to do. Where
+// descriptors run out all the same, such as in a burst, ZeroMQ's listener would spin, and flood its monitor.
 
 extension Broker {
   func count(_ event: SocketEvent, at door: Door) {
@@ -70,6 +71,7 @@ extension Broker {
       guard connections.descriptors.count > connections.limit else { return }
       end(descriptor)
       strained("descriptors", turnedAway: 1)
+      shut(door)
     case .disconnected(let descriptor), .closed(let descriptor):
       connections.descriptors.remove(descriptor)
       connections.viewers.remove(descriptor)

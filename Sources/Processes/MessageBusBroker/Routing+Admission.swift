@@ -3,6 +3,9 @@ import Conversations
 // Who may connect.
 
 extension Routing {
+  /// The connection that has this descriptor now. From here on the descriptor names no connection any more.
+  mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
+
   enum Admission: Equatable {
     case admitted
     /// Not known now; a later broker or a later key file may know it.

@@ -70,7 +70,7 @@ struct Routing<Line: Hashable & Sendable> {
   var registrations: [Address: Registration]
   var peers: [Line: Peer] = [:]
   private var lines: [Address: Line] = [:]
-  private var descriptors: [Int32: Line] = [:]
+  var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
   var turnedAway: [String: Timestamp] = [:]
@@ -319,9 +319,6 @@ extension Routing {
     if descriptor >= 0 { descriptors[descriptor] = line }
     return peer
   }
-
-  /// The connection that has this descriptor now. From here on the descriptor names no connection any more.
-  mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
 
   /// Ends a connection, unless its descriptor names another by now.
   mutating func cutOff(_ peer: Peer, on line: Line) {

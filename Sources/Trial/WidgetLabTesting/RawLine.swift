@@ -5,7 +5,7 @@ import Glibc
 package final class RawLine: Sendable {
   private let descriptor: Int32
 
-  /// Connects.
+  /// Connects; again and again for ten seconds where nobody listens, as a bus closes its door for a moment.
   ///
   /// - Parameter endpoint: such as `tcp://127.0.0.1:7701`.
   /// - Throws: `LabError` with the kernel's reason.
@@ -13,18 +13,35 @@ package final class RawLine: Sendable {
     guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
       throw LabError("\(endpoint) has no port")
     }
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw LabError("no socket: \(String(cString: strerror(errno)))") }
-    // From another address, so that it takes no port that a broker of another test is to have again.
-    guard Self.withAddress("127.0.0.2", port: 0, { bind(descriptor, $0, $1) }) == 0,
-      Self.withAddress("127.0.0.1", port: port, { connect(descriptor, $0, $1) }) == 0
-    else {
-      let reason = String(cString: strerror(errno))
-      close(descriptor)
-      throw LabError("\(endpoint): \(reason)")
+    let end = ContinuousClock.now + .seconds(10)
+    while true {
+      do throws(Refusal) {
+        // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.
+        self.descriptor = try Self.connected(to: port)
+        return
+      } catch {
+        guard error.code == ECONNREFUSED, ContinuousClock.now < end else {
+          throw LabError("\(endpoint): \(String(cString: strerror(error.code)))")
+        }
+        _ = poll(nil, 0, 5)
+      }
     }
-    // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.
-    self.descriptor = descriptor
+  }
+
+  private struct Refusal: Error { let code: Int32 }
+
+  private static func connected(to port: UInt16) throws(Refusal) -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Refusal(code: errno) }
+    // From another address, so that it takes no port that a broker of another test is to have again.
+    guard withAddress("127.0.0.2", port: 0, { bind(descriptor, $0, $1) }) == 0,
+      withAddress("127.0.0.1", port: port, { connect(descriptor, $0, $1) }) == 0
+    else {
+      let code = errno
+      close(descriptor)
+      throw Refusal(code: code)
+    }
+    return descriptor
   }
 
   private static func withAddress(
