@@ -231,10 +231,7 @@ final class InlineRun: InlineObserver {
       let task = state.task
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
       if failure != nil, resumeData == nil { state.file?.remove() }
-      let error = failure.map {
-        TransferFailure(code: $0.code.rawValue, message: $0.ownMessage, resumeData: resumeData)
-          .error(for: task.currentRequest?.url)
-      }
+      let error = failure?.told(of: task.currentRequest?.url, resumeData)
       if let handler = state.handler { session.process.asCurrent(story) { handler(resumeData) } }
       if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
         session.tellFile(file.url, of: task, story)
@@ -269,11 +266,9 @@ final class InlineRun: InlineObserver {
       answer(false)
       session.hand(download)
     } else {
-      state.withLock { state in
-        state.task = download
-        state.file = try? DownloadedFile()
-      }
-      answer(true)
+      let file = try? DownloadedFile()
+      state.withLock { ($0.task, $0.file) = (download, file) }
+      if file == nil { abandon(.cannotCreateFile) } else { answer(true) }
     }
   }
 }
@@ -292,8 +287,13 @@ extension TaskCore.Completion {
 }
 
 extension URLError {
-  /// What its maker said; empty when it said nothing.
-  var ownMessage: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? "" }
+  /// The same with what an author finds in it.
+  func told(of url: URL?, _ resumeData: Data?) -> URLError {
+    var information = errorUserInfo
+    if let url { information[NSURLErrorFailingURLErrorKey] = url }
+    if let resumeData { information[NSURLSessionDownloadTaskResumeData] = resumeData }
+    return URLError(code, userInfo: information)
+  }
 }
 
 extension SessionCore {

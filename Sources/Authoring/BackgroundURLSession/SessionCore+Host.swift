@@ -102,8 +102,11 @@ extension SessionCore {
 
   private func creation(_ task: TaskCore) -> CreateTransfer {
     let values = task.values
+    var request = task.request.transfer
     var file: String?
     var resumeData: Data?
+    // The body of an upload is its file, whatever the request says.
+    if task.kind == .upload { request.body = nil }
     switch task.source {
     case .file(let url): file = url.path
     case .resumeData(let data): resumeData = data
@@ -111,7 +114,7 @@ extension SessionCore {
     }
     return CreateTransfer(
       session: identifier, taskIdentifier: task.identifier, type: task.kind == .upload ? .upload : .download,
-      request: task.request.transfer, taskDescription: values.description, file: file, resumeData: resumeData,
+      request: request, taskDescription: values.description, file: file, resumeData: resumeData,
       earliestBeginDate: values.earliestBeginDate,
       asksBeforeDelayedRequest: values.earliestBeginDate != nil && delegate is any URLSessionTaskDelegate,
       priority: values.priority, bytesClientExpectsToSend: values.bytesClientExpectsToSend,
