@@ -105,4 +105,19 @@ import Testing
     stage.inline(delegate).downloadTask(withResumeData: Data("nonsense".utf8)).resume()
     await delegate.hears("end 1 -3001")
   }
+
+  @Test func `has no resume data when it had ended before it was cancelled`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    let task = session.downloadTask(with: url)
+    task.resume()
+    let exchange = try await performer.next()
+    session.delegateQueue.isSuspended = true
+    await exchange.succeed("figures")
+    async let data = task.cancelByProducingResumeData()
+    session.delegateQueue.isSuspended = false
+    #expect(await data == nil)
+    await delegate.hears("end 1 0")
+  }
 }

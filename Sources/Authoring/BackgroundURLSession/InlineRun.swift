@@ -10,6 +10,7 @@ final class InlineRun: InlineObserver {
     var exchange: (any InlineExchange)?
     var isHeld = false
     var isCancelled = false
+    var hasEnded = false
     /// Why it ended, whatever the performer says.
     var reason: URLError.Code?
     /// For a completion handler.
@@ -112,12 +113,14 @@ final class InlineRun: InlineObserver {
   }
 
   func cancel(_ handler: (@Sendable (Data?) -> Void)? = nil) {
-    let exchange = state.withLock { state in
+    let (exchange, hasEnded) = state.withLock { state in
       state.isCancelled = true
-      if let handler { state.handler = handler }
-      return state.exchange
+      if let handler, !state.hasEnded { state.handler = handler }
+      return (state.exchange, state.hasEnded)
     }
     exchange?.cancel()
+    guard hasEnded, let handler else { return }
+    session.queue.addOperation { [session, story] in session.process.asCurrent(story) { handler(nil) } }
   }
 
   /// Ends it with an error of the session's own.
@@ -221,7 +224,7 @@ final class InlineRun: InlineObserver {
 
   func ended(_ failure: URLError?, _ metrics: TransferMetrics) {
     let state = state.withLock { state in
-      defer { (state.file, state.handler, state.exchange) = (nil, nil, nil) }
+      defer { (state.file, state.handler, state.exchange, state.hasEnded) = (nil, nil, nil, true) }
       return state
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }

@@ -95,7 +95,11 @@ extension SessionCore {
     process.connection.submit(
       creation(core), to: process.host, id: UUID(), story: story, within: process.callLimit, whenUnreachable: .wait
     ) { answer.come($0) }
-    guard case .failure(let error) = answer.wait(atMost: process.callLimit + .seconds(1)) else { return }
+    guard case .failure(let error) = answer.wait(atMost: process.callLimit + .seconds(1)) else {
+      // Another thread's word may have overtaken this one's.
+      if task.state == .canceling { cancel(core, nil) }
+      return
+    }
     process.log("session \(identifier), task \(core.identifier): resume() failed: \(error)")
     fail(task, .backgroundSessionWasDisconnected)
   }
