@@ -45,7 +45,7 @@ final class AttemptScene: Sendable {
   func attempt(
     _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
     headers: [[String]] = []
-  ) async throws(TransferFault) -> AttemptResult {
+  ) async throws -> AttemptResult {
     let configuration = SessionConfiguration(timeoutIntervalForRequest: idle, httpAdditionalHeaders: headers)
     let attempt = TransferAttempt(
       request: request, upload: upload, configuration: configuration, path: path, network: network,
@@ -64,11 +64,11 @@ final class AttemptScene: Sendable {
   func fault(
     _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50
   ) async -> TransferFault? {
-    do throws(TransferFault) {
+    do {
       _ = try await attempt(request, upload: upload, idle: idle, within: limit)
       return nil
     } catch {
-      return error
+      return error as? TransferFault
     }
   }
 }

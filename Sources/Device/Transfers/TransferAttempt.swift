@@ -39,12 +39,15 @@ struct TransferAttempt: Sendable {
   /// Asks once, from where the file ends, and writes what comes.
   ///
   /// - Parameter limit: seconds until the whole attempt must be over, by the machine's clock.
-  /// - Throws: what happened as the author is to see it, and whether another attempt may mend it.
-  @concurrent func perform(knowing known: Known, within limit: Double) async throws(TransferFault) -> AttemptResult {
+  /// - Throws: `TransferFault`: what happened as the author is to see it, and whether another attempt may mend it.
+  ///   `HeadNotStored`, which is no fault of the transfer.
+  @concurrent func perform(knowing known: Known, within limit: Double) async throws -> AttemptResult {
     let idle = max(0.001, request.timeoutInterval ?? configuration.timeoutIntervalForRequest)
     let watch = network.watch(idle: idle, within: limit)
     do {
       return try await watch.run { try await run(known, watch) }
+    } catch let error as HeadNotStored {
+      throw error
     } catch {
       throw TransferFault(error)
     }
@@ -74,12 +77,12 @@ struct TransferAttempt: Sendable {
       try file.truncate()
       let isWorthIt = head.expectedLength < 0 || head.expectedLength > TransferAttempt.resumableFrom
       if isWorthIt || known.response != nil {
-        try await setHead(head, exchange.isEncoded(headers) ? nil : HeaderList(headers).validator)
+        try await store(head, exchange.isEncoded(headers) ? nil : HeaderList(headers).validator)
       }
       if discarding { report(.restarted) }
     case .again:
       try file.truncate()
-      try await setHead(nil, nil)
+      try await store(nil, nil)
       throw TransferFault.rangeRefused
     }
     try await receive(response, into: file, of: head, watch)
@@ -90,6 +93,14 @@ struct TransferAttempt: Sendable {
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
       sha256: file.sha256, bytes: bytes)
+  }
+
+  private func store(_ head: TransferResponse?, _ validator: String?) async throws {
+    do {
+      try await setHead(head, validator)
+    } catch {
+      throw HeadNotStored(error: error)
+    }
   }
 
   /// Sends the request until the answer is neither a redirection nor a challenge that somebody meets.
@@ -197,6 +208,11 @@ struct AttemptResult: Sendable {
   /// Of the file, as hexadecimal digits.
   let sha256: String
   let bytes: Int64
+}
+
+/// What `setHead` threw.
+struct HeadNotStored: Error {
+  let error: any Error
 }
 
 /// At most four times a second.

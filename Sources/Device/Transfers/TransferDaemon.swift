@@ -260,6 +260,8 @@ package actor TransferDaemon {
           failures = WholeFile.size(file) > bytes ? 1 : failures + 1
           await pause(after: failures, until: end, key, "\(fault)")
         }
+      } catch let error as HeadNotStored {
+        throw error.error
       }
     }
   }
