@@ -15,11 +15,13 @@ final class AttemptScene: Sendable {
   private let answer: @Sendable (Challenge) -> AnswerChallenge.Reply
 
   init(
+    path: String? = nil,
     answer: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
       AnswerChallenge.Reply(disposition: .performDefaultHandling)
     }
   ) throws {
     self.answer = answer
+    self.path = path ?? folder + "/1.part"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 
@@ -29,12 +31,21 @@ final class AttemptScene: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  var path: String { folder + "/1.part" }
+  /// Of the part file.
+  let path: String
   var events: [AttemptEvent] { reported.withLock { $0 } }
   var challenges: [Challenge] { asked.withLock { $0 } }
   /// What is stored of a response.
   var head: TransferResponse? { known.withLock { $0.response } }
   var bytes: [UInt8] { FileManager.default.contents(atPath: path).map { Array($0) } ?? [] }
+
+  /// What an earlier attempt left: a part of a response with this entity tag, and the length of the whole.
+  func leave(_ part: String, of length: Int, tag: String?) throws {
+    try Data(part.utf8).write(to: URL(fileURLWithPath: path))
+    let response = TransferResponse(
+      url: "http://127.0.0.1/file", status: 200, headers: [], expectedLength: Int64(length))
+    known.withLock { $0 = TransferAttempt.Known(response: response, validator: tag) }
+  }
 
   /// One attempt, that knows what those before have stored.
   ///

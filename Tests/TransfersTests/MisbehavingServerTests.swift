@@ -85,30 +85,21 @@ import Testing
   func `a 206 with the wrong range: from byte 0 again at once, and no wrong byte`(range: String) async throws {
     let (half, other) = (half, other)
     try await withServer({ request in
-      switch request.number {
-      case 1: [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 140000\r\n\r\n" + half)]
-      case 2: [response(other, status: "206 Partial Content", "Content-Range: \(range)")]
-      default: [response(half + other)]
-      }
+      request.number == 1
+        ? [response(other, status: "206 Partial Content", "Content-Range: \(range)")] : [response(half + other)]
     }) { scene, server in
-      _ = await scene.fault(TransferRequest(url: server.url), idle: 0.3)
-      let fault = await scene.fault(TransferRequest(url: server.url))
-      #expect(fault?.next == .atOnce)
+      try scene.leave(half, of: 140_000, tag: "\"a\"")
+      #expect(await scene.fault(TransferRequest(url: server.url))?.next == .atOnce)
       try await scene.attempt(TransferRequest(url: server.url))
       #expect(scene.bytes == Array((half + other).utf8))
-      #expect(server.seen.last?.header("Range") == nil)
+      #expect(server.seen.map { $0.header("Range") } == ["bytes=70000-", nil])
     }
   }
 
   @Test func `another entity tag in between: the new file from byte 0`() async throws {
     let (half, other) = (half, other)
-    try await withServer({ request in
-      guard request.number > 1 else {
-        return [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 140000\r\n\r\n" + half)]
-      }
-      return [response(other + half, "ETag: \"b\"")]
-    }) { scene, server in
-      _ = await scene.fault(TransferRequest(url: server.url), idle: 0.3)
+    try await withServer({ _ in [response(other + half, "ETag: \"b\"")] }) { scene, server in
+      try scene.leave(half, of: 140_000, tag: "\"a\"")
       let result = try await scene.attempt(TransferRequest(url: server.url))
       #expect(server.seen.last?.header("If-Range") == "\"a\"")
       #expect(scene.bytes == Array((other + half).utf8))
@@ -119,17 +110,12 @@ import Testing
 
   @Test func `a range of another entity tag: from byte 0 again at once`() async throws {
     let (half, other) = (half, other)
-    try await withServer({ request in
-      guard request.number > 1 else {
-        return [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 140000\r\n\r\n" + half)]
-      }
-      return [
-        response(
-          other, status: "206 Partial Content", "ETag: \"b\"", "Content-Range: bytes 70000-139999/140000")
-      ]
+    try await withServer({ _ in
+      [response(other, status: "206 Partial Content", "ETag: \"b\"", "Content-Range: bytes 70000-139999/140000")]
     }) { scene, server in
-      _ = await scene.fault(TransferRequest(url: server.url), idle: 0.3)
+      try scene.leave(half, of: 140_000, tag: "\"a\"")
       #expect(await scene.fault(TransferRequest(url: server.url))?.next == .atOnce)
+      #expect(scene.bytes == [])
     }
   }
 
@@ -152,10 +138,8 @@ import Testing
   @Test func `a byte now and then: goes on until the resource limit, and then -1001`() async throws {
     try await withServer({ _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n"), .drip(10_000)] }) {
       scene, server in
-      let fault = await scene.fault(TransferRequest(url: server.url), idle: 0.5, within: 1.2)
+      let fault = await scene.fault(TransferRequest(url: server.url), within: 0.5)
       #expect(fault?.code == -1001)
-      // An idle limit alone would have ended it at half a second.
-      #expect(scene.bytes.count >= 12)
     }
   }
 
@@ -171,7 +155,7 @@ import Testing
   @Test(arguments: ["nonsense\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"])
   func `what is no HTTP: -1017, for good`(answer: String) async throws {
     try await withServer({ _ in [.send(answer)] }) { scene, server in
-      let fault = await scene.fault(TransferRequest(url: server.url), idle: 5)
+      let fault = await scene.fault(TransferRequest(url: server.url))
       #expect(fault?.code == -1017)
       #expect(fault?.next == .never)
     }
@@ -192,6 +176,16 @@ import Testing
       #expect(fault?.code == -1016)
       #expect(fault?.next == .never)
     }
+  }
+
+  @Test func `a disk that is full: -3003, tried again`() async throws {
+    let server = try await RawServer.start { _ in [response("hello")] }
+    let scene = try AttemptScene(path: "/dev/full")
+    let fault = await scene.fault(TransferRequest(url: server.url))
+    #expect(fault?.code == -3003)
+    #expect(fault?.next == .later)
+    await scene.end()
+    await server.stop()
   }
 
   @Test(

@@ -26,48 +26,70 @@ final class TransferNetwork: Sendable {
 
   /// The limits of one attempt. Seconds of the machine's clock.
   func watch(idle: Double, within limit: Double) -> AttemptWatch {
-    AttemptWatch(idle: idle, within: limit, on: MultiThreadedEventLoopGroup.singleton.any())
+    AttemptWatch(
+      AttemptLimits(idle: idle, within: limit, now: .now()), on: MultiThreadedEventLoopGroup.singleton.any())
   }
 
   /// Closes all connections. Nothing may be under way.
   func shutdown() async { try? await client.shutdown() }
 }
 
-/// How long an attempt may go on without data (`timeoutIntervalForRequest`), and how long in all.
+/// How long an attempt may go on without data (`timeoutIntervalForRequest`), and how long in all: when it is over.
+struct AttemptLimits: Sendable {
+  private let idle: TimeAmount
+  private let end: NIODeadline
+  private var lastData: NIODeadline
+  /// It waits for something of ours: then the idle limit does not run.
+  private var isOutside = false
+
+  /// - Parameters:
+  ///   - idle: seconds.
+  ///   - limit: seconds from now on.
+  init(idle: Double, within limit: Double, now: NIODeadline) {
+    func amount(_ seconds: Double) -> TimeAmount { .milliseconds(Int64(min(max(seconds, 0), 1e8) * 1000)) }
+    self.idle = amount(idle)
+    end = now + amount(limit)
+    lastData = now
+  }
+
+  /// Something came or went.
+  mutating func touch(_ now: NIODeadline) { lastData = now }
+
+  mutating func goOutside(_ isOutside: Bool, _ now: NIODeadline) {
+    self.isOutside = isOutside
+    lastData = now
+  }
+
+  /// When to look again; `nil` when a limit was passed.
+  func nextLook(_ now: NIODeadline) -> NIODeadline? {
+    let due = min(end, isOutside ? now + max(idle, .milliseconds(1)) : lastData + idle)
+    return due > now ? due : nil
+  }
+}
+
+/// Cancels an attempt whose limits are passed.
 final class AttemptWatch: Sendable {
   private struct State {
-    var lastData = NIODeadline.now()
-    /// The attempt waits for something of ours.
-    var isOutside = false
+    var limits: AttemptLimits
     var isOver = false
     var timer: Scheduled<Void>?
   }
 
-  private let state = Mutex(State())
-  private let idle: TimeAmount
-  private let end: NIODeadline
+  private let state: Mutex<State>
   private let loop: any EventLoop
 
-  init(idle: Double, within limit: Double, on loop: any EventLoop) {
-    self.idle = AttemptWatch.amount(idle)
-    self.end = .now() + AttemptWatch.amount(limit)
+  init(_ limits: AttemptLimits, on loop: any EventLoop) {
+    state = Mutex(State(limits: limits))
     self.loop = loop
   }
 
-  private static func amount(_ seconds: Double) -> TimeAmount { .milliseconds(Int64(min(max(seconds, 0), 1e8) * 1000)) }
-
   /// Something came or went.
-  func touch() { state.withLock { $0.lastData = .now() } }
+  func touch() { state.withLock { $0.limits.touch(.now()) } }
 
   /// Does what is not the server's to be quick with.
   func outside<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-    state.withLock { $0.isOutside = true }
-    defer {
-      state.withLock {
-        $0.isOutside = false
-        $0.lastData = .now()
-      }
-    }
+    state.withLock { $0.limits.goOutside(true, .now()) }
+    defer { state.withLock { $0.limits.goOutside(false, .now()) } }
     return try await body()
   }
 
@@ -87,13 +109,10 @@ final class AttemptWatch: Sendable {
   /// Looks now, and again when it might be over.
   private func look(whenOver: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state -> Bool in
-      let now = NIODeadline.now()
-      let due = state.isOutside ? end : min(end, state.lastData + idle)
-      state.isOver = now >= due
-      if !state.isOver {
-        // While it is outside the idle limit does not run; it is looked after again that much later.
-        let next = state.isOutside ? min(end, now + idle) : due
+      if let next = state.limits.nextLook(.now()) {
         state.timer = loop.scheduleTask(deadline: next) { self.look(whenOver: whenOver) }
+      } else {
+        state.isOver = true
       }
       return state.isOver
     }
