@@ -11,12 +11,12 @@ import Testing
   private let other = String(repeating: "b", count: 70_000)
 
   @Test func `nobody listens: -1004, tried again`() async throws {
-    try await withServer({ _ in [] }) { scene, server in
-      await server.stop()
-      let fault = await scene.fault(TransferRequest(url: server.url))
-      #expect(fault?.code == -1004)
-      #expect(fault?.next == .later)
-    }
+    let scene = try AttemptScene()
+    let nobody = UnheardPort()
+    let fault = await scene.fault(TransferRequest(url: nobody.url))
+    #expect(fault?.code == -1004)
+    #expect(fault?.next == .later)
+    await scene.end()
   }
 
   @Test func `no such host: -1003, tried again`() async throws {

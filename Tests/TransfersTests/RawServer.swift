@@ -143,6 +143,31 @@ final class PlainTalker: Sendable {
   }
 }
 
+/// A port at which nobody listens, and which no other server is given meanwhile.
+final class UnheardPort: Sendable {
+  private let descriptor: Int32
+  let port: Int
+
+  init() {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        _ = bind(descriptor, address, length)
+        _ = getsockname(descriptor, address, &length)
+      }
+    }
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  deinit { close(descriptor) }
+  var url: String { "http://127.0.0.1:\(port)/file" }
+}
+
 /// Certificates that no device trusts, of one key. Made for these tests.
 enum TestCertificates {
   static func context(_ certificate: String) throws -> NIOSSLContext {

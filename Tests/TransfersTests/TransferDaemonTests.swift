@@ -174,11 +174,11 @@ private let bytes = figures(300_000)
 
   @Test func `nobody at the other end is tried again, and cancelling ends it`() async throws {
     let scene = try await TransferScene(.init())
-    await scene.server.stop()
+    let nobody = UnheardPort()
     let daemon = try await scene.host()
     let owner = try await ModelOwner(scene.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
+    try await owner.create(1, nobody.url)
     await scene.recorded(.retrying)
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
