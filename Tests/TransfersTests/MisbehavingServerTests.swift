@@ -14,6 +14,7 @@ import Testing
     let scene = try AttemptScene()
     let nobody = UnheardPort()
     let fault = await scene.fault(TransferRequest(url: nobody.url))
+    withExtendedLifetime(nobody) {}
     #expect(fault?.code == -1004)
     #expect(fault?.next == .later)
     await scene.end()

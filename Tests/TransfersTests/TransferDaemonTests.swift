@@ -183,6 +183,7 @@ private let bytes = figures(300_000)
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
     await scene.recorded(.retrying, 2)
+    withExtendedLifetime(nobody) {}
     _ = try await owner.connection.request(
       CancelTransfer(session: "figures", taskIdentifier: 1), to: .host("iphone"))
     await daemon.awake(widget, generation: 1, woken: false)
