@@ -174,15 +174,16 @@ private let bytes = figures(300_000)
 
   @Test func `nobody at the other end is tried again, and cancelling ends it`() async throws {
     let scene = try await TransferScene(.init())
-    let port = try DeafPort()
+    let nobody = UnheardPort()
     let daemon = try await scene.host()
     let owner = try await ModelOwner(scene.bus)
     try await owner.open()
-    try await owner.create(1, port.url)
+    try await owner.create(1, nobody.url)
     await scene.recorded(.retrying)
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
     await scene.recorded(.retrying, 2)
+    withExtendedLifetime(nobody) {}
     _ = try await owner.connection.request(
       CancelTransfer(session: "figures", taskIdentifier: 1), to: .host("iphone"))
     await daemon.awake(widget, generation: 1, woken: false)

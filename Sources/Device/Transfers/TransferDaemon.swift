@@ -1,9 +1,7 @@
-import AsyncHTTPClient
 package import Conversations
 import Foundation
 package import GRDB
 package import MessageBus
-import NIOCore
 package import Timekeeping
 
 /// The keeper of Transfers: the background transfer daemon of a device.
@@ -20,7 +18,7 @@ package actor TransferDaemon {
   let container: @Sendable (Address) -> String?
   let deliverTo: @Sendable (Address) -> Address
   private let folder: String
-  private var clients = HTTPClients()
+  let network = TransferNetwork()
   private let resumePause: Double
   private(set) var decision: DeliveryDecision
   private var downloads: [TaskKey: Task<Void, Never>] = [:]
@@ -68,9 +66,7 @@ package actor TransferDaemon {
     for task in questions.values { task.cancel() }
     for task in downloads.values { await task.value }
     outlet.finish()
-    var closing = clients
-    clients = HTTPClients()
-    await closing.shutdown()
+    await network.shutdown()
   }
 
   // MARK: What owners say
@@ -235,10 +231,16 @@ package actor TransferDaemon {
   private func run(_ key: TaskKey) async throws {
     guard let stored = try store.task(key), let configuration = try store.configuration(of: key.session) else { return }
     let file = path(key)
-    let download = Download(
-      key: key, request: stored.request, additionalHeaders: configuration.httpAdditionalHeaders, path: file,
-      client: clients.client(configuration),
-      report: { [bus] step, bytes in TransferDaemon.record(bus, key, step, bytes) },
+    let attempt = TransferAttempt(
+      request: stored.request, configuration: configuration, path: file, network: network,
+      report: { [bus] event in
+        switch event {
+        case .started: TransferDaemon.record(bus, key, .started, 0)
+        case .resumed(let bytes): TransferDaemon.record(bus, key, .resumed, bytes)
+        case .restarted: TransferDaemon.record(bus, key, .restarted, 0)
+        case .redirected, .sent, .received: break
+        }
+      },
       setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) })
     let end = stored.created.addingTimeInterval(configuration.timeoutIntervalForResource)
     var failures = 0
@@ -246,24 +248,23 @@ package actor TransferDaemon {
       let bytes = WholeFile.size(file)
       do {
         guard let task = try store.task(key), !task.hasEnded else { return }
-        let known = Download.Known(response: task.response, validator: task.validator)
+        let known = TransferAttempt.Known(response: task.response, validator: task.validator)
         let remaining = end.timeIntervalSince(clock.now)
-        guard remaining > 0 else {
-          throw FailedForGood(failure: TransferFailure(code: -1001, message: "the request timed out"))
-        }
-        let response = try await download.attempt(knowing: known, limit: remaining)
-        let digest = try await WholeFile.sha256(file)
+        guard remaining > 0 else { throw TransferFault(.timedOut, "the request timed out", next: .never) }
+        let result = try await attempt.perform(knowing: known, within: remaining)
         try Task.checkCancellation()
-        return self.end(key, response: response, failure: nil, digest)
-      } catch let error as FailedForGood {
+        return self.end(key, response: result.response, failure: nil, result.sha256)
+      } catch let fault as TransferFault {
         guard !Task.isCancelled else { return }
-        return self.end(key, response: nil, failure: error.failure)
-      } catch is RangeRefused {
-        continue
-      } catch {
-        guard !Task.isCancelled else { return }
-        failures = WholeFile.size(file) > bytes ? 1 : failures + 1
-        await pause(after: failures, until: end, key, "\(error)")
+        switch fault.next {
+        case .never: return self.end(key, response: nil, failure: fault.failure)
+        case .atOnce: continue
+        case .later:
+          failures = WholeFile.size(file) > bytes ? 1 : failures + 1
+          await pause(after: failures, until: end, key, "\(fault)")
+        }
+      } catch let error as HeadNotStored {
+        throw error.error
       }
     }
   }
