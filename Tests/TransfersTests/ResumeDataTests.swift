@@ -8,18 +8,18 @@ import Testing
   private let response = TransferResponse(
     url: "http://a/f", status: 200, headers: [["ETag", "\"a\""]], expectedLength: 9)
 
-  private func resume(_ part: UUID = UUID(), bytes: Int64 = 5) -> ResumeData? {
+  private func made(_ part: UUID = UUID(), bytes: Int64 = 5) -> ResumeData? {
     ResumeData(
       part: part, request: TransferRequest(url: "http://a/f"), response: response, validator: "\"a\"", bytes: bytes)
   }
 
   @Test func `what was written is read again`() throws {
-    let resume = try #require(resume())
+    let resume = try #require(made())
     #expect(ResumeData(data: try resume.data()) == resume)
   }
 
   @Test func `what is not resume data is none, whatever it is`() throws {
-    let whole = try #require(try resume()?.data())
+    let whole = try #require(try made()?.data())
     for count in 0..<whole.count { #expect(ResumeData(data: whole.prefix(count)) == nil) }
     #expect(ResumeData(data: Data("<?xml version=\"1.0\"?>".utf8)) == nil)
     var random = SystemRandomNumberGenerator()
@@ -35,7 +35,7 @@ import Testing
   @Test func `there is none without bytes, without a validator, of an error or of another method than GET`() {
     let request = TransferRequest(url: "http://a/f")
     let part = UUID()
-    #expect(resume(bytes: 0) == nil)
+    #expect(made(bytes: 0) == nil)
     #expect(ResumeData(part: part, request: request, response: response, validator: nil, bytes: 5) == nil)
     #expect(ResumeData(part: part, request: request, response: nil, validator: "\"a\"", bytes: 5) == nil)
     let missing = TransferResponse(url: "http://a/f", status: 404, headers: [], expectedLength: 9)
@@ -52,7 +52,7 @@ import Testing
     let then = Date(timeIntervalSince1970: 1_000_000)
     func keep() throws -> ResumeData {
       try Data([1, 2, 3, 4, 5]).write(to: URL(fileURLWithPath: folder + "/1.part"))
-      let resume = try #require(resume())
+      let resume = try #require(made())
       try kept.keep(folder + "/1.part", as: resume.part, at: then)
       return resume
     }

@@ -13,6 +13,8 @@ struct Download: Sendable {
   let client: HTTPClient
   /// Told what happens, with the bytes in the file.
   let report: @Sendable (TransferProgress.Step, Int64) -> Void
+  /// Told how many bytes are in the file now, and of how many (-1 when the server did not say).
+  let counted: @Sendable (Int64, Int64) -> Void
   /// Puts the head of a response on disk, before the first byte of its body.
   let setHead: @Sendable (TransferResponse?, String?) async throws -> Void
 
@@ -58,7 +60,12 @@ struct Download: Sendable {
       try await setHead(nil, nil)
       throw RangeRefused()
     }
-    for try await piece in response.body { try file.write(contentsOf: Data(piece.readableBytesView)) }
+    var count = try Int64(file.offset())
+    for try await piece in response.body {
+      try file.write(contentsOf: Data(piece.readableBytesView))
+      count += Int64(piece.readableBytes)
+      counted(count, head.expectedLength)
+    }
     let bytes = WholeFile.size(path)
     guard head.expectedLength < 0 || request.method == "HEAD" || bytes == head.expectedLength else {
       throw WrongLength(expected: head.expectedLength, got: bytes)

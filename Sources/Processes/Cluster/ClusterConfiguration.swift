@@ -51,6 +51,26 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var redeliveries: Int = 5
     /// An interrupted transfer is resumed after this long; doubled each time.
     package var resumeAfter: Duration = .seconds(1)
+    /// Tasks of background sessions that load at the same time on the device.
+    package var maximumLoads: Int = 64
+    /// A discretionary task waits for Wi-Fi.
+    package var discretionaryNeedsWiFi: Bool = true
+    /// What an extension creates is discretionary, as what an app creates behind the front is.
+    package var widgetTransfersAreDiscretionary: Bool = false
+    /// The first delay of the resume rate limiter, doubled by each wake; 0 turns it off.
+    package var limiterFirst: Duration = .seconds(60)
+    /// The limiter holds what an extension creates.
+    package var limiterAppliesToWidgets: Bool = true
+    /// One limiter for an app and its extensions.
+    package var limiterIsSharedWithApp: Bool = false
+    /// A process that does not run is woken for `willBeginDelayedRequest`.
+    package var delayedRequestLaunches: Bool = true
+    /// How often a running process is told of each task's bytes.
+    package var countsPerSecond: Int = 4
+    /// How long what resume data goes on from is kept for a task that goes on.
+    package var keepsResumeData: Duration = .seconds(604_800)
+    /// Ending an app cancels its extensions' transfers too.
+    package var forceQuitCancelsExtensions: Bool = false
 
     package init() {}
   }
@@ -186,11 +206,28 @@ extension ClusterConfiguration.Settings {
     redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
     redeliveries = try reader.integer("redeliveries") ?? redeliveries
     resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
+    try readTransfers(&reader)
     guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
     guard crashBackoffFirst <= crashBackoffMax else {
       throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
     }
     try reader.finish()
+  }
+
+  private mutating func readTransfers(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    maximumLoads = try reader.integer("maximumLoads") ?? maximumLoads
+    discretionaryNeedsWiFi = try reader.boolean("discretionaryNeedsWiFi") ?? discretionaryNeedsWiFi
+    widgetTransfersAreDiscretionary =
+      try reader.boolean("widgetTransfersAreDiscretionary") ?? widgetTransfersAreDiscretionary
+    limiterFirst = try reader.seconds("limiterFirst") ?? limiterFirst
+    limiterAppliesToWidgets = try reader.boolean("limiterAppliesToWidgets") ?? limiterAppliesToWidgets
+    limiterIsSharedWithApp = try reader.boolean("limiterIsSharedWithApp") ?? limiterIsSharedWithApp
+    delayedRequestLaunches = try reader.boolean("delayedRequestLaunches") ?? delayedRequestLaunches
+    countsPerSecond = try reader.integer("countsPerSecond") ?? countsPerSecond
+    keepsResumeData = try reader.seconds("keepsResumeData") ?? keepsResumeData
+    forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
+    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "is at least 1") }
+    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "is 0 or more") }
   }
 }
 
