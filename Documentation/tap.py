@@ -2,6 +2,9 @@
 """Prints what passes on the bus, from the tap and the layout in Documentation/protocol.md alone.
 
 Usage: tap.py INSTANCE-FOLDER [KIND-PREFIX] [COUNT]      needs python3-zmq
+
+The bus waits for no viewer: one that is too slow loses some. Without a prefix every number passes here, and those that
+were lost are told as `lost 41..97`; they stand in the journal (widgetlab tail --since seq:41 --until seq:97).
 """
 import json
 import struct
@@ -27,10 +30,14 @@ tap.curve_secretkey = key["secretKey"].encode()
 tap.setsockopt(zmq.SUBSCRIBE, b"\x01" + prefix.encode())  # version 1, then the kind
 tap.connect(bus["tap"])
 
+last = None
 while count is None or count > 0:
     frame = tap.recv()
     (version, kind, sequence, sent, identifier, cause, correlation, generation, to_generation,
      source_length, destination_length, body_length, attempt) = HEADER.unpack_from(frame)
+    if not prefix and last is not None and sequence > last + 1:
+        print(f"lost {last + 1}..{sequence - 1}", flush=True)
+    last = sequence
     addresses = frame[HEADER.size:HEADER.size + source_length + destination_length].decode()
     body = frame[len(frame) - body_length:]
     print(sequence, kind.rstrip(b"\0").decode(), addresses[:source_length], ">", addresses[source_length:],

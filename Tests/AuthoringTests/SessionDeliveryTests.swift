@@ -50,7 +50,9 @@ import Testing
     let stage = try Stage()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
-    let handler = await Handler { made.withLock { $0 = stage.session(delegate) } }
+    let handler = await Handler { [process = stage.process] in
+      made.withLock { $0 = process.session(delegate) }
+    }
     try await stage.begin([await handler.handler(for: "daily")])
     async let acknowledged: Void = deliver(outcomes(stage), on: stage)
     await delegate.hears("finish")
@@ -103,7 +105,9 @@ import Testing
     let stage = try Stage()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
-    let handler = await Handler { made.withLock { $0 = stage.session(delegate) } }
+    let handler = await Handler { [process = stage.process] in
+      made.withLock { $0 = process.session(delegate) }
+    }
     try await stage.begin([await handler.handler()])
     async let acknowledged: Void = deliver(outcomes(stage), wakes: false, on: stage)
     await delegate.hears("finish")
@@ -179,8 +183,8 @@ import Testing
 
   @Test func `are finished in the journal before what the author does when it is told so`() async throws {
     let stage = try Stage()
-    let delegate = Delegate {
-      stage.process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
+    let delegate = Delegate { [process = stage.process] in
+      process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
     }
     let handler = await Handler()
     try await stage.begin([await handler.handler()])
@@ -227,8 +231,8 @@ import Testing
 
   @Test func `are acknowledged after the reload that the delegate asked for is on record`() async throws {
     let stage = try Stage()
-    let delegate = Delegate {
-      stage.process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
+    let delegate = Delegate { [process = stage.process] in
+      process.deliver(ReloadTimelines(widgetKind: "Trial"), story: HostedProcess.currentStory)
     }
     let handler = await Handler()
     try await stage.begin([await handler.handler()])

@@ -16,13 +16,14 @@ struct Stage {
   let bus = InMemoryBus()
   let host: HostModel
   let process: HostedProcess
-  let folder: URL
+  private let scratch: ScratchFolder
+  var folder: URL { scratch.url }
 
   /// A process that has not been announced yet.
   init(_ address: Address = Stage.widget, callLimit: Duration = .seconds(5)) throws {
     let host = Address.host("phone")
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    scratch = try ScratchFolder()
+    let folder = scratch.url
     let certificate = BirthCertificate(
       address: address, generation: 1, host: host, endpoint: "", serverKey: "", publicKey: "", secretKey: "",
       container: folder.path, groups: [Stage.group: folder.path], agentPid: 0)
@@ -45,15 +46,13 @@ struct Stage {
 
   /// A session of this process.
   func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
-    let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-    if shared { configuration.sharedContainerIdentifier = Stage.group }
-    return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+    process.session(delegate, identifier, shared: shared)
   }
 
   /// Calls what may block on a thread that nobody else needs.
   func blocking<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
-      Thread { continuation.resume(returning: self.process.asCurrent(body: work)) }.start()
+      Thread { [process] in continuation.resume(returning: process.asCurrent(body: work)) }.start()
     }
   }
 
@@ -88,7 +87,23 @@ struct Stage {
   }
 }
 
+/// A folder that goes with the last stage that has it.
+private final class ScratchFolder: Sendable {
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent("authoring-\(UUID().uuidString)")
+
+  init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
+
 extension HostedProcess {
+  /// For a handler, which a stage keeps: so it must not keep the stage.
+  func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
+    let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+    if shared { configuration.sharedContainerIdentifier = Stage.group }
+    return asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+  }
+
   func asCurrent<Result>(body: () -> Result) -> Result { asCurrent(.none, body) }
 }
 

@@ -15,6 +15,8 @@ struct ConfigurationTests {
     #expect(configuration.provider?.executable == "provider-server")
     #expect(configuration.settings.suspendAfter == .seconds(1))
     #expect(configuration.settings.crashBackoffMax == .seconds(60))
+    #expect(configuration.settings.extensionMemoryLimit == 30)
+    #expect(configuration.settings.memoryInterval == .milliseconds(250))
     let widget = try #require(configuration.product("com.example.CaffeineTracker.Widget"))
     #expect(widget.address(on: "iphone").text == "device/iphone/extension/com.example.CaffeineTracker.Widget")
   }
@@ -82,6 +84,8 @@ struct ConfigurationTests {
     ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is no device name"),
     ("device: {name: a}\napps:\n  - bundle: x", "f.yaml:3: apps[0].executable: is missing"),
     ("device: {name: a}\napps: {bundle: x}", "f.yaml:2: apps: a list is expected"),
+    ("device: {name: a}\nsettings: {extensionMemoryLimit: -1}", "f.yaml:2: settings.extensionMemoryLimit: is a number"),
+    ("device: {name: a}\nsettings: {memoryInterval: 0}", "f.yaml:2: settings.memoryInterval: is at least 0.01 s"),
     ("device: {name: a}\nsettings: {suspendAfter: soon}", "f.yaml:2: settings.suspendAfter: a number of seconds"),
     (
       "device: {name: a}\napps:\n  - {bundle: x, executable: y}\n  - {bundle: x, executable: z}",

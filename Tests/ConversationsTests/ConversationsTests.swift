@@ -36,6 +36,16 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     #expect(try Envelope(decoding: bytes) == Self.golden)
   }
 
+  @Test func `is read the same, whatever addresses were expected`() throws {
+    let bytes = try Self.golden.encoded()
+    let header = Self.golden.header
+    for source in [nil, header.source, header.destination] {
+      for destination in [nil, header.destination, .host("phon")] {
+        #expect(try EnvelopeHeader(decoding: bytes, expecting: source, to: destination) == header)
+      }
+    }
+  }
+
   @Test func `is stamped in place by the broker`() throws {
     var bytes = try Self.golden.encoded()
     EnvelopeHeader.stamp(&bytes, sequence: 9, sourceGeneration: 10, destinationGeneration: 11)

@@ -27,6 +27,7 @@ private let everything = """
   request process.list       host operator > agent
   event   agent.started      agent > host
   event   process.exited     agent > host
+  event   process.memory-exceeded agent > host
   notice  process.started    agent > journal
   notice  process.output     agent > journal
   notice  process.state      host > journal

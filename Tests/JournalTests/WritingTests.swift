@@ -29,6 +29,16 @@ import Testing
     #expect(SegmentLayout.checksum(Array("123456789".utf8)[...]) == 0xcbf4_3926)
   }
 
+  @Test func `the checksum is the same at every length, however the processor takes it`() {
+    let bytes = (0..<400).map { UInt8(truncatingIfNeeded: $0 * 197 + $0 / 7) }
+    for count in bytes.indices {
+      let slow = bytes[..<count].reduce(~UInt32(0)) { sum, byte in
+        (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+      }
+      #expect(SegmentLayout.checksum(bytes[..<count]) == ~slow, "\(count) bytes")
+    }
+  }
+
   @Test func `a full segment is followed by another`() throws {
     let writer = try fixture.begunWriter(segmentLimit: 1000)
     while !writer.isFull { try fixture.fill(writer, to: writer.lastSequence + 1) }

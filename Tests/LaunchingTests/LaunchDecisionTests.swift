@@ -161,6 +161,8 @@ private struct Bench {
       _ = bench.take(.spawned(widget, life))
       let answers = bench.take(.exited(widget, life, .exited(code: 1)))
       #expect(answers == [.intent(.ended(widget, life, .exited(code: 1)))])
+      let times = index == 0 ? "" : "\(index + 1) failures in a row, "
+      #expect(bench.process?.why == "exit code 1 before it was ready; \(times)left alone for \(Int(pause)) s")
       #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
       bench.now += pause
       #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
@@ -218,7 +220,88 @@ private struct Bench {
     #expect(bench.take(.evicted(widget, generation: 1, why: "late")) == [])
     #expect(
       bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
-        == [.intent(.ended(widget, first, .signalled(signal: SIGKILL)))])
+        == [.intent(.ended(widget, first, .evicted(why: "late")))])
+    #expect(bench.process?.lastEnding == .evicted(why: "late"))
+    #expect(bench.process?.why == "evicted: late")
+  }
+
+  @Test func `a process that ended by itself while it was being evicted says how`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.evicted(widget, generation: 1, why: "late"))
+    let answers = bench.take(.exited(widget, first, .exited(code: 0)))
+    #expect(answers.first == .intent(.ended(widget, first, .exited(code: 0))))
+    #expect(answers.last == .spawn(widget, reason: "timeline"))
+  }
+
+  @Test func `a process over its memory limit is killed, and left alone a while also if it is wanted`() {
+    var bench = Bench()
+    bench.launch()
+    let answers = bench.decision.take(.exceededMemory(widget, first, why: "too much"), now: bench.now)
+    let dying = ProcessState(address: widget, generation: 1, state: "dying", why: "too much")
+    #expect(answers == [.changed(dying), .signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
+    let end = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(end == [.intent(.ended(widget, first, .evicted(why: "too much")))])
+    #expect(bench.process?.why == "evicted: too much; left alone for 1 s")
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 1)
+    bench.now += 1
+    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+  }
+
+  @Test func `evictions for memory are backed off like crashes on launch, until a life was suspended`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    for (index, pause) in [1.0, 2, 4].enumerated() {
+      let life = Life(generation: UInt32(index + 1), pid: 5)
+      _ = bench.take(.spawned(widget, life))
+      _ = bench.take(.ready(widget, generation: life.generation))
+      _ = bench.take(.exceededMemory(widget, life, why: "too much"))
+      _ = bench.take(.exited(widget, life, .signalled(signal: SIGKILL)))
+      #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
+      bench.now += pause
+      #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+    }
+    #expect(bench.process?.failures == 3)
+    let last = Life(generation: 4, pid: 5)
+    _ = bench.take(.spawned(widget, last))
+    _ = bench.take(.ready(widget, generation: 4))
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    _ = bench.take(.instantCame)
+    _ = bench.take(.signalled(widget, generation: 4, signal: SIGSTOP))
+    #expect(bench.process?.failures == 0)
+  }
+
+  @Test func `a life may be over its memory limit before the spawn is answered`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    let answers = bench.take(.exceededMemory(widget, first, why: "too much"))
+    #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(bench.take(.spawned(widget, first)) == [])
+    #expect(bench.process?.state == .dying)
+  }
+
+  @Test func `what an older life had of memory is nothing to the next`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.exited(widget, first, .exited(code: 0)))
+    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
+    _ = bench.take(.spawned(widget, Life(generation: 2, pid: 102)))
+    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
+    #expect(bench.process?.life?.generation == 2)
+  }
+
+  @Test func `a kill that failed is repeated when the agent still holds the life`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.exceededMemory(widget, first, why: "too much"))
+    let absent = BusError(.unreachable, "no agent")
+    let failed = bench.take(.signalFailed(widget, generation: 1, signal: SIGKILL, absent))
+    #expect(failed == [.list(agent: agent)])
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
+    #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
   }
 
   @Test func `an app that dies in front is not brought back`() {

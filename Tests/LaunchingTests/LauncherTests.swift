@@ -38,6 +38,7 @@ private struct Scene {
       programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)
     connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
     connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
+    connection.onEvent(MemoryExceeded.self) { event, _ in try await launcher.exceededMemory(event) }
     connection.onRequest(ProcessReady.self) { _, from in
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
@@ -109,6 +110,25 @@ private struct Scene {
     #expect(await second.intents.next() == .ended(widget, life, .signalled(signal: SIGKILL)))
     await exit.value
     #expect(await second.launcher.status.first?.lastEnding == .signalled(signal: SIGKILL))
+  }
+
+  @Test func `an eviction is finished by the next life of the host, which knows why`() async throws {
+    let scene = try await Scene()
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.intents.next()
+    await scene.agent.setDeaf(to: SIGKILL)
+    let exceeded = MemoryExceeded(address: widget, generation: 1, pid: 1001, memory: 43_253_760, limit: 31_457_280)
+    try await scene.agent.connection.deliver(exceeded, to: .host("iphone"))
+    _ = await scene.bus.first { $0.header.kind == SignalProcess.kind.answered(.ok) }
+    await scene.bus.disconnect(.host("iphone"))
+    await scene.agent.setDeaf(to: nil)
+    var second = try await scene.host()
+    let why = "memory 41.3 MiB over the limit of 30 MiB"
+    let life = Life(generation: 1, pid: 1001)
+    #expect(await second.intents.next() == .ended(widget, life, .evicted(why: why)))
+    #expect(await second.launcher.status.first?.lastEnding?.description == "evicted: \(why)")
+    #expect(await second.launcher.status.first?.why == "evicted: \(why); left alone for 1 s")
   }
 
   @Test func `children that died with their agent are launched again by the next one`() async throws {

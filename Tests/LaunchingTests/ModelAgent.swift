@@ -21,6 +21,8 @@ actor ModelAgent {
   private(set) var violations: [String] = []
   /// Children end with this code instead of becoming ready, so many times.
   var crashes = 0
+  /// A signal that is answered and has no effect.
+  var ignored: Int32?
 
   init(_ bus: InMemoryBus) {
     self.bus = bus
@@ -44,6 +46,7 @@ actor ModelAgent {
   }
 
   func setCrashes(_ count: Int) { crashes = count }
+  func setDeaf(to signal: Int32?) { ignored = signal }
 
   private func list() -> ListProcesses.Reply {
     ListProcesses.Reply(incarnation: incarnation, children: Array(held))
@@ -93,6 +96,7 @@ actor ModelAgent {
       request.generation ?? child.process.generation == child.process.generation
     else { throw BusError(.noSuchLife, "no such life") }
     switch request.signal {
+    case ignored: break
     case SIGSTOP:
       if child.isStopped { violations.append("stopped \(request.address) twice") }
       children[request.address]?.isStopped = true

@@ -74,6 +74,10 @@ import WidgetLabTesting
   @Test func `suspend an extension, which the host wakes for its events all the same`() async throws {
     try await Trial.run("suspended") { trial in
       try await trial.begin()
+      // While it is looked at, the download does not end, and so the host does not wake the extension.
+      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+      try provider.signal(SIGSTOP)
+      defer { kill(provider.pid, SIGCONT) }
       try await trial.cluster.run("suspend", "extension")
       let started = try await trial.journal.waitFor("the extension was born") {
         $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
@@ -83,6 +87,7 @@ import WidgetLabTesting
       try await trial.cluster.run("resume", "extension")
       #expect(process.isAlive && !process.isStopped)
       try await trial.cluster.run("suspend", "extension")
+      try provider.signal(SIGCONT)
       try await trial.expectWholeStory(newLife: false)
     }
   }

@@ -25,7 +25,7 @@ import WidgetLabTesting
   @Test func `its extension killed after it ended and before the wake`() async throws {
     try await Trial.run("extension killed before the wake") { trial in
       try await trial.begin()
-      _ = try await trial.state("suspended", of: Trial.widgetExtension)
+      try await trial.state("suspended", of: Trial.widgetExtension)
       let started = try await trial.journal.waitFor("the extension was born") {
         $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
       }
@@ -115,9 +115,12 @@ import WidgetLabTesting
 
   @Test func `the app killed, which is launched for its own events only`() async throws {
     try await Trial.run("app killed") { trial in
+      // While the provider is stopped no download ends, and the app cannot have had its events when it is killed.
+      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+      try provider.signal(SIGSTOP)
       try await trial.begin()
-      try await trial.downloaded(0.3)
       try await trial.kill("app")
+      try provider.signal(SIGCONT)
       let birth = try await trial.journal.waitFor("a second life of the app") {
         let started = $0.reading(ProcessStarted.self)
         return started?.address == Trial.app && started?.generation == 2

@@ -1,5 +1,7 @@
+import Cluster
 import Conversations
 import Foundation
+import MessageBus
 import Testing
 import WidgetLabTesting
 
@@ -8,17 +10,17 @@ import WidgetLabTesting
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
+  private static let configuration = """
+    device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
+    """
+  private static let script = root.appendingPathComponent("Documentation/tap.py").path
+
   @Test func `is read by a program in another language, from the documented layout alone`() async throws {
-    let configuration = """
-      device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
-      """
-    try await LabCluster.with("tap", configuration: configuration) { cluster in
+    try await LabCluster.with("tap", configuration: Self.configuration) { cluster in
       let wanted = 6
       let viewer = Process()
       viewer.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      viewer.arguments = [
-        Self.root.appendingPathComponent("Documentation/tap.py").path, cluster.folder, "peer.ping", "\(wanted)",
-      ]
+      viewer.arguments = [Self.script, cluster.folder, "peer.ping", "\(wanted)"]
       let output = Pipe()
       viewer.standardOutput = output
       try viewer.run()
@@ -42,6 +44,57 @@ import WidgetLabTesting
         ]
         #expect(Array(line[1...7]) == expected)
       }
+    }
+  }
+
+  @Test func `tells a viewer that was too slow which numbers it lost`() async throws {
+    try await LabCluster.with("slow tap", configuration: Self.configuration) { cluster in
+      let output = cluster.folder + "/viewer.out"
+      let viewer = try await LabChild.start(
+        "/usr/bin/python3", [Self.script, cluster.folder], output: output, errors: output + ".err")
+      let ending = Task { await viewer.ending() }
+      let verdict = await Task { try await stop(LabProcess(pid: viewer.pid), until: output, cluster) }.result
+      kill(viewer.pid, SIGKILL)
+      _ = await ending.value
+      try verdict.get()
+    }
+  }
+
+  /// Stops the viewer for so long that there is no room for all that is said meanwhile.
+  @inline(never)
+  private func stop(_ viewer: LabProcess, until output: String, _ cluster: LabCluster) async throws {
+    let host = Address.host("phone")
+    let bus = try await connect(
+      as: .operator, address: .operator("talker"), instance: cluster.instance, within: .seconds(20))
+    try await cluster.eventually("the viewer shows something") {
+      _ = try await bus.request(Ping(), to: host)
+      return try !shown(output).isEmpty
+    }
+    try viewer.signal(SIGSTOP)
+    let nobodys = ReloadTimelines(widgetKind: String(repeating: "x", count: 16_000))
+    for _ in 0..<1000 { try await bus.deliver(nobodys, to: host) }
+    let last = try #require(try await cluster.journal.all().last?.sequence)
+    try viewer.signal(SIGCONT)
+    try await cluster.eventually("the viewer shows what came after #\(last)") {
+      _ = try await bus.request(Ping(), to: host)
+      return try shown(output).last.map { $0.upperBound > last } ?? false
+    }
+    await bus.leave()
+    let ranges = try shown(output)
+    #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound + 1 == $1.lowerBound }, "every number, once")
+    #expect(ranges.contains { $0.count > 100 }, "it lost some")
+  }
+
+  /// What the viewer has printed: a number, or a range that it lost.
+  private func shown(_ output: String) throws -> [ClosedRange<UInt64>] {
+    let text = try String(contentsOfFile: output, encoding: .utf8)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { line in
+      let words = line.split(separator: " ", maxSplits: 2)
+      let ends = words.first == "lost" ? words[1].split(separator: ".") : Array(words.prefix(1))
+      guard let first = ends.first.flatMap({ UInt64($0) }), let last = ends.last.flatMap({ UInt64($0) }) else {
+        return nil
+      }
+      return first...last
     }
   }
 }

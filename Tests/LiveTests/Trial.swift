@@ -33,7 +33,11 @@ struct Trial: Sendable {
   static let path = "/figures?size=\(size)&bytesPerSecond=\(bytesPerSecond)&seed=trial"
   private static let appPath = "/figures?size=\(size / 2)&bytesPerSecond=\(bytesPerSecond / 2)&seed=app"
 
-  static let configuration = """
+  static let configuration = configuration(path: path, appPath: appPath, suspendAfter: 0.5)
+
+  /// The cluster with other downloads than the usual ones.
+  static func configuration(path: String, appPath: String, suspendAfter: Double) -> String {
+    """
     device:
       name: \(device)
     appGroups:
@@ -52,12 +56,17 @@ struct Trial: Sendable {
     provider:
       executable: provider-server
     settings:
-      suspendAfter: 0.5
+      suspendAfter: \(suspendAfter)
       completionDeadline: 30
     """
+  }
 
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
-  static func run(_ name: String, _ body: @Sendable (Trial) async throws -> Void) async throws {
+  ///
+  /// - Parameter settings: lines that are added to the configuration's settings.
+  static func run(_ name: String, settings: [String] = [], _ body: @Sendable (Trial) async throws -> Void) async throws
+  {
+    let configuration = configuration + settings.map { "\n  \($0)" }.joined()
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {
@@ -77,8 +86,18 @@ struct Trial: Sendable {
 
   /// Opens the app and reloads the widget; returns when both downloads have begun.
   func begin() async throws {
+    try await ask()
+    try await begun()
+  }
+
+  /// Opens the app and reloads the widget.
+  func ask() async throws {
     try await cluster.run("app", "open")
     try await cluster.run("reload", Self.kind)
+  }
+
+  /// Returns when both downloads have begun.
+  func begun() async throws {
     try await progress(of: Self.widgetExtension, .started)
     try await progress(of: Self.app, .started)
   }
@@ -94,18 +113,44 @@ struct Trial: Sendable {
   /// Kills with the operator's tool.
   func kill(_ process: String) async throws { try await cluster.run("kill", process) }
 
-  /// Makes the extension stop at a point of its way.
-  func hold(_ point: String) throws {
+  /// What the extension is made to do at a point of its way.
+  enum Act: String { case crash, grow, hold }
+
+  /// Has the extension do something at a point, in each life until `clear`.
+  func set(_ act: Act, at point: String, _ value: String = "") throws {
     try FileManager.default.createDirectory(atPath: groupFolder, withIntermediateDirectories: true)
-    guard FileManager.default.createFile(atPath: holdFile(point), contents: Data()) else {
-      throw LabError("\(holdFile(point)) cannot be made")
+    guard FileManager.default.createFile(atPath: file(act, point), contents: Data(value.utf8)) else {
+      throw LabError("\(file(act, point)) cannot be made")
     }
   }
 
-  /// Lets later lives pass the point; the one that stands there goes on standing.
-  func release(_ point: String) throws { try FileManager.default.removeItem(atPath: holdFile(point)) }
+  /// Later lives pass the point; what an act has done to a life stays so.
+  func clear(_ act: Act, at point: String) throws { try FileManager.default.removeItem(atPath: file(act, point)) }
 
-  private func holdFile(_ point: String) -> String { "\(groupFolder)/hold-\(point)" }
+  /// Makes the extension stop at a point of its way.
+  func hold(_ point: String) throws { try set(.hold, at: point) }
+
+  /// Lets later lives pass the point; the one that stands there goes on standing.
+  func release(_ point: String) throws { try clear(.hold, at: point) }
+
+  private func file(_ act: Act, _ point: String) -> String { "\(groupFolder)/\(act.rawValue)-\(point)" }
+
+  /// Makes the extension wait at a point, until the gate is opened.
+  func closeGate(at point: String) throws {
+    try FileManager.default.createDirectory(atPath: groupFolder, withIntermediateDirectories: true)
+    guard mkfifo(gate(point), 0o600) == 0 else { throw LabError("\(gate(point)) cannot be made") }
+  }
+
+  /// Lets the life go on that has reached the gate, and later ones pass.
+  func openGate(at point: String) async throws {
+    try await cluster.eventually("the extension waits at the gate \(point)") {
+      let writer = open(gate(point), O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+      return writer >= 0 && close(writer) == 0
+    }
+    unlink(gate(point))
+  }
+
+  private func gate(_ point: String) -> String { "\(groupFolder)/gate-\(point)" }
 
   // MARK: Waiting for the journal
 
@@ -132,6 +177,24 @@ struct Trial: Sendable {
     }
   }
 
+  /// The end of a life of the extension.
+  func ended(_ generation: UInt32) async throws -> LabEnvelope {
+    try await journal.waitFor("the end of generation \(generation) of the extension") {
+      let exited = $0.reading(ProcessExited.self)
+      return exited?.address == Self.widgetExtension && exited?.generation == generation
+    }
+  }
+
+  /// The pid of a life of the extension, and that life.
+  func extensionProcess(_ generation: UInt32 = 1) async throws -> LabProcess {
+    let birth = try await journal.waitFor("generation \(generation) of the extension was born") {
+      let started = $0.reading(ProcessStarted.self)
+      return started?.address == Self.widgetExtension && started?.generation == generation
+    }
+    return LabProcess(pid: birth.reading(ProcessStarted.self)?.pid ?? 0)
+  }
+
+  @discardableResult
   func state(_ state: String, of address: Address, after: UInt64 = 0) async throws -> LabEnvelope {
     try await journal.waitFor("\(address.short) is \(state)", after: after) {
       let change = $0.reading(ProcessState.self)

@@ -150,15 +150,21 @@ actor RawPeer {
     (received, continuation) = AsyncStream.makeStream(of: [UInt8].self)
   }
 
-  func connect(_ kind: Socket.Kind, _ endpoint: String, _ curve: Socket.Curve) throws {
-    let socket = try Socket(context, kind, on: loop, Socket.Options(curve: curve))
+  func connect(
+    _ kind: Socket.Kind, _ endpoint: String, _ curve: Socket.Curve, receiveHighWaterMark: Int32 = 4096
+  ) throws {
+    let options = Socket.Options(curve: curve, receiveHighWaterMark: receiveHighWaterMark)
+    let socket = try Socket(context, kind, on: loop, options)
     self.socket = socket
-    let continuation = continuation
-    socket.onMessages { batch in
-      for message in batch { continuation.yield(message.bytes) }
-    }
+    listen(true)
     if kind == .sub { try socket.subscribe([]) }
     try socket.connect(endpoint)
+  }
+
+  /// Takes what comes, or leaves it where it is.
+  func listen(_ listens: Bool) {
+    let continuation = continuation
+    socket?.onMessages(listens ? { for message in $0 { continuation.yield(message.bytes) } } : nil)
   }
 
   func say<T: Conversation>(_ value: T, from source: Address, to destination: Address) throws -> EnvelopeHeader {

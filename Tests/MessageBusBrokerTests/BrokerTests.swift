@@ -13,6 +13,21 @@ import ZeroMQ
 
   init() throws { fixture = try BrokerFixture() }
 
+  @Test func `a connection that was prepared says nothing before it is started`() async throws {
+    try await fixture.withBroker { bus in
+      let (early, late) = (
+        fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
+      )
+      early.prepare()
+      _ = try await late.start()
+      _ = try await early.start()
+      await early.leave()
+      await late.leave()
+    }
+    let hellos = try fixture.reader.read().filter { $0.header.kind == Hello.kind }
+    #expect(hellos.map(\.header.source) == [agent, host])
+  }
+
   @Test func `two processes talk, and the journal has every word with its stamps`() async throws {
     try await fixture.withBroker { bus in
       let (one, other) = (

@@ -16,7 +16,7 @@ final class Stage: Sendable {
   let agent: Agent
   private let agentConnection: Connection
 
-  /// - Parameter isHostDeaf: the host does not acknowledge exits until it is replaced.
+  /// - Parameter isHostDeaf: the host acknowledges neither exits nor what has too much memory until it is replaced.
   init(isHostDeaf: Bool = false, reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }) async throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("agent-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
@@ -30,13 +30,14 @@ final class Stage: Sendable {
     await agent.begin()
   }
 
+  /// - Parameter isDeaf: it acknowledges neither exits nor what has too much memory.
   static func startHost(on bus: InMemoryBus, isDeaf: Bool = false) async throws -> Connection {
     let host = bus.connection(.host("d"))
     host.onEvent(AgentStarted.self) { _, _ in }
-    host.onEvent(ProcessExited.self) { _, _ in
-      // A host that never acknowledges, in the time of any test.
-      if isDeaf { try await Task.sleep(for: .seconds(3600)) }
-    }
+    // A host that never acknowledges, in the time of any test.
+    let hear: @Sendable () async throws -> Void = { if isDeaf { try await Task.sleep(for: .seconds(3600)) } }
+    host.onEvent(ProcessExited.self) { _, _ in try await hear() }
+    host.onEvent(MemoryExceeded.self) { _, _ in try await hear() }
     _ = try await host.start()
     return host
   }
@@ -49,7 +50,8 @@ final class Stage: Sendable {
 
   /// Writes a script and asks the agent to spawn it.
   func spawn(
-    _ script: String, address: Address = Stage.child, environment: [String: String] = [:]
+    _ script: String, address: Address = Stage.child, environment: [String: String] = [:],
+    memory: MemoryLimit? = nil
   ) async throws -> SpawnProcess.Reply {
     let name = "script-\(UUID().uuidString)"
     let path = "\(folder)/bin/\(name)"
@@ -57,7 +59,7 @@ final class Stage: Sendable {
     chmod(path, 0o700)
     while true {
       do {
-        return try await spawn(executable: name, address: address, environment: environment)
+        return try await spawn(executable: name, address: address, environment: environment, memory: memory)
       } catch let error as BusError where error.message.contains("errno \(ETXTBSY)") {
         // Another test's child was just being spawned, and held the script open for writing until its exec.
         continue
@@ -66,12 +68,13 @@ final class Stage: Sendable {
   }
 
   func spawn(
-    executable: String, address: Address = Stage.child, environment: [String: String] = [:], id: UUID = UUID()
+    executable: String, address: Address = Stage.child, environment: [String: String] = [:],
+    memory: MemoryLimit? = nil, id: UUID = UUID()
   ) async throws -> SpawnProcess.Reply {
     let request = SpawnProcess(
       address: address, executable: executable, environment: environment,
       container: "\(folder)/home/\(address.bundleIdentifier ?? "")", groups: ["group.a": "\(folder)/group"],
-      reason: "test")
+      memory: memory, reason: "test")
     return try await host.request(
       request, to: .agent("d", 1), id: id, story: .none, within: .seconds(20), whenUnreachable: .fail)
   }

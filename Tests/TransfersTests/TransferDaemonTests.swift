@@ -176,11 +176,11 @@ private let bytes = figures(300_000)
 
   @Test func `nobody at the other end is tried again, and cancelling ends it`() async throws {
     let scene = try await TransferScene(.init())
-    await scene.server.stop()
+    let port = try DeafPort()
     let daemon = try await scene.host()
     let owner = try await ModelOwner(scene.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
+    try await owner.create(1, port.url)
     await scene.recorded(.retrying)
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
@@ -192,6 +192,7 @@ private let bytes = figures(300_000)
     #expect(outcome?.failure?.code == -999)
     #expect(outcome?.file == nil)
     await scene.end(daemon)
+    withExtendedLifetime(port) {}
   }
 
   @Test func `what cannot be had at all fails at once`() async throws {

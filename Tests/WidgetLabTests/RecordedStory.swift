@@ -90,6 +90,12 @@ struct RecordedStory {
       from: cast.host, correlation: isApp ? appStory : story)
   }
 
+  mutating func memory(_ address: Address, _ generation: UInt32, pid: Int32) throws {
+    try say(
+      MemoryExceeded(address: address, generation: generation, pid: pid, memory: 43_253_760, limit: 30 << 20),
+      from: cast.agent, to: cast.host)
+  }
+
   mutating func death(_ address: Address, _ generation: UInt32, pid: Int32) throws {
     try say(
       ProcessExited(address: address, generation: generation, pid: pid, ending: .signalled(signal: 9)),

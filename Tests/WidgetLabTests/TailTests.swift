@@ -91,6 +91,16 @@ import Testing
     #expect(!texts.joined().contains("\u{1b}"))
   }
 
+  @Test func `too much memory is told in words`() throws {
+    var story = RecordedStory()
+    try story.memory(RecordedStory.cast.widgetExtension, 2, pid: 77)
+    let note = EnvelopeNote(try #require(story.envelopes.first))
+    #expect(note.text == "extension/…Widget generation 2 pid 77: memory 41.3 MiB over the limit of 30 MiB")
+    #expect(note.mark == .refused)
+    // What is over by a page is over.
+    #expect(MemoryLimit.mebibytes((30 << 20) + 4096) == "30.1")
+  }
+
   @Test func `a body that cannot be read is a note and not an end`() {
     let broken = Envelope(
       header: EnvelopeHeader(kind: ProcessExited.kind, source: .agent("d", 1), destination: .host("d")), body: [1, 2])

@@ -50,6 +50,15 @@ import Testing
     #expect(trace.steps.last?.envelope.header.kind == SessionAcknowledged.kind)
   }
 
+  @Test func `what a life of the owner had of memory belongs to the story`() throws {
+    var story = try story()
+    try story.memory(Self.own, 2, pid: 201)
+    try story.memory(Self.cast.app, 1, pid: 100)
+    try story.progress(Self.own, .started, 0)
+    let told = try traced(story.envelopes).steps.filter { $0.envelope.header.kind == MemoryExceeded.kind }
+    #expect(told.map(\.note.subject) == [Self.own])
+  }
+
   @Test func `each step says what it waited for and how long`() throws {
     let envelopes = try story().envelopes
     let trace = try traced(envelopes)

@@ -29,6 +29,8 @@ extension HostedProcess {
     let connection = Connection.zeroMQ(
       address: certificate.address, endpoint: certificate.endpoint, serverKey: certificate.serverKey,
       keys: CurveKeyPair(publicKey: certificate.publicKey, secretKey: certificate.secretKey), heartbeats: false)
+    // The handshake and the author's own beginning take their time together.
+    connection.prepare()
     let process = HostedProcess(certificate, connection: connection)
     process.install()
     return process

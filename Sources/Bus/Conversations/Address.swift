@@ -30,7 +30,13 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   }
 
   /// Reads an address as it travels; `nil` when it has none of the known shapes.
-  init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+  ///
+  /// - Parameter expected: what it most likely is: then no text is made.
+  init?(_ bytes: UnsafeBufferPointer<UInt8>, expected: Address?) {
+    if let expected, expected.isSpelled(bytes) {
+      self = expected
+      return
+    }
     guard let role = Address.role(of: bytes) else { return nil }
     self.text = String(decoding: bytes, as: UTF8.self)
     self.role = role
@@ -80,10 +86,15 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   }
   package var description: String { text }
 
-  /// Whether both lie on a device, and not on the same one. Asks no text: the broker does this for every envelope.
+  /// Whether both lie on a device, and not on the same one. Asks the bytes: the broker does this for every envelope.
   package func isOnAnotherDevice(than other: Address) -> Bool {
     guard hasDevice, other.hasDevice else { return false }
-    return !device(of: text).elementsEqual(device(of: other.text))
+    let (own, others) = (text.utf8.span, other.text.utf8.span)
+    for index in "device/".utf8.count..<min(own.count, others.count) {
+      if own[index] != others[index] { return true }
+      if own[index] == UInt8(ascii: "/") { return false }
+    }
+    return true
   }
 
   private var hasDevice: Bool {
@@ -93,8 +104,8 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     }
   }
 
-  private func device(of text: String) -> Substring.UTF8View {
-    text.utf8.dropFirst("device/".utf8.count).prefix { $0 != UInt8(ascii: "/") }
+  private func isSpelled(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    text.utf8.span.withUnsafeBufferPointer { $0.elementsEqual(bytes) }
   }
 
   private func component(_ index: Int) -> String? {
@@ -105,34 +116,34 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Asks the bytes, without a text or a list of parts: every envelope that arrives has two addresses.
   private static func role(of bytes: UnsafeBufferPointer<UInt8>) -> Role? {
     guard bytes.count <= 255, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
-    var rest = bytes[...]
+    var rest = bytes
     /// The part up to the next slash; `nil` for an empty one.
-    func next() -> Slice<UnsafeBufferPointer<UInt8>>? {
-      let part = rest.prefix { $0 != UInt8(ascii: "/") }
-      rest = rest[part.endIndex...]
-      return part.isEmpty ? nil : part
+    func next() -> UnsafeBufferPointer<UInt8>? {
+      let count = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.count
+      defer { rest = UnsafeBufferPointer(rebasing: rest[count...]) }
+      return count == 0 ? nil : UnsafeBufferPointer(rebasing: rest[..<count])
     }
     /// The part behind the next slash; `nil` when none follows.
-    func following() -> Slice<UnsafeBufferPointer<UInt8>>? {
-      guard rest.popFirst() != nil else { return nil }
+    func following() -> UnsafeBufferPointer<UInt8>? {
+      guard !rest.isEmpty else { return nil }
+      rest = UnsafeBufferPointer(rebasing: rest[1...])
       return next()
     }
     guard let first = next() else { return nil }
-    if rest.isEmpty { return shared.first { $0.name.elementsEqual(first) }?.role }
+    if rest.isEmpty { return shared.first { first.spells($0.name) }?.role }
     guard following() != nil else { return nil }
-    if first.elementsEqual("operator".utf8) { return rest.isEmpty ? .operator : nil }
-    guard first.elementsEqual("device".utf8), let third = following() else { return nil }
-    if rest.isEmpty { return third.elementsEqual("host".utf8) ? .host : nil }
+    if first.spells("operator") { return rest.isEmpty ? .operator : nil }
+    guard first.spells("device"), let third = following() else { return nil }
+    if rest.isEmpty { return third.spells("host") ? .host : nil }
     guard let fourth = following(), rest.isEmpty else { return nil }
-    if third.elementsEqual("extension".utf8) { return .widgetExtension }
-    if third.elementsEqual("app".utf8) { return .app }
-    return third.elementsEqual("agent".utf8) && Int(String(decoding: fourth, as: UTF8.self)) != nil ? .agent : nil
+    if third.spells("extension") { return .widgetExtension }
+    if third.spells("app") { return .app }
+    return third.spells("agent") && Int(String(decoding: fourth, as: UTF8.self)) != nil ? .agent : nil
   }
 
   /// The addresses of one part.
-  private static let shared: [(name: String.UTF8View, role: Role)] = [
-    ("message-bus".utf8, .messageBus), ("journal".utf8, .journal), ("provider".utf8, .provider),
-    ("push-server".utf8, .pushServer),
+  private static let shared: [(name: StaticString, role: Role)] = [
+    ("message-bus", .messageBus), ("journal", .journal), ("provider", .provider), ("push-server", .pushServer),
   ]
 
   package init(from decoder: any Decoder) throws {
@@ -147,6 +158,12 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate func spells(_ text: StaticString) -> Bool {
+    elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 

@@ -77,6 +77,9 @@ package enum ConversationTable {
       failure: "Ask again; nothing changed."),
     .event(AgentStarted.self, [Route([.agent], to: .host)], "An agent is there, with these children."),
     .event(ProcessExited.self, [Route([.agent], to: .host)], "A child ended, with its code or signal."),
+    .event(
+      MemoryExceeded.self, [Route([.agent], to: .host)], "A child has more memory than it may have; the host evicts it."
+    ),
     .notice(ProcessStarted.self, [Route([.agent], to: .journal)], "A child was born."),
     .notice(ProcessOutput.self, [Route([.agent], to: .journal)], "A line of a child's standard output or error."),
     .notice(ProcessState.self, [Route([.host], to: .journal)], "The host's view of a process changed."),

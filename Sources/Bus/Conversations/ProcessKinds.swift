@@ -2,7 +2,7 @@ package import Foundation
 
 // What the host and its agents say about processes, and what a child says about itself.
 
-/// How a process ended, from `waitpid`.
+/// How a process ended: from `waitpid`, but for what only the host knows.
 package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
   case exited(code: Int32)
   case signalled(signal: Int32)
@@ -10,6 +10,8 @@ package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
   case lostWithAgent
   /// The kernel could not start it: `errno`.
   case notStarted(code: Int32)
+  /// The host had it killed. An agent, which only sees the signal, never says this.
+  case evicted(why: String)
 
   package var description: String {
     switch self {
@@ -17,6 +19,7 @@ package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
     case .signalled(let signal): "signal \(Ending.name(ofSignal: signal))"
     case .lostWithAgent: "died with its agent"
     case .notStarted(let code): "could not be started (errno \(code))"
+    case .evicted(let why): "evicted: \(why)"
     }
   }
 
@@ -48,11 +51,19 @@ package struct ChildProcess: Codable, Hashable, Sendable {
   package let generation: UInt32
   package let pid: Int32
   package var isStopped: Bool
-  package init(address: Address, generation: UInt32, pid: Int32, isStopped: Bool) {
+  /// `RssAnon` now, bytes; `nil` when it could not be read.
+  package var memory: Int?
+  /// Bytes; `nil` when it has no limit.
+  package let memoryLimit: Int?
+  package init(
+    address: Address, generation: UInt32, pid: Int32, isStopped: Bool, memory: Int? = nil, memoryLimit: Int? = nil
+  ) {
     self.address = address
     self.generation = generation
     self.pid = pid
     self.isStopped = isStopped
+    self.memory = memory
+    self.memoryLimit = memoryLimit
   }
 }
 
@@ -68,17 +79,20 @@ package struct SpawnProcess: Request {
   package let container: String
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
+  /// How much memory it may have; `nil` when it has no limit.
+  package let memory: MemoryLimit?
   /// Why it is started, for the journal.
   package let reason: String
   package init(
     address: Address, executable: String, environment: [String: String], container: String, groups: [String: String],
-    reason: String
+    memory: MemoryLimit? = nil, reason: String
   ) {
     self.address = address
     self.executable = executable
     self.environment = environment
     self.container = container
     self.groups = groups
+    self.memory = memory
     self.reason = reason
   }
   package struct Reply: Codable, Hashable, Sendable {
@@ -153,6 +167,31 @@ package struct ProcessExited: Event {
     self.generation = generation
     self.pid = pid
     self.ending = ending
+  }
+}
+
+/// A child has more memory than it may have. Said once for each life, until the host has acknowledged it; what becomes of
+/// the child is for the host to say.
+package struct MemoryExceeded: Event, CustomStringConvertible {
+  package static let kind: Kind = "process.memory-exceeded"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  /// `RssAnon` when it was looked at, bytes.
+  package let memory: Int
+  /// Bytes.
+  package let limit: Int
+  package init(address: Address, generation: UInt32, pid: Int32, memory: Int, limit: Int) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.memory = memory
+    self.limit = limit
+  }
+
+  /// `memory 41.3 MiB over the limit of 30 MiB`.
+  package var description: String {
+    "memory \(MemoryLimit.mebibytes(memory)) MiB over the limit of \(MemoryLimit.mebibytes(limit)) MiB"
   }
 }
 

@@ -90,14 +90,22 @@ extension Envelope {
 
 extension EnvelopeHeader {
   /// Reads the header of one frame and checks that the frame is exactly as long as it says. The body is not looked at.
-  package init(decoding bytes: [UInt8]) throws(WireError) {
+  ///
+  /// - Parameters:
+  ///   - source: what it most likely is; a header that bears it is read the quicker.
+  ///   - destination: likewise.
+  package init(
+    decoding bytes: [UInt8], expecting source: Address? = nil, to destination: Address? = nil
+  ) throws(WireError) {
     // `withUnsafeBufferPointer` does not carry typed throws out of a throwing closure, a Result does.
     self = try bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(WireError) -> EnvelopeHeader in try EnvelopeHeader(decoding: bytes) }
+      Result { () throws(WireError) -> EnvelopeHeader in try EnvelopeHeader(decoding: bytes, source, destination) }
     }.get()
   }
 
-  private init(decoding bytes: UnsafeBufferPointer<UInt8>) throws(WireError) {
+  private init(
+    decoding bytes: UnsafeBufferPointer<UInt8>, _ likelySource: Address?, _ likelyDestination: Address?
+  ) throws(WireError) {
     guard bytes.count >= Wire.headerLength else { throw WireError(.tooShort) }
     guard bytes[0] == Wire.version else { throw WireError(.unknownVersion) }
     guard bytes[114..<120].allSatisfy({ $0 == 0 }) else { throw WireError(.reservedNotZero) }
@@ -109,8 +117,9 @@ extension EnvelopeHeader {
     guard bytes.count == Wire.headerLength + sourceLength + destinationLength + bodyLength else {
       throw WireError(.lengthMismatch)
     }
-    guard let source = Address(bytes.part(Wire.headerLength, sourceLength)),
-      let destination = Address(bytes.part(Wire.headerLength + sourceLength, destinationLength))
+    guard let source = Address(bytes.part(Wire.headerLength, sourceLength), expected: likelySource),
+      let destination = Address(
+        bytes.part(Wire.headerLength + sourceLength, destinationLength), expected: likelyDestination)
     else { throw WireError(.malformedAddress) }
     self.init(
       kind: kind, sentAt: Timestamp(microseconds: bytes.integer(at: 40, Int64.self)),

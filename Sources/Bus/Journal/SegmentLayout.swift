@@ -1,3 +1,4 @@
+import CChecksum
 import Conversations
 
 /// The layout of a segment, `<first sequence, 20 digits>.journal`. All integers are little-endian.
@@ -100,8 +101,9 @@ package enum SegmentLayout {
     table.withUnsafeBufferPointer { table in
       bytes.withUnsafeBytes { bytes in
         var sum = ~UInt32(0)
+        let head = checksum_fold(bytes.baseAddress, bytes.count, &sum)
         let tail = bytes.count - bytes.count % 8
-        for offset in stride(from: 0, to: tail, by: 8) {
+        for offset in stride(from: head, to: tail, by: 8) {
           var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(sum)
           sum = 0
           for behind in stride(from: 1792, through: 0, by: -256) {

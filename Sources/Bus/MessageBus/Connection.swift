@@ -16,6 +16,8 @@ package actor Connection: BusConnection {
   private let ownsLoop: Bool
   private var exchange: Exchange
   private var transport: (any Transport)?
+  private var isUp = false
+  private var isStarted = false
   private var blocked: [[UInt8]] = []
   private var handlers: [Kind: Handler] = [:]
   private var presenceHandlers: [@Sendable (Presence) -> Void] = []
@@ -40,22 +42,6 @@ package actor Connection: BusConnection {
     self.exchange = Exchange(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
   }
 
-  /// A connection over ZeroMQ, with a thread of its own.
-  ///
-  /// - Parameters:
-  ///   - endpoint: where the broker listens, `tcp://host:port`.
-  ///   - serverKey: the broker's public key, z85.
-  ///   - keys: this process's own.
-  ///   - heartbeats: only for processes that nobody suspends.
-  package static func zeroMQ(
-    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool
-  ) -> Connection {
-    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true) { loop in
-      try ZeroMQTransport(
-        loop: loop, endpoint: endpoint, serverKey: serverKey, keys: keys, heartbeats: heartbeats)
-    }
-  }
-
   // MARK: Life
 
   package func start() async throws(BusError) -> UInt32 {
@@ -74,7 +60,16 @@ package actor Connection: BusConnection {
     if let end { return continuation.resume(returning: .failure(end)) }
     if exchange.isWelcome { return continuation.resume(returning: .success(generation)) }
     waitingForWelcome[id] = continuation
-    guard transport == nil else { return }
+    guard !isStarted else { return }
+    isStarted = true
+    if isUp { perform(exchange.up()) } else { open() }
+  }
+
+  /// Begins to connect ahead of `start()`, so that the line may stand by then. Nothing is said on it before.
+  package nonisolated func prepare() { perform { $0.open() } }
+
+  private func open() {
+    guard transport == nil, end == nil else { return }
     do {
       let transport = try makeTransport(loop)
       self.transport = transport
@@ -113,8 +108,11 @@ package actor Connection: BusConnection {
   private func told(_ event: TransportEvent) {
     guard end == nil else { return }
     switch event {
-    case .up: perform(exchange.up())
+    case .up:
+      isUp = true
+      if isStarted { perform(exchange.up()) }
     case .down:
+      isUp = false
       blocked = []
       exchange.down()
     case .turnedAway:

@@ -1,5 +1,5 @@
-import Conversations
-import ZeroMQ
+package import Conversations
+package import ZeroMQ
 
 /// One DEALER under CURVE.
 final class ZeroMQTransport: Transport {
@@ -54,5 +54,23 @@ final class ZeroMQTransport: Transport {
   func close() {
     socket?.close(linger: .milliseconds(500))
     socket = nil
+  }
+}
+
+extension Connection {
+  /// A connection over ZeroMQ, with a thread of its own.
+  ///
+  /// - Parameters:
+  ///   - endpoint: where the broker listens, `tcp://host:port`.
+  ///   - serverKey: the broker's public key, z85.
+  ///   - keys: this process's own.
+  ///   - heartbeats: only for processes that nobody suspends.
+  package static func zeroMQ(
+    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool
+  ) -> Connection {
+    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true) { loop in
+      try ZeroMQTransport(
+        loop: loop, endpoint: endpoint, serverKey: serverKey, keys: keys, heartbeats: heartbeats)
+    }
   }
 }

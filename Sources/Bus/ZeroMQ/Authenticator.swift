@@ -39,6 +39,8 @@ package final class Authenticator {
   private let raw: RawSocket
   private let frame = Frame()
   private var decide: ((AuthenticationRequest) -> AuthenticationDecision)?
+  /// As in `Socket`.
+  private var isUsed = true
 
   /// Throws `EADDRINUSE` when the context has an authenticator. Traps off the loop.
   package init(
@@ -74,13 +76,18 @@ package final class Authenticator {
 extension Authenticator: Sendable {}
 
 extension Authenticator: Polled {
-  var interest: [zmq_pollitem_t] {
-    [zmq_pollitem_t(socket: raw.pointer, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0)]
+  var descriptors: [Int32] { [raw.descriptor] }
+
+  func hasMore() throws(ZMQError) -> Bool {
+    guard isUsed else { return false }
+    isUsed = false
+    return try raw.events() & ZMQ_POLLIN != 0
   }
 
   func closeAtStop() { close() }
 
-  func serve(_ found: ArraySlice<zmq_pollitem_t>) {
+  func serve() {
+    isUsed = true
     var served = 0
     while served < Batch.capacity, let decide, frame.receive(from: raw) {
       var frames = [frame.copy()]

@@ -2,7 +2,7 @@ import CZeroMQ
 import Glibc
 import Synchronization
 
-/// One thread that sleeps in `zmq_poll`: it owns all sockets that are created on it, and is the serial and the task executor of
+/// One thread that sleeps in `poll`: it owns all sockets that are created on it, and is the serial and the task executor of
 /// the actors that speak on them.
 ///
 /// A turn: receive up to 256 messages from each socket that has some and call its handlers, run what was posted or enqueued

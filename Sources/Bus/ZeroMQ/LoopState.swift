@@ -1,24 +1,32 @@
 import CZeroMQ
 import Glibc
 
-/// Something with ZeroMQ sockets that a loop polls for and keeps alive until it is closed. Confined to the loop's thread.
+/// Something with ZeroMQ sockets that a loop serves and keeps alive until it is closed. Confined to the loop's thread.
 protocol Polled: AnyObject {
-  /// The sockets to poll and for what: always the same number, in the same order, between two calls of `changed`.
-  var interest: [zmq_pollitem_t] { get }
-  /// Answers what the poll found, in the order of `interest`. May close this or any other socket of the loop.
-  func serve(_ found: ArraySlice<zmq_pollitem_t>)
+  /// One for each socket, always the same: readable when ZeroMQ has news for it. It tells once, and whatever is called on
+  /// the socket after that may have taken the news: then `hasMore` knows of it.
+  var descriptors: [Int32] { get }
+  /// Whether there is something to serve that no descriptor need tell of. Throws `ETERM`.
+  func hasMore() throws(ZMQError) -> Bool
+  /// Takes what there is. May close this or any other socket of the loop.
+  func serve()
   func closeAtStop()
 }
 
-/// What belongs to a loop's thread: sockets, timers and the list for `zmq_poll`.
+/// What belongs to a loop's thread: sockets, timers and the list for `poll`.
+///
+/// Not `zmq_poll`, which asks every socket twice in every turn, at two system calls each: here only those are asked that
+/// were used.
 final class LoopState {
   var timers = Timers()
   private var polled: [any Polled] = []
   private var isChanged = true
-  /// The wake descriptor, then the items of `collected`, whose numbers stand in `itemCounts`.
-  private var items: [zmq_pollitem_t] = []
+  /// The wake descriptor, then those of `collected`, whose numbers stand in `counts`.
+  private var items: [pollfd] = []
   private var collected: [any Polled] = []
-  private var itemCounts: [Int] = []
+  private var counts: [Int] = []
+  /// Which of `collected` have something to serve.
+  private var isDue: [Bool] = []
   private let wakeDescriptor: Int32
 
   init(wakeDescriptor: Int32) { self.wakeDescriptor = wakeDescriptor }
@@ -33,22 +41,21 @@ final class LoopState {
     isChanged = true
   }
 
-  /// Tells that the interest of some socket is another one now.
-  func changed() { isChanged = true }
-
   /// Waits for a socket, a wake-up or a timer; without `maySleep` it only looks.
   func poll(maySleep: Bool) {
-    if isChanged { collect() }
-    let timeout = maySleep ? millisecondsToNextTimer() : 0
-    guard zmq_poll(&items, Int32(items.count), timeout) == -1 else { return }
-    let code = zmq_errno()
-    for index in items.indices { items[index].revents = 0 }
-    switch code {
-    case EINTR: return
-    // A context was terminated under open sockets: they are of no use any more and would make the poll spin.
-    case ETERM: closeSockets()
-    default: preconditionFailure(ZMQError(code: code, call: "zmq_poll").description)
+    // ZeroMQ tells nothing of what came before the first look.
+    let isNew = isChanged
+    if isNew { collect() }
+    do throws(ZMQError) {
+      for (index, one) in collected.enumerated() { isDue[index] = try one.hasMore() || isNew }
+    } catch {
+      // A context was terminated under open sockets (ETERM): they are of no use any more.
+      return closeSockets()
     }
+    let timeout = maySleep && !isDue.contains(true) ? millisecondsToNextTimer() : 0
+    guard Glibc.poll(&items, nfds_t(items.count), timeout) == -1 else { return }
+    precondition(errno == EINTR, "poll: \(String(cString: strerror(errno)))")
+    for index in items.indices { items[index].revents = 0 }
   }
 
   func serveSockets() {
@@ -57,12 +64,10 @@ final class LoopState {
       _ = eventfd_read(wakeDescriptor, &count)
     }
     // The list of this turn: handlers may open and close sockets, for which `isChanged` makes the next list.
-    let (turn, turnItems) = (collected, items)
     var start = 1
-    for (index, one) in turn.enumerated() {
-      let end = start + itemCounts[index]
-      let found = turnItems[start..<end]
-      if found.contains(where: { $0.revents != 0 }) { one.serve(found) }
+    for (index, one) in collected.enumerated() {
+      let end = start + counts[index]
+      if isDue[index] || items[start..<end].contains(where: { $0.revents != 0 }) { one.serve() }
       start = end
     }
   }
@@ -86,22 +91,23 @@ final class LoopState {
 
   private func collect() {
     isChanged = false
-    items = [zmq_pollitem_t(socket: nil, fd: wakeDescriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
+    items = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
     collected = polled
-    itemCounts.removeAll(keepingCapacity: true)
+    isDue = Array(repeating: false, count: collected.count)
+    counts.removeAll(keepingCapacity: true)
     for one in polled {
-      let interest = one.interest
-      items += interest
-      itemCounts.append(interest.count)
+      let descriptors = one.descriptors
+      items += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      counts.append(descriptors.count)
     }
   }
 
-  private func millisecondsToNextTimer() -> Int {
+  private func millisecondsToNextTimer() -> Int32 {
     guard let deadline = timers.nextDeadline() else { return -1 }
     let now = monotonicNanoseconds()
     guard deadline > now else { return 0 }
     // Rounded up: rounded down, the poll would return early and spin through the last millisecond.
-    return Int(min((deadline - now - 1) / 1_000_000 + 1, UInt64(Int32.max)))
+    return Int32(min((deadline - now - 1) / 1_000_000 + 1, UInt64(Int32.max)))
   }
 }
 

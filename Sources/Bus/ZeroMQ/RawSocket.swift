@@ -4,11 +4,23 @@ import Glibc
 /// ZeroMQ's calls on one socket, with errors thrown and interruptions repeated. Confined like the socket that it is.
 struct RawSocket {
   let pointer: UnsafeMutableRawPointer
+  /// `ZMQ_FD`: readable when ZeroMQ has news for the socket, until the next call on it.
+  let descriptor: Int32
 
   /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context's end.
   init(_ context: Context, type: Int32) throws(ZMQError) {
-    pointer = try context.makeSocket(type)
+    let pointer = try context.makeSocket(type)
+    do throws(ZMQError) {
+      descriptor = try pointer.option(ZMQ_FD, "ZMQ_FD")
+    } catch {
+      zmq_close(pointer)
+      throw error
+    }
+    self.pointer = pointer
   }
+
+  /// What can be done without waiting: `ZMQ_POLLIN`, `ZMQ_POLLOUT`. Takes the news that the descriptor tells of.
+  func events() throws(ZMQError) -> Int32 { try pointer.option(ZMQ_EVENTS, "ZMQ_EVENTS") }
 
   func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
     var value = value
@@ -78,6 +90,16 @@ struct RawSocket {
     var milliseconds = linger.milliseconds
     zmq_setsockopt(pointer, ZMQ_LINGER, &milliseconds, MemoryLayout<Int32>.size)
     zmq_close(pointer)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// An option of the socket that this points to.
+  fileprivate func option(_ option: Int32, _ name: String) throws(ZMQError) -> Int32 {
+    var value: Int32 = 0
+    var count = MemoryLayout<Int32>.size
+    try check("zmq_getsockopt(\(name))") { zmq_getsockopt(self, option, &value, &count) }
+    return value
   }
 }
 

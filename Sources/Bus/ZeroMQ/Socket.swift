@@ -13,6 +13,8 @@ package final class Socket {
   private let raw: RawSocket
   private let monitor: RawSocket
   private var isClosed = false
+  /// Whether something was called on the socket since it was last asked what there is.
+  private var isUsed = true
 
   private var messageHandler: ((inout Batch) -> Void)?
   private var writableHandler: (() -> Void)?
@@ -86,16 +88,18 @@ package final class Socket {
   /// Called with up to 256 messages received in one go. Until there is a handler, and again after nil, messages wait in
   /// ZeroMQ's queues, and the peers wait once those are full.
   package func onMessages(_ handler: ((inout Batch) -> Void)?) {
+    _ = loop.confined
     messageHandler = handler
-    loop.confined.changed()
+    isUsed = true
   }
 
   /// Called in every turn in which the socket takes messages, so it is taken away by nil once there is nothing to send. After
   /// `wouldBlock` this is the way to wait. Not for a ROUTER, which reports room as long as any of its peers has some.
   package func onWritable(_ handler: (() -> Void)?) {
     precondition(kind != .router || handler == nil, "a ROUTER is writable while any peer is: the loop would spin")
+    _ = loop.confined
     writableHandler = handler
-    loop.confined.changed()
+    isUsed = true
   }
 
   /// Called with what the monitor reports, from now on. The monitor is drained without a handler as well.
@@ -124,6 +128,7 @@ package final class Socket {
 
   private func open(_ call: @autoclosure () -> String) throws(ZMQError) {
     _ = loop.confined
+    isUsed = true
     if isClosed { throw ZMQError(code: ENOTSOCK, call: call()) }
   }
 }
@@ -132,34 +137,33 @@ package final class Socket {
 extension Socket: Sendable {}
 
 extension Socket: Polled {
-  var interest: [zmq_pollitem_t] {
-    var events: Int32 = 0
-    if messageHandler != nil { events |= ZMQ_POLLIN }
-    if writableHandler != nil { events |= ZMQ_POLLOUT }
-    return [
-      zmq_pollitem_t(socket: raw.pointer, fd: 0, events: Int16(events), revents: 0),
-      zmq_pollitem_t(socket: monitor.pointer, fd: 0, events: Int16(ZMQ_POLLIN), revents: 0),
-    ]
+  var descriptors: [Int32] { [raw.descriptor, monitor.descriptor] }
+
+  /// The monitor is read to its end whenever this is served, so that its descriptor tells enough.
+  func hasMore() throws(ZMQError) -> Bool {
+    guard isUsed else { return false }
+    isUsed = false
+    let events = try raw.events()
+    return events & ZMQ_POLLIN != 0 && messageHandler != nil || events & ZMQ_POLLOUT != 0 && writableHandler != nil
   }
 
   func closeAtStop() { close(linger: options.linger) }
 
   /// Receives first, then tells the events, then hands over what was received: so an end of a connection that happened before
   /// another took over its descriptor is told before the other's first message, whatever the threads did meanwhile.
-  func serve(_ found: ArraySlice<zmq_pollitem_t>) {
-    guard !isClosed, let events = found.first?.revents else { return }
+  func serve() {
+    guard !isClosed else { return }
+    isUsed = true
     var received = Batch()
-    if events & Int16(ZMQ_POLLIN) != 0, messageHandler != nil {
-      swap(&received, &batch)
-      receive(into: &received)
-    }
+    swap(&received, &batch)
+    if messageHandler != nil { receive(into: &received) }
     tellEvents()
-    if !received.isEmpty {
-      messageHandler?(&received)
-      received.removeAll()
-      swap(&received, &batch)
+    if !received.isEmpty { messageHandler?(&received) }
+    received.removeAll()
+    swap(&received, &batch)
+    if !isClosed, writableHandler != nil, let events = try? raw.events(), events & ZMQ_POLLOUT != 0 {
+      writableHandler?()
     }
-    if events & Int16(ZMQ_POLLOUT) != 0 { writableHandler?() }
   }
 
   private func receive(into batch: inout Batch) {

@@ -7,56 +7,6 @@ package import Timekeeping
 /// Only an agent's word changes who lives: a spawn's reply, an exit, a list of children. A child's own `ready` is
 /// believed for a life that the agent has named.
 package struct LaunchDecision: Sendable {
-  package enum State: String, Sendable {
-    case absent, launching, running, suspended, dying
-  }
-
-  /// What is known of one address.
-  package struct Process: Sendable, Equatable {
-    package internal(set) var state = State.absent
-    package internal(set) var life: Life?
-    package internal(set) var assertions: Set<Assertion> = []
-    package internal(set) var lastEnding: Ending?
-    /// The highest generation that has ended; an older exit that comes again says nothing new.
-    package internal(set) var lastGeneration: UInt32 = 0
-    /// Which life said `ready`, also when the agent has not named it yet.
-    package internal(set) var readyGeneration: UInt32?
-    /// Ends before `ready`, in a row.
-    package internal(set) var failures = 0
-    package internal(set) var why = "never started"
-    /// Not started, resumed or stopped before.
-    var notBefore: Date?
-    var idleSince: Date?
-    /// A spawn or a signal is under way.
-    var isAsking = false
-  }
-
-  package enum Event: Sendable {
-    case wanted(Address, Assertion)
-    case released(Address, Assertion)
-    /// End this life with `SIGKILL`.
-    case evicted(Address, generation: UInt32, why: String)
-    case ready(Address, generation: UInt32)
-    case spawned(Address, Life)
-    case spawnFailed(Address, BusError)
-    case signalled(Address, generation: UInt32, signal: Int32)
-    case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
-    case exited(Address, Life, Ending)
-    case agentReported(Address, incarnation: UUID, children: [ChildProcess])
-    /// The instant of `nextInstant` has come.
-    case instantCame
-  }
-
-  package enum Answer: Sendable, Equatable {
-    case spawn(Address, reason: String)
-    case signal(Address, generation: UInt32, signal: Int32)
-    /// Ask the agent for its children.
-    case list(agent: Address)
-    case intent(LaunchIntent)
-    /// The state changed, for the record: as it was at this point, whatever the answers after it bring.
-    case changed(ProcessState)
-  }
-
   /// How long a process without an assertion runs on, seconds.
   package let suspendAfter: Double
   package private(set) var processes: [Address: Process]
@@ -69,7 +19,7 @@ package struct LaunchDecision: Sendable {
   /// - Parameters:
   ///   - agents: the agent of each address.
   ///   - incarnations: the agents' incarnations as they were last heard.
-  ///   - backoff: how long a process that ended before it was ready is left alone.
+  ///   - backoff: how long a process that ended before it was ready, or had too much memory, is left alone.
   package init(
     agents: [Address: Address], processes: [Address: Process] = [:], incarnations: [Address: UUID] = [:],
     suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
@@ -104,6 +54,7 @@ package struct LaunchDecision: Sendable {
       processes[address]?.assertions.remove(assertion)
       return settle(address, now)
     case .evicted(let address, let generation, let why): return evict(address, generation, why)
+    case .exceededMemory(let address, let life, let why): return exceededMemory(address, life, why, now)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let life):
       // The answer came after the life's end: what is under way now is another spawn.
@@ -179,7 +130,6 @@ package struct LaunchDecision: Sendable {
     }
     guard process.state == .launching else { return [] }
     process.state = .running
-    process.failures = 0
     process.notBefore = nil
     process.why = process.assertions.isEmpty ? "ready" : reason(process)
     process.idleSince = process.assertions.isEmpty ? now : nil
@@ -199,18 +149,30 @@ package struct LaunchDecision: Sendable {
     return process.readyGeneration == life.generation ? answers + ready(address, life.generation, now) : answers
   }
 
-  private mutating func evict(_ address: Address, _ generation: UInt32, _ why: String) -> [Answer] {
+  /// - Parameter isFailure: whether the process is left alone after it, and the longer the more often it comes to that.
+  private mutating func evict(
+    _ address: Address, _ generation: UInt32, _ why: String, isFailure: Bool = false
+  ) -> [Answer] {
     guard var process = processes[address], process.life?.generation == generation, process.state != .dying else {
       return []
     }
     process.state = .dying
     process.why = why
+    process.failures = isFailure ? process.failures + 1 : 0
     processes[address] = process
     return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
 
-  private mutating func exited(_ address: Address, _ life: Life, _ ending: Ending, _ now: Date) -> [Answer] {
+  private mutating func exceededMemory(_ address: Address, _ life: Life, _ why: String, _ now: Date) -> [Answer] {
+    // It may say so before it has answered the spawn.
+    let news = processes[address]?.life == nil ? live(address, life, now) : []
+    return news + evict(address, life.generation, why, isFailure: true)
+  }
+
+  private mutating func exited(_ address: Address, _ life: Life, _ cause: Ending, _ now: Date) -> [Answer] {
     guard var process = processes[address], life.generation > process.lastGeneration else { return [] }
+    let wasEvicted = process.state == .dying && process.life?.generation == life.generation
+    let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
     process.lastGeneration = life.generation
     process.lastEnding = ending
     if let current = process.life, current.generation > life.generation {
@@ -219,16 +181,27 @@ package struct LaunchDecision: Sendable {
     }
     let endedBeforeReady =
       process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
-    process.failures = endedBeforeReady ? process.failures + 1 : 0
-    process.notBefore = endedBeforeReady ? now.addingTimeInterval(backoff.pause(after: process.failures)) : nil
+    if !wasEvicted { process.failures = endedBeforeReady ? process.failures + 1 : 0 }
+    leaveAlone(&process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description, now)
     process.state = .absent
     process.life = nil
     process.idleSince = nil
     process.isAsking = false
     process.assertions.remove(.foreground)
-    process.why = endedBeforeReady ? "\(ending) before it was ready" : ending.description
     processes[address] = process
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
+  }
+
+  /// Sets how long a process is not started after what happened to it, and says so: the longer the more failures in a row.
+  private func leaveAlone(_ process: inout Process, after what: String, _ now: Date) {
+    process.why = what
+    process.notBefore = nil
+    let pause = backoff.pause(after: process.failures)
+    guard pause > 0 else { return }
+    process.notBefore = now.addingTimeInterval(pause)
+    let times = process.failures == 1 ? "" : "\(process.failures) failures in a row, "
+    let seconds = pause == pause.rounded() ? "\(Int(pause))" : "\(pause)"
+    process.why += "; \(times)left alone for \(seconds) s"
   }
 
   private mutating func spawnFailed(_ address: Address, _ error: BusError, _ now: Date) -> [Answer] {
@@ -244,13 +217,13 @@ package struct LaunchDecision: Sendable {
       return [changed(address, process), .list(agent: agent)]
     }
     process.state = .absent
-    process.why = "could not be started: \(error)"
     if error.code == .unreachable {
+      process.why = "could not be started: \(error)"
       heard.remove(agent)
       return [changed(address, process), .list(agent: agent)]
     }
     process.failures += 1
-    process.notBefore = now.addingTimeInterval(backoff.pause(after: process.failures))
+    leaveAlone(&process, after: "could not be started: \(error)", now)
     // The agent may hold a life that we do not know of.
     return [changed(address, process), .list(agent: agent)]
   }
@@ -273,6 +246,7 @@ package struct LaunchDecision: Sendable {
   private mutating func stopped(_ address: Address, why: String = "nothing to do") -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.state = .suspended
+    process.failures = 0
     process.idleSince = nil
     process.why = why
     processes[address] = process

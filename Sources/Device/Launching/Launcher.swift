@@ -29,7 +29,7 @@ package actor Launcher {
   ///
   /// - Parameters:
   ///   - suspendAfter: how long a process without an assertion runs on, seconds.
-  ///   - backoff: how long a process that ended before it was ready is left alone.
+  ///   - backoff: how long a process that ended before it was ready, or had too much memory, is left alone.
   /// - Throws: what the database says.
   package init(
     programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
@@ -80,6 +80,14 @@ package actor Launcher {
     try record(.exited(event.address, Life(generation: event.generation, pid: event.pid), event.ending))
   }
 
+  /// The agent said that a child has more memory than it may have: its life is ended. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded; the agent says it again.
+  package func exceededMemory(_ event: MemoryExceeded) throws(BusError) {
+    let life = Life(generation: event.generation, pid: event.pid)
+    try record(.exceededMemory(event.address, life, why: event.description))
+  }
+
   /// An agent said what it holds. Recorded when this returns.
   ///
   /// - Throws: `failed` when it cannot be recorded; the agent says it again.
@@ -112,7 +120,10 @@ package actor Launcher {
   }
 
   private func why(_ process: LaunchDecision.Process) -> String {
-    process.assertions.isEmpty ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
+    // What is wanted and does not run: there is a reason, and it matters more.
+    if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
+    return process.assertions.isEmpty
+      ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
   }
 
   // MARK: Performing
@@ -155,7 +166,7 @@ package actor Launcher {
       do throws(BusError) {
         let request = SpawnProcess(
           address: address, executable: program.executable, environment: try environment(of: program),
-          container: program.container, groups: program.groups, reason: reason)
+          container: program.container, groups: program.groups, memory: program.memory, reason: reason)
         let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
         take(.spawned(address, Life(generation: reply.generation, pid: reply.pid)))
       } catch {

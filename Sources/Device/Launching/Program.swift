@@ -14,16 +14,19 @@ package struct Program: Sendable {
   package let container: String
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
+  /// `nil` when it has no limit.
+  package let memory: MemoryLimit?
 
   package init(
     address: Address, agent: Address, executable: String, container: String, groups: [String: String],
-    environment: @escaping @Sendable () throws -> [String: String]
+    memory: MemoryLimit? = nil, environment: @escaping @Sendable () throws -> [String: String]
   ) {
     self.address = address
     self.agent = agent
     self.executable = executable
     self.container = container
     self.groups = groups
+    self.memory = memory
     self.environment = environment
   }
 }

@@ -92,10 +92,10 @@ extension TransferDaemon {
     take(.acknowledged(delivery.id))
   }
 
-  /// What became of each task, with a copy of its file for this hand-over alone: whatever an earlier life did with
-  /// its own, this one is whole.
+  /// What became of each task, with a copy of its file for this hand-over alone: whatever the owner did with an earlier one,
+  /// this one is whole. The earlier stay as long as the life that has them: it may be at work on what another life of the
+  /// host handed over, and then does not look at this.
   private func outcomes(of delivery: DeliveryDecision.Delivery) async throws -> [TaskOutcome] {
-    try removeCopies(of: delivery.id)
     var outcomes: [TaskOutcome] = []
     for identifier in delivery.tasks {
       guard let task = try store.task(TaskKey(session: delivery.session, identifier: identifier)) else { continue }
@@ -125,6 +125,18 @@ extension TransferDaemon {
     let folder = "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     return folder
+  }
+
+  /// Removes what a life of an owner that is over was handed.
+  func removeCopies(of owner: Address, _ generation: UInt32) {
+    do {
+      for delivery in decision.deliveries.values
+      where delivery.session.owner == owner && delivery.last?.generation == generation {
+        try removeCopies(of: delivery.id)
+      }
+    } catch {
+      broken(error)
+    }
   }
 
   private func removeCopies(of delivery: UUID) throws {

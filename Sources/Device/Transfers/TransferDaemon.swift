@@ -116,7 +116,10 @@ package actor TransferDaemon {
   }
 
   /// A life of the owner is over. Its tasks go on.
-  package func ended(_ owner: Address, generation: UInt32) { take(.lifeEnded(owner, generation: generation)) }
+  package func ended(_ owner: Address, generation: UInt32) {
+    removeCopies(of: owner, generation)
+    take(.lifeEnded(owner, generation: generation))
+  }
 
   /// A person brought an app to the front, or it left it: what it creates in front is not discretionary and does not wait
   /// for the resume rate limiter, which is reset.

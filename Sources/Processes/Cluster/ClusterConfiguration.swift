@@ -72,6 +72,11 @@ package struct ClusterConfiguration: Sendable, Hashable {
     /// Ending an app cancels its extensions' transfers too.
     package var forceQuitCancelsExtensions: Bool = false
 
+    /// What an extension may have of memory (`RssAnon`) before it is evicted, MiB; 0 for any amount.
+    package var extensionMemoryLimit = 30
+    /// How often its memory is looked at.
+    package var memoryInterval: Duration = .milliseconds(250)
+
     package init() {}
   }
 
@@ -206,6 +211,12 @@ extension ClusterConfiguration.Settings {
     redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
     redeliveries = try reader.integer("redeliveries") ?? redeliveries
     resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
+    extensionMemoryLimit = try reader.integer("extensionMemoryLimit") ?? extensionMemoryLimit
+    memoryInterval = try reader.seconds("memoryInterval") ?? memoryInterval
+    guard (0...1 << 20).contains(extensionMemoryLimit) else {
+      throw reader.error("extensionMemoryLimit", "is a number of MiB, and 0 for no limit")
+    }
+    guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "is at least 0.01 s") }
     try readTransfers(&reader)
     guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
     guard crashBackoffFirst <= crashBackoffMax else {

@@ -41,16 +41,17 @@ package actor Device {
     for product in configuration.products {
       containers[product.address(on: device)] = try folder.makeContainer(of: product.bundle)
     }
+    let settings = configuration.settings
     let programs = configuration.products.map { product in
       Program(
         address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
         container: folder.container(of: product.bundle), groups: groups,
+        memory: product.isExtension ? settings.extensionMemory : nil,
         environment: {
           try folder.makeContainer(of: product.bundle)
           return try configuration.environment(of: product, in: instance)
         })
     }
-    let settings = configuration.settings
     self.configuration = configuration
     self.bus = bus
     self.faults = faults
@@ -102,6 +103,7 @@ package actor Device {
     }
     bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
+    bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
     bus.onRequest(ProcessReady.self) { [launcher, timelines] request, from in
       if from.source.role == .widgetExtension { try await timelines.learned(from.source, kinds: request.widgetKinds) }
       try await launcher.ready(from.source, generation: from.sourceGeneration)
@@ -187,6 +189,13 @@ package actor Device {
         // The app is gone, or does not want to hear it: the person sees that it is not in front.
       }
     }
+  }
+}
+
+extension ClusterConfiguration.Settings {
+  fileprivate var extensionMemory: MemoryLimit? {
+    guard extensionMemoryLimit > 0 else { return nil }
+    return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
   }
 }
 

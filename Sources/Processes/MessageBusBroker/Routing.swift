@@ -37,6 +37,8 @@ struct Routing<Line: Hashable & Sendable> {
     var owner: KeyTable.Owner
     var state = State.unknown
     var address: Address?
+    /// Where it sent something last: it mostly goes on with that.
+    var lastDestination: Address?
     var generation: UInt32 = 0
     /// How many of its frames were no envelopes.
     var rubbish = 0
@@ -149,11 +151,12 @@ struct Routing<Line: Hashable & Sendable> {
     guard peer.rubbish < Self.rubbishLimit else { return }
     let header: EnvelopeHeader
     do {
-      header = try EnvelopeHeader(decoding: copy frame)
+      header = try EnvelopeHeader(decoding: copy frame, expecting: peer.address, to: peer.lastDestination)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
       return refuseRubbish(reason, of: peer, on: line)
     }
+    if header.destination != peer.lastDestination { peers[line]?.lastDestination = header.destination }
     judge(frame, header, peer, line)
   }
 

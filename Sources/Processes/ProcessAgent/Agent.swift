@@ -23,8 +23,8 @@ package struct BusPlace: Sendable, Hashable {
 ///
 /// Requests that it answers, all with definite failures unless said otherwise: `process.spawn` (`no-such-executable`,
 /// `already-running`, `not-started`), `process.signal` (`no-such-life`), `process.list`. What it says by itself:
-/// `agent.started` when it begins and whenever the host comes, `process.exited` until the host has acknowledged it,
-/// `process.started` and `process.output` to the journal.
+/// `agent.started` when it begins and whenever the host comes, `process.exited` and `process.memory-exceeded` until the host
+/// has acknowledged it, `process.started` and `process.output` to the journal.
 package actor Agent {
   private let connection: any BusConnection
   private let host: Address
@@ -152,7 +152,7 @@ package actor Agent {
       agentPid: getpid())
     return SpawnOrder(
       life: life, executable: executable, environment: childEnvironment(request), directory: request.container,
-      input: try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")])
+      input: try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")], memory: request.memory)
   }
 
   private func birth(_ order: SpawnOrder, _ story: Story) async throws(BusError) -> Int32 {
@@ -193,7 +193,7 @@ package actor Agent {
     // signal is work like any other.
     await signalAll(0)
     return ListProcesses.Reply(
-      incarnation: incarnation, children: table.children(isStopped: WatchedChild.isStopped))
+      incarnation: incarnation, children: table.children(status: ChildStatus.init(of:)))
   }
 
   /// Where an executable is.
@@ -231,7 +231,9 @@ package actor Agent {
     switch event {
     case .spawned(let life, let pid):
       guard let (order, story) = orders[life] else { return }
-      connection.record(table.started(life, pid: pid, executable: order.executable), story: story)
+      let birth = table.started(
+        life, pid: pid, executable: order.executable, memoryLimit: order.memory?.bytes)
+      connection.record(birth, story: story)
       logger.info("spawned", metadata: metadata(life, ["pid": "\(pid)", "executable": "\(order.executable)"]))
       births.removeValue(forKey: life)?.resume(returning: .success(pid))
       childrenChanged()
@@ -243,6 +245,10 @@ package actor Agent {
         await connection.caughtUp()
         thread.taken(life, bytes)
       }
+    case .exceededMemory(let life, let memory):
+      guard let (exceeded, id) = table.exceeded(life, memory: memory) else { return }
+      logger.warning("too much memory", metadata: metadata(life, ["found": "\(exceeded)"]))
+      Task { _ = await said { try await connection.deliver(exceeded, to: host, id: id, story: .none) } }
     case .ended(let life, let ending):
       guard let (lines, exit, id) = table.ended(life, ending) else { return }
       for line in lines { connection.record(line) }
@@ -307,7 +313,7 @@ package actor Agent {
     announcement?.cancel()
     guard !table.isClosed else { return }
     let event = AgentStarted(
-      incarnation: incarnation, pid: getpid(), children: table.children(isStopped: WatchedChild.isStopped))
+      incarnation: incarnation, pid: getpid(), children: table.children(status: ChildStatus.init(of:)))
     announcement = Task {
       let isHeard = await said { try await connection.deliver(event, to: host) }
       if isHeard {

@@ -21,6 +21,7 @@ struct ChildTable: Sendable {
   private struct Child {
     let life: Life
     let pid: Int32
+    let memoryLimit: Int?
     var splitters: [OutputStream: LineSplitter] = [:]
   }
 
@@ -63,8 +64,10 @@ struct ChildTable: Sendable {
   /// The child was born.
   ///
   /// - Returns: what the journal is told.
-  mutating func started(_ life: Life, pid: Int32, executable: String) -> ProcessStarted {
-    places[life.address] = .living(Child(life: life, pid: pid))
+  mutating func started(
+    _ life: Life, pid: Int32, executable: String, memoryLimit: Int? = nil
+  ) -> ProcessStarted {
+    places[life.address] = .living(Child(life: life, pid: pid, memoryLimit: memoryLimit))
     return ProcessStarted(
       address: life.address, generation: life.generation, pid: reportedPid(pid), executable: executable)
   }
@@ -75,8 +78,10 @@ struct ChildTable: Sendable {
   // MARK: Lives
 
   /// The living, sorted by address, with their true pids.
-  var living: [(life: Life, pid: Int32)] {
-    places.values.compactMap { if case .living(let child) = $0 { (child.life, child.pid) } else { nil } }
+  var living: [(life: Life, pid: Int32)] { children.map { ($0.life, $0.pid) } }
+
+  private var children: [Child] {
+    places.values.compactMap { if case .living(let child) = $0 { child } else { nil } }
       .sorted { $0.life.address.text < $1.life.address.text }
   }
 
@@ -85,11 +90,13 @@ struct ChildTable: Sendable {
 
   /// The living, as the host is told.
   ///
-  /// - Parameter isStopped: asked of each true pid.
-  func children(isStopped: (Int32) -> Bool) -> [ChildProcess] {
-    living.map { life, pid in
-      ChildProcess(
-        address: life.address, generation: life.generation, pid: reportedPid(pid), isStopped: isStopped(pid))
+  /// - Parameter status: asked of each true pid.
+  func children(status: (Int32) -> ChildStatus?) -> [ChildProcess] {
+    children.map { child in
+      let status = status(child.pid)
+      return ChildProcess(
+        address: child.life.address, generation: child.life.generation, pid: reportedPid(child.pid),
+        isStopped: status?.isStopped ?? false, memory: status?.memory, memoryLimit: child.memoryLimit)
     }
   }
 
@@ -119,6 +126,18 @@ struct ChildTable: Sendable {
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
     places[life.address] = .living(child)
     return lines.map { said(child, stream, $0) }
+  }
+
+  /// A child was found over its limit.
+  ///
+  /// - Returns: what the host is told, with the id under which it is; `nil` for a stranger.
+  func exceeded(_ life: Life, memory: Int) -> (exceeded: MemoryExceeded, id: UUID)? {
+    guard case .living(let child) = places[life.address], child.life == life, let limit = child.memoryLimit else {
+      return nil
+    }
+    let exceeded = MemoryExceeded(
+      address: life.address, generation: life.generation, pid: reportedPid(child.pid), memory: memory, limit: limit)
+    return (exceeded, UUID())
   }
 
   private func said(_ child: Child, _ stream: OutputStream, _ line: String) -> ProcessOutput {

@@ -15,6 +15,8 @@ struct SpawnOrder: Sendable {
   let directory: String
   /// All that the child can read from its standard input.
   let input: [UInt8]
+  /// What it may have; `nil` when it has no limit.
+  let memory: MemoryLimit?
 }
 
 /// What happened to a child, in the order in which it happened.
@@ -23,6 +25,8 @@ enum ChildEvent: Sendable {
   /// The kernel refused; `errno`.
   case notSpawned(Life, code: Int32)
   case wrote(Life, OutputStream, [UInt8])
+  /// It has more memory than it may have, bytes; once in a life.
+  case exceededMemory(Life, memory: Int)
   /// It was reaped; nothing is left of it or of its process group.
   case ended(Life, Ending)
 }
@@ -119,12 +123,16 @@ final class ChildThread: Sendable {
     while true {
       var descriptors = [pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)]
       for child in children { descriptors += child.polled }
-      guard poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else {
+      let patience = children.compactMap(\.millisecondsToLook).min() ?? -1
+      guard poll(&descriptors, nfds_t(descriptors.count), patience) >= 0 || errno == EINTR else {
         preconditionFailure("poll in the thread of the children: \(String(cString: strerror(errno)))")
       }
       let ready = Set(descriptors.filter { $0.revents != 0 }.map(\.fd))
       if ready.contains(wakeReader) { _ = readAvailable(wakeReader, limit: 4096) }
       children = children.filter { !serve($0, ready) }
+      for child in children {
+        if let memory = child.excessMemory() { events.yield(.exceededMemory(child.life, memory: memory)) }
+      }
       let work = inbox.withLock { box in
         defer { box.work = [] }
         return box.work

@@ -16,11 +16,14 @@ final class WatchedChild {
   private(set) var outputs: [OutputStream: Int32]
   /// What was read and not yet taken by the bus, in the measure of `weight`.
   private var untaken = 0
+  /// What it may have of memory, and when that is looked at next; `nil` when it has no limit, or was over it.
+  private var memory: (limit: MemoryLimit, look: ContinuousClock.Instant)?
   /// More than this is not read ahead of the bus: then the child's pipe fills, and holds the child.
   private static let untakenLimit = 1 << 18
 
-  private init(life: Life, pid: Int32, pidfd: Int32, outputs: [OutputStream: Int32]) {
-    self.life = life
+  private init(_ order: SpawnOrder, pid: Int32, pidfd: Int32, outputs: [OutputStream: Int32]) {
+    self.life = order.life
+    self.memory = order.memory.map { ($0, .now + .seconds($0.interval)) }
     self.pid = pid
     self.pidfd = pidfd
     self.outputs = outputs
@@ -79,7 +82,7 @@ final class WatchedChild {
     for descriptor in [output.reader, error.reader] { makeNonblocking(descriptor) }
     return .success(
       WatchedChild(
-        life: order.life, pid: pid, pidfd: pidfd, outputs: [.stdout: output.reader, .stderr: error.reader]))
+        order, pid: pid, pidfd: pidfd, outputs: [.stdout: output.reader, .stderr: error.reader]))
   }
 
   /// Sends a signal to this child and to no other process, also when it has just ended.
@@ -113,15 +116,21 @@ final class WatchedChild {
     Glibc.close(pidfd)
   }
 
-  /// Whether a process is stopped by a signal, from `/proc`.
-  static func isStopped(_ pid: Int32) -> Bool {
-    guard let file = fopen("/proc/\(pid)/stat", "re") else { return false }
-    defer { fclose(file) }
-    var buffer = [UInt8](repeating: 0, count: 512)
-    let count = fread(&buffer, 1, buffer.count, file)
-    // The name stands in parentheses and may hold anything; the state follows the last one.
-    guard let end = buffer.prefix(count).lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
-    return buffer[end + 2] == UInt8(ascii: "T")
+  // MARK: Memory
+
+  /// Until the next look is due, rounded up; `nil` when none is.
+  var millisecondsToLook: Int32? {
+    memory.map { Int32(clamping: Int(max(0, ($0.look - .now) / .milliseconds(1)).rounded(.up))) }
+  }
+
+  /// Looks, if it is time to, how much memory the child has. A stopped one is looked at too: it may have got it just before.
+  ///
+  /// - Returns: how much, in bytes, when that is more than it may have; then it is not looked at again.
+  func excessMemory() -> Int? {
+    guard let (limit, look) = memory, look <= .now else { return nil }
+    let found = ChildStatus(of: pid)?.memory ?? 0
+    memory = found > limit.bytes ? nil : (limit, .now + .seconds(limit.interval))
+    return found > limit.bytes ? found : nil
   }
 }
 

@@ -7,9 +7,10 @@ import MessageBus
 struct PsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ps",
-    abstract: "Shows every process: generation, pid, state, why it lives, and how its last life ended.",
+    abstract: "Shows every process: generation, pid, state, memory, why it lives, and how its last life ended.",
     discussion: """
-      Works while the host or the bus is dead too, and says so in that row.
+      Works while the host or the bus is dead too, and says so in that row. Memory is what the agents see of their \
+      children now (RssAnon), and what they may have before they are evicted.
 
       EXAMPLES
         widgetlab ps
@@ -42,6 +43,9 @@ struct ProcessReport: Encodable, Sendable {
     var pid: Int32?
     var state: String
     var why: String
+    /// Bytes, of the children that an agent told of.
+    var memory: Int?
+    var memoryLimit: Int?
     var lastEnding: String?
   }
 
@@ -64,10 +68,10 @@ struct ProcessReport: Encodable, Sendable {
         device = try await session.connection.request(DeviceStatus(), to: cluster.host, within: .seconds(2))
       } catch {
         hostError = "does not answer: \(error.code.rawValue)"
-        for agent in cluster.agents {
-          let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))
-          children += reply?.children ?? []
-        }
+      }
+      for agent in cluster.agents {
+        let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))
+        children += reply?.children ?? []
       }
       await session.connection.leave()
     } catch let complaint as Complaint where standing == nil {
@@ -112,26 +116,29 @@ struct ProcessReport: Encodable, Sendable {
   ) {
     for process in device?.processes ?? []
     where process.address.role == .app || process.address.role == .widgetExtension {
+      let child = children.first { $0.address == process.address && $0.generation == process.generation }
       processes.append(
         Row(
           process: process.address.short, generation: process.generation, pid: process.pid, state: process.state,
-          why: process.why, lastEnding: process.lastEnding?.description))
+          why: process.why, memory: child?.memory, memoryLimit: child?.memoryLimit,
+          lastEnding: process.lastEnding?.description))
     }
-    for child in children {
+    for child in children where device == nil {
       processes.append(
         Row(
           process: child.address.short, generation: child.generation, pid: child.pid,
-          state: child.isStopped ? "stopped" : "running", why: "its agent holds it; the host is away"))
+          state: child.isStopped ? "stopped" : "running", why: "its agent holds it; the host is away",
+          memory: child.memory, memoryLimit: child.memoryLimit))
     }
   }
 
   /// The table for a terminal.
   var lines: [String] {
-    var table = TextTable(headings: ["PROCESS", "GEN", "PID", "STATE", "WHY", "LAST LIFE ENDED"])
+    var table = TextTable(headings: ["PROCESS", "GEN", "PID", "STATE", "MEMORY", "WHY", "LAST LIFE ENDED"])
     table.rows = processes.map { row in
       [
-        row.process, row.generation.map(String.init) ?? "-", row.pid.map(String.init) ?? "-", row.state, row.why,
-        row.lastEnding ?? "-",
+        row.process, row.generation.map(String.init) ?? "-", row.pid.map(String.init) ?? "-", row.state,
+        row.memoryText, row.why, row.lastEnding ?? "-",
       ]
     }
     guard !sessions.isEmpty else { return table.lines }
@@ -140,5 +147,14 @@ struct ProcessReport: Encodable, Sendable {
       [$0.session, $0.owner.short, "\($0.running)", "\($0.undelivered)", "\($0.bytesReceived)"]
     }
     return table.lines + [""] + kept.lines
+  }
+}
+
+extension ProcessReport.Row {
+  /// `12.3 of 30 MiB`.
+  fileprivate var memoryText: String {
+    guard let memory else { return "-" }
+    let limit = memoryLimit.map { "of \(MemoryLimit.mebibytes($0)) " } ?? ""
+    return "\(MemoryLimit.mebibytes(memory)) \(limit)MiB"
   }
 }

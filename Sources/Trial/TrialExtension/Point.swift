@@ -1,7 +1,14 @@
 import Foundation
+import Synchronization
 import WidgetKit
 
-/// A point of the way that a test waits for, and at which it can have this process held and killed.
+/// A point of the way that a test waits for, and at which it can have something happen to this process: with a file in the
+/// group's folder, named after both.
+///
+///     crash-<point>   the process ends there, with code 3
+///     gate-<point>    the thread waits until somebody opens this FIFO for writing
+///     grow-<point>    as many MiB of memory are taken as the file says, for ever
+///     hold-<point>    the thread waits for ever
 enum Point: String {
   case launched
   case timeline
@@ -22,10 +29,26 @@ enum Point: String {
     return folder
   }
 
-  /// Says so in one line; then holds this thread for ever, when there is a file `hold-<point>` in the group's folder.
+  /// Says so in one line; then happens what the files of this moment say.
   func reached(_ details: String = "") {
-    let isHeld = FileManager.default.fileExists(atPath: Point.folder.appendingPathComponent("hold-\(rawValue)").path)
+    let isHeld = isAsked(to: "hold")
+    let mebibytes = (try? String(contentsOf: file("grow"), encoding: .utf8)).flatMap { Int($0) }
     print("reached \(rawValue)\(details.isEmpty ? "" : " \(details)")")
+    if isAsked(to: "crash") { exit(3) }
+    if isAsked(to: "gate") { try? FileHandle(forReadingFrom: file("gate")).close() }
+    if let mebibytes { Ballast.take(mebibytes) }
     if isHeld { DispatchSemaphore(value: 0).wait() }
+  }
+
+  private func isAsked(to act: String) -> Bool { FileManager.default.fileExists(atPath: file(act).path) }
+  private func file(_ act: String) -> URL { Point.folder.appendingPathComponent("\(act)-\(rawValue)") }
+}
+
+/// Memory that is written to and never given back.
+private enum Ballast {
+  private static let bytes = Mutex<[UInt8]>([])
+
+  static func take(_ mebibytes: Int) {
+    bytes.withLock { $0 = [UInt8](repeating: 1, count: mebibytes << 20) }
   }
 }

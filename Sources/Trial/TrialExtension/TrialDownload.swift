@@ -8,6 +8,8 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
   static let identifier = "com.example.Trial.session"
 
   private let made = Mutex<URLSession?>(nil)
+  /// From the handler's call to the last of the events: what the host has handed over is no task of the session any longer.
+  private let isHandedOver = Mutex(false)
   @MainActor private var completions: [() -> Void] = []
 
   private var session: URLSession {
@@ -29,18 +31,19 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
     (try? Data(contentsOf: result)).map { SHA256.hexadecimal(of: Array($0)) }
   }
 
-  /// Starts the download, unless it is under way.
+  /// Starts the download, unless it is under way or is being handed over.
   func start() async {
     guard let url = ProcessInfo.processInfo.environment["TRIAL_URL"].flatMap({ URL(string: $0) }) else {
       fatalError("TRIAL_URL says what the trial extension downloads")
     }
-    guard await session.allTasks.isEmpty else { return }
+    guard await session.allTasks.isEmpty, !isHandedOver.withLock(\.self) else { return }
     let task = session.downloadTask(with: url)
     task.resume()
     Point.resumed.reached("\(task.taskIdentifier)")
   }
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
+    isHandedOver.withLock { $0 = true }
     Point.handler.reached(identifier)
     completions.append(completion)
     _ = session
@@ -64,6 +67,7 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
     Point.finish.reached()
+    isHandedOver.withLock { $0 = false }
     WidgetCenter.shared.reloadTimelines(ofKind: TrialWidget.kind)
     Task { @MainActor in
       let waiting = completions

@@ -63,7 +63,8 @@ public final class LabCluster: Sendable {
     self.journal = LabJournal(folder: folder + "/journal")
   }
 
-  /// Starts a cluster, runs `body`, and stops the cluster, whatever happened.
+  /// Starts a cluster, runs `body`, and stops the cluster, whatever happened. Nothing of it is left: neither a process nor
+  /// a file.
   ///
   /// The folder is removed; with `WIDGETLAB_KEEP=1` in the environment it stays when `body` threw, and its path is printed.
   ///
@@ -71,7 +72,7 @@ public final class LabCluster: Sendable {
   ///   - name: the test's name; it stands in the folder's name.
   ///   - configuration: the text of a `widgetlab.yaml`.
   ///   - executables: the folder of the processes; by default `WIDGETLAB_EXECUTABLES`, or where the test was built.
-  /// - Throws: `LabError` when the cluster does not start, or what `body` throws.
+  /// - Throws: `LabError` when the cluster does not start or leaves something behind, or what `body` throws.
   public static func with<R>(
     _ name: String, configuration: String, executables: String? = nil,
     _ body: (LabCluster) async throws -> R
@@ -89,9 +90,13 @@ public final class LabCluster: Sendable {
       throw error
     }
     let status = await cluster.stop()
+    try await cluster.expectNobody(name)
     cluster.remove()
     guard status == 0 || status == 128 + SIGKILL else {
       throw LabError("`widgetlab up` of '\(name)' ended with \(status)")
+    }
+    guard !FileManager.default.fileExists(atPath: cluster.folder) else {
+      throw LabError("the cluster of '\(name)' left \(cluster.folder) behind, which cannot be removed")
     }
     return result
   }
@@ -170,6 +175,18 @@ public final class LabCluster: Sendable {
     let status = await ending.value
     impatience.cancel()
     return status
+  }
+
+  /// Waits for the end of what was started for this instance: by then they are told to end, or their parent is dead.
+  private func expectNobody(_ name: String) async throws {
+    for process in LabProcess.all(naming: folder) {
+      do {
+        try await process.ended()
+      } catch {
+        remove()
+        throw LabError("the cluster of '\(name)' left a process behind: \(error)")
+      }
+    }
   }
 
   private func remove() { try? FileManager.default.removeItem(atPath: folder) }

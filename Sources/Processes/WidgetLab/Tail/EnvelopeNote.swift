@@ -93,6 +93,11 @@ struct EnvelopeNote {
       return EnvelopeNote(
         "\(exited.address.tailName) generation \(exited.generation) pid \(exited.pid) ended: \(exited.ending)", .death,
         about: exited.address)
+    case MemoryExceeded.kind:
+      let exceeded = try BodyCoding.decode(MemoryExceeded.self, from: body)
+      return EnvelopeNote(
+        "\(exceeded.address.tailName) generation \(exceeded.generation) pid \(exceeded.pid): \(exceeded)", .refused,
+        about: exceeded.address)
     case ProcessStarted.kind:
       let started = try BodyCoding.decode(ProcessStarted.self, from: body)
       return EnvelopeNote(

@@ -1,0 +1,56 @@
+package import Conversations
+package import Foundation
+
+extension LaunchDecision {
+  package enum State: String, Sendable {
+    case absent, launching, running, suspended, dying
+  }
+
+  /// What is known of one address.
+  package struct Process: Sendable, Equatable {
+    package internal(set) var state = State.absent
+    package internal(set) var life: Life?
+    package internal(set) var assertions: Set<Assertion> = []
+    package internal(set) var lastEnding: Ending?
+    /// The highest generation that has ended; an older exit that comes again says nothing new.
+    package internal(set) var lastGeneration: UInt32 = 0
+    /// Which life said `ready`, also when the agent has not named it yet.
+    package internal(set) var readyGeneration: UInt32?
+    /// Lives in a row that ended before `ready`, or were over their memory limit.
+    package internal(set) var failures = 0
+    package internal(set) var why = "never started"
+    /// Not started, resumed or stopped before.
+    var notBefore: Date?
+    var idleSince: Date?
+    /// A spawn or a signal is under way.
+    var isAsking = false
+  }
+
+  package enum Event: Sendable {
+    case wanted(Address, Assertion)
+    case released(Address, Assertion)
+    /// End this life with `SIGKILL`.
+    case evicted(Address, generation: UInt32, why: String)
+    /// The agent found this life over its memory limit.
+    case exceededMemory(Address, Life, why: String)
+    case ready(Address, generation: UInt32)
+    case spawned(Address, Life)
+    case spawnFailed(Address, BusError)
+    case signalled(Address, generation: UInt32, signal: Int32)
+    case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
+    case exited(Address, Life, Ending)
+    case agentReported(Address, incarnation: UUID, children: [ChildProcess])
+    /// The instant of `nextInstant` has come.
+    case instantCame
+  }
+
+  package enum Answer: Sendable, Equatable {
+    case spawn(Address, reason: String)
+    case signal(Address, generation: UInt32, signal: Int32)
+    /// Ask the agent for its children.
+    case list(agent: Address)
+    case intent(LaunchIntent)
+    /// The state changed, for the record: as it was at this point, whatever the answers after it bring.
+    case changed(ProcessState)
+  }
+}

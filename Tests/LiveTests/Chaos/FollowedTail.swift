@@ -1,0 +1,84 @@
+import Foundation
+import Glibc
+import WidgetLabTesting
+
+/// A `widgetlab tail --follow` that runs beside a campaign, and what it has printed.
+struct FollowedTail: Sendable {
+  /// How it prints, and how its lines are read.
+  enum Form: String, Sendable {
+    case json
+    /// The columns `sequence` and `kind`, below their headings.
+    case pretty
+  }
+
+  /// One line that it printed.
+  struct Line: Sendable {
+    let sequence: UInt64
+    /// Only in JSON.
+    let id: UUID?
+    let kind: String
+  }
+
+  let name: String
+  let first: UInt64
+  private let form: Form
+  private let output: String
+  private let child: LabChild
+  private let ending: Task<Int32, Never>
+
+  /// Starts it.
+  ///
+  /// - Parameter first: the number with which it begins; 1 for no `--since`.
+  static func start(_ cluster: LabCluster, _ form: Form, from first: UInt64) async throws -> FollowedTail {
+    let name = "\(form.rawValue) tail from #\(first)"
+    let output = "\(cluster.folder)/tail-\(form.rawValue)-\(first).out"
+    let place = first == 1 ? [] : ["--since", "seq:\(first)"]
+    let columns = form == .pretty ? ["--columns", "sequence,kind", "--color", "never"] : []
+    let child = try await LabChild.start(
+      cluster.executables + "/widgetlab",
+      ["tail", "--follow", "--output", form.rawValue, "--instance", cluster.folder] + place + columns, output: output,
+      errors: output + ".err")
+    let ending = Task { await child.ending() }
+    return FollowedTail(name: name, first: first, form: form, output: output, child: child, ending: ending)
+  }
+
+  func stop() async {
+    kill(child.pid, SIGKILL)
+    _ = await ending.value
+  }
+
+  /// The number of its last whole line.
+  func last() throws -> UInt64 {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: output))
+    defer { try? file.close() }
+    let size = try file.seekToEnd()
+    try file.seek(toOffset: size > 65_536 ? size - 65_536 : 0)
+    let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    let whole = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    return try whole.last.flatMap { try line(Substring($0))?.sequence } ?? 0
+  }
+
+  /// All its whole lines.
+  func lines() throws -> [Line] {
+    let text = try String(contentsOfFile: output, encoding: .utf8)
+    return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap(line)
+  }
+
+  /// `nil` for the headings.
+  private func line(_ text: Substring) throws -> Line? {
+    switch form {
+    case .json:
+      struct Object: Decodable {
+        let sequence: UInt64
+        let id: UUID
+        let kind: String
+      }
+      let object = try JSONDecoder().decode(Object.self, from: Data(text.utf8))
+      return Line(sequence: object.sequence, id: object.id, kind: object.kind)
+    case .pretty:
+      let words = text.split(separator: " ")
+      guard let number = words.first, let sequence = UInt64(number) else { return nil }
+      return Line(sequence: sequence, id: nil, kind: words.last.map(String.init) ?? "")
+    }
+  }
+}

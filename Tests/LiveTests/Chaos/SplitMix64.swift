@@ -1,0 +1,21 @@
+import Foundation
+
+/// Steele, Lea and Flood's generator (SplittableRandom): the same seed gives the same numbers.
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  /// The seed of this run: `WIDGETLAB_SEED`, so that a run can be had again, or any.
+  static var seedOfThisRun: UInt64 {
+    ProcessInfo.processInfo.environment["WIDGETLAB_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

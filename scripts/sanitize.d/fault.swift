@@ -1,0 +1,28 @@
+// Has one fault for each sanitizer, which must name it: otherwise its silence about the rest says nothing.
+
+import Foundation
+
+nonisolated(unsafe) var shared = 0
+
+/// Two threads write the same variable, with nothing between them.
+func race() {
+  let threads = (0..<2).map { _ in
+    Thread { for _ in 0..<1000 { shared &+= 1 } }
+  }
+  for thread in threads { thread.start() }
+  while threads.contains(where: { !$0.isFinished }) { usleep(1000) }
+}
+
+/// Reads what was freed.
+func useAfterFree() {
+  let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
+  bytes.initialize(repeating: 7, count: 16)
+  bytes.deallocate()
+  print(bytes[CommandLine.arguments.count])
+}
+
+@main struct Fault {
+  static func main() {
+    if CommandLine.arguments.last == "thread" { race() } else { useAfterFree() }
+  }
+}

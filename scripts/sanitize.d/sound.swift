@@ -1,0 +1,68 @@
+// Has no fault, in all the ways in which this project shares anything between threads: the sanitizers must be silent.
+
+import Dispatch
+import Foundation
+import Synchronization
+
+actor Counter {
+  var count = 0
+  func add() { count += 1 }
+}
+
+final class Shared: Sendable {
+  let numbers = Mutex<[Int]>([])
+}
+
+/// Lives as long as the program; nobody has a weak reference to it any more.
+let kept = Counter()
+
+@inline(never)
+func referWeakly() {
+  weak let reference = kept
+  precondition(reference != nil)
+}
+
+@main struct Sound {
+  static func main() async {
+    referWeakly()
+    let shared = Shared()
+    let counter = Counter()
+    // Enough threads and turns for the slow path of the lock: some thread waits in the kernel.
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for turn in 0..<2000 {
+            shared.numbers.withLock { $0.append(task &* turn) }
+            if turn % 4 == 0 { await counter.add() }
+          }
+        }
+      }
+    }
+    // Some are resumed before they wait, and some after.
+    var bytes = 0
+    for turn in 0..<200 {
+      let answer: [UInt8] = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: [UInt8](repeating: 1, count: turn)) }
+        if turn % 2 == 0 { usleep(1000) }
+      }
+      bytes += answer.reduce(0) { $0 + Int($1) }
+    }
+    nonisolated(unsafe) var handed = 0
+    let queue = DispatchQueue(label: "sound")
+    let done = DispatchSemaphore(value: 0)
+    for _ in 0..<100 {
+      queue.async {
+        handed += 1
+        done.signal()
+      }
+    }
+    for _ in 0..<100 { done.wait() }
+    let thread = Thread {
+      handed += 1
+      done.signal()
+    }
+    thread.start()
+    done.wait()
+    print(shared.numbers.withLock { $0.count }, await counter.count, bytes, handed)
+  }
+}
