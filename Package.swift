@@ -55,7 +55,9 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -82,6 +84,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // One trait: SwiftPM hands several on in random order, and then compiles Hummingbird anew after each `swift test`.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
@@ -116,7 +120,10 @@ let package = Package(
     room("Launching", in: "Device", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room(
       "Transfers", in: "Device",
-      ["Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1]),
+      [
+        "Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
+        nioHTTPCompression, nioPosix, nioSSL,
+      ]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
@@ -171,7 +178,7 @@ let package = Package(
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",
-      ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix]),
+      ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Cluster", "Conversations", logging]),

@@ -3,7 +3,8 @@ import Foundation
 
 /// What the room does with whole files.
 enum WholeFile {
-  /// Copies a file: as a reflink where the file system can, else by reading and writing.
+  /// Copies a file: as a reflink where the file system can, else in the kernel, else by reading and writing. Never as a
+  /// hard link: whoever is handed the copy may write to it, and the next hand-over must be whole.
   ///
   /// - Throws: the file system's error; then nothing is left at `destination`.
   @concurrent static func copy(_ source: String, to destination: String) async throws {
@@ -15,6 +16,7 @@ enum WholeFile {
     defer { close(output) }
     // FICLONE of linux/fs.h.
     if ioctl(output, 0x4004_9409, input) == 0 { return }
+    if copiedByKernel(input, output) { return }
     do {
       let reader = FileHandle(fileDescriptor: input, closeOnDealloc: false)
       let writer = FileHandle(fileDescriptor: output, closeOnDealloc: false)
@@ -25,13 +27,17 @@ enum WholeFile {
     }
   }
 
-  /// SHA-256 of a file, as hexadecimal digits; read in pieces.
-  @concurrent static func sha256(_ path: String) async throws -> String {
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    var hash = SHA256()
-    while let piece = try file.read(upToCount: 1 << 18), !piece.isEmpty { hash.update(data: piece) }
-    return hexadecimal(hash.finalize())
+  /// - Returns: `false` when the kernel cannot for these two; then nothing was written.
+  private static func copiedByKernel(_ input: Int32, _ output: Int32) -> Bool {
+    while true {
+      let count = sendfile(output, input, nil, 1 << 30)
+      if count == 0 { return true }
+      guard count < 0, errno != EINTR else { continue }
+      lseek(input, 0, SEEK_SET)
+      lseek(output, 0, SEEK_SET)
+      ftruncate(output, 0)
+      return false
+    }
   }
 
   /// SHA-256 of bytes, as hexadecimal digits.
@@ -46,7 +52,7 @@ enum WholeFile {
   /// A name for a text that may have any characters: the first 16 hexadecimal digits of its SHA-256.
   static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Data(text.utf8))).prefix(16)) }
 
-  private static func hexadecimal(_ digest: SHA256.Digest) -> String {
+  static func hexadecimal(_ digest: some Digest) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }

@@ -40,7 +40,8 @@ package enum ResponseVerdict: Sendable, Equatable {
     switch status {
     case 206:
       guard let range = ContentRange(HeaderList(headers)["content-range"]), range.first == part.bytes,
-        part.expectedLength < 0 || range.total == nil || range.total == part.expectedLength
+        part.expectedLength < 0 || range.total == nil || range.total == part.expectedLength,
+        HeaderList(headers).validator.map({ $0 == part.validator }) ?? true
       else {
         self = .again
         return

@@ -36,7 +36,8 @@ final class TransferCounter: Sendable {
   func meter(of key: TaskKey) -> TransferMeter {
     meters.withLock { meters in
       if let meter = meters[key] { return meter }
-      let meter = TransferMeter(key, interval: perSecond > 0 ? .seconds(1 / perSecond) : nil) { [outlet] counted in
+      let interval: Duration? = perSecond > 0 ? .seconds(1 / perSecond) : nil
+      let meter = TransferMeter(key, interval: interval) { [outlet] counted in
         outlet.yield((key.session, counted))
       }
       meters[key] = meter
@@ -45,60 +46,85 @@ final class TransferCounter: Sendable {
   }
 
   /// The task is over; `bytes` have come of it, when it did not fail.
-  func ended(_ key: TaskKey, bytes: Int64?) {
-    let meter = meters.withLock { $0.removeValue(forKey: key) }
-    if let bytes { meter?.ended(at: bytes) }
+  ///
+  /// - Returns: bytes that it sent.
+  func ended(_ key: TaskKey, bytes: Int64?) -> Int64 {
+    guard let meter = meters.withLock({ $0.removeValue(forKey: key) }) else { return 0 }
+    if let bytes { meter.ended(at: bytes) }
+    return meter.bytesSent
   }
 }
 
 /// How far one task is, and when its owner was told.
 final class TransferMeter: Sendable {
   private struct State {
+    var count: TransferCounted
+    var told: TransferCounted?
     var lastTold: ContinuousClock.Instant?
-    var bytesTold: Int64 = 0
-    var expected: Int64 = -1
   }
 
-  private let key: TaskKey
   private let interval: Duration?
-  private let told: @Sendable (TransferCounted) -> Void
-  private let state = Mutex(State())
+  private let tell: @Sendable (TransferCounted) -> Void
+  private let state: Mutex<State>
 
   /// - Parameter interval: between two counts; none is told when `nil`.
-  init(_ key: TaskKey, interval: Duration?, told: @escaping @Sendable (TransferCounted) -> Void) {
-    self.key = key
+  init(_ key: TaskKey, interval: Duration?, tell: @escaping @Sendable (TransferCounted) -> Void) {
+    let none = TransferCounted(
+      session: key.session.identifier, taskIdentifier: key.identifier, bytesReceived: 0, bytesExpected: -1)
+    state = Mutex(State(count: none))
     self.interval = interval
-    self.told = told
+    self.tell = tell
+  }
+
+  var bytesSent: Int64 { state.withLock { $0.count.bytesSent } }
+
+  /// So many bytes of the body are out.
+  func sent(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
+    count(at: now) { $0.with(bytesSent: bytes, expectedToSend: length) }
   }
 
   /// So many bytes are in the file now.
-  func received(_ bytes: Int64, expected: Int64, at now: ContinuousClock.Instant = .now) {
-    let isTold = state.withLock { state in
-      state.expected = expected
-      guard let interval, state.lastTold.map({ now - $0 >= interval }) ?? true else { return false }
-      state.lastTold = now
-      state.bytesTold = bytes
-      return true
-    }
-    if isTold { tell(bytes, expected) }
+  func received(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
+    count(at: now) { $0.with(bytesReceived: bytes, expected: length) }
   }
 
   /// The task goes on from here: said once for each time.
-  func resumed(at bytes: Int64, expected: Int64) { tell(bytes, expected, resumedAt: bytes) }
+  func resumed(at bytes: Int64, expected: Int64) {
+    tell(state.withLock { $0.count.with(bytesReceived: bytes, expected: expected, resumedAt: bytes) })
+  }
 
   /// The last word, where it was not told yet.
   func ended(at bytes: Int64) {
-    let expected = state.withLock { state -> Int64? in
-      guard interval != nil, state.bytesTold < bytes, state.lastTold != nil else { return nil }
-      return state.expected
+    let last = state.withLock { state -> TransferCounted? in
+      let last = state.count.with(bytesReceived: bytes, expected: state.count.bytesExpected)
+      let isTold = state.told?.bytesReceived ?? 0 == bytes && state.told?.bytesSent ?? 0 == last.bytesSent
+      return interval == nil || isTold ? nil : last
     }
-    if let expected { tell(bytes, expected) }
+    if let last { tell(last) }
   }
 
-  private func tell(_ bytes: Int64, _ expected: Int64, resumedAt: Int64? = nil) {
-    told(
-      TransferCounted(
-        session: key.session.identifier, taskIdentifier: key.identifier, bytesReceived: bytes, bytesExpected: expected,
-        resumedAt: resumedAt))
+  private func count(at now: ContinuousClock.Instant, _ change: (TransferCounted) -> TransferCounted) {
+    let due = state.withLock { state -> TransferCounted? in
+      state.count = change(state.count)
+      guard let interval, state.lastTold.map({ now - $0 >= interval }) ?? true else { return nil }
+      state.lastTold = now
+      state.told = state.count
+      return state.count
+    }
+    if let due { tell(due) }
+  }
+}
+
+extension TransferCounted {
+  fileprivate func with(bytesSent: Int64, expectedToSend: Int64) -> TransferCounted {
+    TransferCounted(
+      session: session, taskIdentifier: taskIdentifier, bytesSent: bytesSent, bytesExpectedToSend: expectedToSend,
+      bytesReceived: bytesReceived, bytesExpected: bytesExpected)
+  }
+
+  fileprivate func with(bytesReceived: Int64, expected: Int64, resumedAt: Int64? = nil) -> TransferCounted {
+    TransferCounted(
+      session: session, taskIdentifier: taskIdentifier, bytesSent: bytesSent, bytesExpectedToSend: bytesExpectedToSend,
+      bytesReceived: bytesReceived, bytesExpected: expected, resumedAt: resumedAt)
   }
 }

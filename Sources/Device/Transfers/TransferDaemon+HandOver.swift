@@ -104,7 +104,8 @@ extension TransferDaemon {
       let copy = task.failure == nil ? try await self.copy(file, for: delivery) : nil
       outcomes.append(
         TaskOutcome(
-          task: task.snapshot(bytes: bytes), response: task.response, file: copy, failure: task.failure))
+          task: task.snapshot(bytes: bytes), response: task.response, file: copy, failure: task.failure,
+          metrics: task.metrics))
     }
     return outcomes
   }

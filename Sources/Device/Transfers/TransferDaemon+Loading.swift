@@ -47,10 +47,8 @@ extension TransferDaemon {
 
   /// How an attempt ended.
   private enum AttemptEnd {
-    case finished(TransferResponse, digest: String)
-    case failedForGood(TransferFailure)
-    case failed(progressed: Bool, reason: String)
-    case again
+    case finished(AttemptResult)
+    case failed(TransferFault, progressed: Bool)
     case stopped
     /// The task had ended.
     case nothing
@@ -64,57 +62,55 @@ extension TransferDaemon {
       guard let task = try store.task(key), !task.hasEnded, let configuration = configurations[key.session] else {
         return .nothing
       }
-      let response = try await perform(task, configuration)
-      let digest = try await WholeFile.sha256(file)
+      let result = try await perform(task, configuration)
       try Task.checkCancellation()
-      return .finished(response, digest: digest)
+      return .finished(result)
     } catch  where Task.isCancelled {
       return .stopped
-    } catch let error as FailedForGood {
-      return .failedForGood(error.failure)
-    } catch is RangeRefused {
-      return .again
-    } catch let error as DatabaseFailure {
+    } catch let fault as TransferFault {
+      return .failed(fault, progressed: WholeFile.size(file) > bytes)
+    } catch let error as HeadNotStored {
       return .broken(error.error)
     } catch {
-      return .failed(progressed: WholeFile.size(file) > bytes, reason: "\(error)")
+      return .broken(error)
     }
   }
 
   /// One request of a task, from where its file ends. When the resource time is over is decided elsewhere, on the
   /// device's clock.
-  private func perform(_ task: StoredTask, _ configuration: SessionConfiguration) async throws -> TransferResponse {
+  private func perform(_ task: StoredTask, _ configuration: SessionConfiguration) async throws -> AttemptResult {
     let key = task.key
     let meter = counter.meter(of: key)
-    let download = Download(
-      key: key, request: task.newRequest ?? task.request, additionalHeaders: configuration.httpAdditionalHeaders,
-      path: path(key), client: clients.client(configuration),
-      report: { [bus] step, bytes in
-        TransferDaemon.record(bus, key, step, bytes)
-        if step == .resumed { meter.resumed(at: bytes, expected: task.response?.expectedLength ?? -1) }
-      },
-      counted: { meter.received($0, expected: $1) },
-      setHead: { [store] response, validator in
-        do {
-          try store.setHead(response, validator: validator, of: key)
-        } catch {
-          throw DatabaseFailure(error: error)
+    let attempt = TransferAttempt(
+      request: task.newRequest ?? task.request, upload: task.file, configuration: configuration, path: path(key),
+      network: network,
+      report: { [bus] event in
+        switch event {
+        case .started: TransferDaemon.record(bus, key, .started, 0)
+        case .resumed(let bytes):
+          TransferDaemon.record(bus, key, .resumed, bytes)
+          meter.resumed(at: bytes, expected: task.response?.expectedLength ?? -1)
+        case .restarted: TransferDaemon.record(bus, key, .restarted, 0)
+        case .sent(let bytes, let length): meter.sent(bytes, of: length)
+        case .received(let bytes, let length): meter.received(bytes, of: length)
+        case .redirected: break
         }
-      })
-    let known = Download.Known(response: task.response, validator: task.validator)
-    return try await download.attempt(knowing: known, limit: .greatestFiniteMagnitude)
+      },
+      setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) })
+    let known = TransferAttempt.Known(response: task.response, validator: task.validator)
+    return try await attempt.perform(knowing: known, within: .greatestFiniteMagnitude)
   }
 
   private func settle(_ key: TaskKey, _ end: AttemptEnd) {
     switch end {
-    case .finished(let response, let digest): self.end(key, response: response, failure: nil, digest)
-    case .failedForGood(let failure): self.end(key, response: nil, failure: failure)
-    case .failed(let progressed, let reason):
+    case .finished(let result): self.end(key, result, failure: nil)
+    case .failed(let fault, _) where fault.next == .never: self.end(key, nil, failure: fault.failure)
+    case .failed(let fault, _) where fault.next == .atOnce: take(.again(key))
+    case .failed(let fault, let progressed):
       // One that was told to stop did not fail.
       let isFailure = loading.transfers[key]?.place == .loading
       take(.failed(key, progressed: progressed))
-      if isFailure { failed(key, reason) }
-    case .again: take(.again(key))
+      if isFailure { failed(key, fault.description) }
     case .stopped: take(.stopped(key))
     case .nothing: take(LoadingDecision.Event.ended(key))
     case .broken(let error): broken(error)
@@ -148,25 +144,23 @@ extension TransferDaemon {
     }
     guard let task = try store.task(key), !task.hasEnded else { return nil }
     let resumeData = keepsPart ? resumeData(of: task) : nil
-    end(key, response: nil, failure: failure.with(resumeData: resumeData))
+    end(key, nil, failure: failure.with(resumeData: resumeData))
     return resumeData
   }
 
   /// The task is over: on disk first, then known to the decisions.
-  func end(
-    _ key: TaskKey, response: TransferResponse?, failure: TransferFailure?, _ digest: String? = nil
-  ) {
+  func end(_ key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
     let bytes = WholeFile.size(path(key))
+    let sent = counter.ended(key, bytes: failure == nil ? bytes : nil)
     do {
       try store.setEnded(
-        key, response: response, failure: failure, attempts: loading.transfers[key]?.attempts ?? 0, at: clock.now)
+        key, result, failure: failure, attempts: loading.transfers[key]?.attempts ?? 0, sent: sent, at: clock.now)
       let step: TransferProgress.Step = failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
-      let detail = failure?.message ?? response.map { "HTTP \($0.status)" }
-      TransferDaemon.record(bus, key, step, bytes, detail, digest)
+      let detail = failure?.message ?? result.map { "HTTP \($0.response.status)" }
+      TransferDaemon.record(bus, key, step, bytes, detail, result?.sha256)
     } catch {
       return broken(error)
     }
-    counter.ended(key, bytes: failure == nil ? bytes : nil)
     begins.removeValue(forKey: key)?.cancel()
     letGo(key)
     take(LoadingDecision.Event.ended(key))
@@ -185,11 +179,6 @@ extension TransferDaemon {
     else { return nil }
     return data
   }
-}
-
-/// The database said no in the middle of an attempt: that is no failure of the transfer.
-private struct DatabaseFailure: Error {
-  let error: any Error
 }
 
 extension TransferFailure {

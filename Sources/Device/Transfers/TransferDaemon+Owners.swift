@@ -62,7 +62,7 @@ extension TransferDaemon {
     switch resume {
     // Such data never was ours. The task fails as others do: by its delegate (documented).
     case .some(nil):
-      end(key, response: nil, failure: TransferFailure(code: -1, message: "this is no resume data of a download"))
+      end(key, nil, failure: TransferFailure(code: -1, message: "this is no resume data of a download"))
     case .some(let data?):
       if parts.take(data, to: path(key)) { try store.setHead(data.response, validator: data.validator, of: key) }
       take(LoadingDecision.Event.created(task.transfer))

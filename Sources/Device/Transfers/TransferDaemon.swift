@@ -26,7 +26,7 @@ package actor TransferDaemon {
   /// What resume data goes on from.
   let parts: KeptParts
   private let folder: String
-  var clients = HTTPClients()
+  let network = TransferNetwork()
   var configurations: [SessionKey: SessionConfiguration]
   private(set) var decision: DeliveryDecision
   private(set) var loading: LoadingDecision
@@ -86,7 +86,7 @@ package actor TransferDaemon {
     try removeOrphans()
     parts.remove(before: clock.now.addingTimeInterval(-settings.keepsParts))
     counter.begin()
-    take(LoadingDecision.Event.network(network))
+    setNetwork(network)
     take(LoadingDecision.Event.began)
     take(DeliveryDecision.Event.began)
   }
@@ -102,9 +102,7 @@ package actor TransferDaemon {
     for task in questions.values { task.cancel() }
     for task in attempts.values { await task.value }
     outlet.finish()
-    var closing = clients
-    clients = HTTPClients()
-    await closing.shutdown()
+    await network.shutdown()
   }
 
   // MARK: What the rest of the host says
@@ -126,7 +124,10 @@ package actor TransferDaemon {
   package func setFront(_ app: Address, _ isInFront: Bool) { take(.front(app, isInFront)) }
 
   /// The network changed. What loads is stopped where it is, and goes on as soon as the network will do.
-  package func setNetwork(_ state: NetworkState) { take(LoadingDecision.Event.network(state)) }
+  package func setNetwork(_ state: NetworkState) {
+    network.throttle.setRate(state.rate)
+    take(LoadingDecision.Event.network(state))
+  }
 
   // MARK: Deciding
 

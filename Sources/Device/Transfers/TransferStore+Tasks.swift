@@ -28,6 +28,10 @@ struct StoredTask: Sendable {
   var failures = 0
   var notBefore: Date?
   var ended: Date?
+  /// `currentRequest` at its end.
+  var currentRequest: TransferRequest?
+  var redirectCount = 0
+  var bytesSent: Int64 = 0
   var hasEnded = false
   var response: TransferResponse?
   var validator: String?
@@ -75,6 +79,9 @@ struct StoredTask: Sendable {
     failures = row["failures"]
     notBefore = date("notBefore")
     ended = date("ended")
+    currentRequest = try decoded(TransferRequest.self, "currentRequest")
+    redirectCount = row["redirects"]
+    bytesSent = row["bytesSent"]
     hasEnded = (row["endedOrder"] as Int?) != nil
     response = try decoded(TransferResponse.self, "response")
     validator = row["validator"]
@@ -86,10 +93,16 @@ struct StoredTask: Sendable {
   /// - Parameter bytes: in its part file.
   func snapshot(bytes: Int64) -> TaskSnapshot {
     TaskSnapshot(
-      taskIdentifier: key.identifier, type: type, request: request, currentRequest: newRequest,
+      taskIdentifier: key.identifier, type: type, request: request, currentRequest: currentRequest ?? newRequest,
       taskDescription: description, isSuspended: isSuspended, priority: priority, earliestBeginDate: earliestBeginDate,
       bytesClientExpectsToSend: bytesClientExpectsToSend, bytesClientExpectsToReceive: bytesClientExpectsToReceive,
-      bytesReceived: bytes, bytesExpected: response?.expectedLength ?? -1)
+      bytesSent: bytesSent, bytesExpectedToSend: file.map(WholeFile.size) ?? 0, bytesReceived: bytes,
+      bytesExpected: response?.expectedLength ?? -1)
+  }
+
+  /// What `didFinishCollecting metrics` tells; `nil` before its end.
+  var metrics: TransferMetrics? {
+    ended.map { TransferMetrics(began: created, ended: $0, redirectCount: redirectCount, attempts: attempts) }
   }
 
   /// As the decision of what loads knows it.
@@ -200,15 +213,20 @@ extension TransferStore {
   }
 
   func setEnded(
-    _ key: TaskKey, response: TransferResponse?, failure: TransferFailure?, attempts: Int, at now: Date
+    _ key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?, attempts: Int, sent: Int64, at now: Date
   ) throws {
     let failure = try failure.map { try BodyCoding.data($0) }
-    let response = try response.map { Data(try BodyCoding.encode($0)) }
+    let response = try (result?.response).map { try BodyCoding.data($0) }
+    let request = try (result?.currentRequest).map { try BodyCoding.data($0) }
     try update(
       """
-      response = coalesce(?, response), failure = ?, attempts = ?, ended = ?,
+      response = coalesce(?, response), failure = ?, attempts = ?, ended = ?, currentRequest = ?, redirects = ?,
+      bytesSent = ?,
       endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
-      """, [response, failure, attempts, now.timeIntervalSince1970], key)
+      """,
+      [
+        response, failure, attempts, now.timeIntervalSince1970, request, result?.redirectCount ?? 0, sent,
+      ], key)
   }
 
   /// What the owner may change, and what its answer to `willBeginDelayedRequest` did.

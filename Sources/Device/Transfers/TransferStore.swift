@@ -51,6 +51,9 @@ struct TransferStore: Sendable {
         ALTER TABLE tasks ADD COLUMN expectsToSend INTEGER NOT NULL DEFAULT -1;
         ALTER TABLE tasks ADD COLUMN expectsToReceive INTEGER NOT NULL DEFAULT -1;
         ALTER TABLE tasks ADD COLUMN ended REAL;
+        ALTER TABLE tasks ADD COLUMN currentRequest BLOB;
+        ALTER TABLE tasks ADD COLUMN redirects INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN bytesSent INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX tasksByEnd ON tasks (endedOrder);
         CREATE INDEX copiesByDelivery ON copies (delivery);
         CREATE TABLE limiters (

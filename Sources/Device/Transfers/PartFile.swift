@@ -1,0 +1,72 @@
+import Crypto
+import Foundation
+import NIOCore
+
+/// The file of one task, that is written from its end on. Knows the SHA-256 of what was written, without reading it again.
+final class PartFile {
+  private let path: String
+  private let descriptor: Int32
+  private var hash = SHA256()
+
+  /// Opens the file, and makes it and its folder when they lack.
+  ///
+  /// - Throws: `FileError`, or what Foundation says of the folder.
+  init(_ path: String) throws {
+    self.path = path
+    let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
+    var descriptor = open(path, flags, 0o600)
+    if descriptor < 0, errno == ENOENT {
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      descriptor = open(path, flags, 0o600)
+    }
+    guard descriptor >= 0 else { throw FileError(path, errno) }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// Bytes.
+  func size() throws -> Int64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw FileError(path, errno) }
+    return Int64(status.st_size)
+  }
+
+  /// To byte 0, where it does not stand there.
+  func truncate() throws {
+    hash = SHA256()
+    guard try size() > 0 else { return }
+    guard ftruncate(descriptor, 0) == 0 else { throw FileError(path, errno) }
+  }
+
+  func append(_ buffer: ByteBuffer) throws {
+    try buffer.withUnsafeReadableBytes { bytes in
+      hash.update(bufferPointer: bytes)
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw FileError(path, errno) }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  /// Reads what an earlier attempt wrote, so that the digest goes on from there.
+  func digest(upTo end: Int64) throws {
+    hash = SHA256()
+    try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+      var offset: Int64 = 0
+      while offset < end {
+        let count = pread(descriptor, buffer.baseAddress, min(buffer.count, Int(end - offset)), off_t(offset))
+        guard count > 0 else { throw FileError(path, count < 0 ? errno : EIO) }
+        hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        offset += Int64(count)
+      }
+    }
+  }
+
+  /// Of all that is in the file, as hexadecimal digits.
+  var sha256: String { WholeFile.hexadecimal(hash.finalize()) }
+}

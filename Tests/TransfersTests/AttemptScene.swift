@@ -1,0 +1,104 @@
+import Conversations
+import Foundation
+import Synchronization
+
+@testable import Transfers
+
+/// A folder and a network in which attempts are made, and what they reported.
+final class AttemptScene: Sendable {
+  let folder = FileManager.default.temporaryDirectory.path + "/attempt-\(UUID().uuidString)"
+  let network = TransferNetwork()
+  private let reported = Mutex<[AttemptEvent]>([])
+  private let known = Mutex(TransferAttempt.Known())
+  private let asked = Mutex<[Challenge]>([])
+  /// What the owner says to each challenge.
+  private let answer: @Sendable (Challenge) -> AnswerChallenge.Reply
+
+  init(
+    answer: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
+      AnswerChallenge.Reply(disposition: .performDefaultHandling)
+    }
+  ) throws {
+    self.answer = answer
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  /// The last call.
+  func end() async {
+    await network.shutdown()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  var path: String { folder + "/1.part" }
+  var events: [AttemptEvent] { reported.withLock { $0 } }
+  var challenges: [Challenge] { asked.withLock { $0 } }
+  /// What is stored of a response.
+  var head: TransferResponse? { known.withLock { $0.response } }
+  var bytes: [UInt8] { FileManager.default.contents(atPath: path).map { Array($0) } ?? [] }
+
+  /// One attempt, that knows what those before have stored.
+  ///
+  /// - Parameters:
+  ///   - idle: `timeoutIntervalForRequest`, seconds.
+  ///   - limit: of the whole attempt, seconds.
+  @discardableResult
+  func attempt(
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
+    headers: [[String]] = []
+  ) async throws -> AttemptResult {
+    let configuration = SessionConfiguration(timeoutIntervalForRequest: idle, httpAdditionalHeaders: headers)
+    let attempt = TransferAttempt(
+      request: request, upload: upload, configuration: configuration, path: path, network: network,
+      report: { [self] event in reported.withLock { $0.append(event) } },
+      setHead: { [self] response, validator in
+        known.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }
+      },
+      answer: { [self] challenge in
+        asked.withLock { $0.append(challenge) }
+        return answer(challenge)
+      })
+    return try await attempt.perform(knowing: known.withLock { $0 }, within: limit)
+  }
+
+  /// How an attempt fails; `nil` when it does not.
+  func fault(
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50
+  ) async -> TransferFault? {
+    do {
+      _ = try await attempt(request, upload: upload, idle: idle, within: limit)
+      return nil
+    } catch {
+      return error as? TransferFault
+    }
+  }
+}
+
+/// A scene with a server, that end when the body has.
+func withServer(
+  certificate: String? = nil,
+  answer: AnswerChallenge.Reply = AnswerChallenge.Reply(disposition: .performDefaultHandling),
+  _ script: @escaping @Sendable (RawServer.Seen) -> [RawServer.Step],
+  _ body: (AttemptScene, RawServer) async throws -> Void
+) async throws {
+  let scene = try AttemptScene(answer: { _ in answer })
+  let server = try await RawServer.start(certificate: certificate, script)
+  do {
+    try await body(scene, server)
+  } catch {
+    await scene.end()
+    await server.stop()
+    throw error
+  }
+  await scene.end()
+  await server.stop()
+}
+
+/// A response with its length.
+func response(_ body: String, status: String = "200 OK", _ headers: String...) -> RawServer.Step {
+  let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers + ["", body]
+  return .send(lines.joined(separator: "\r\n"))
+}
+
+extension TransferFault {
+  var code: Int { failure.code }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Transfers
+
+@Suite struct TokenBucketTests {
+  private let start = ContinuousClock.now
+
+  @Test func `without a rate nothing waits`() {
+    var bucket = TokenBucket()
+    #expect(bucket.spend(1 << 40, now: start) == .zero)
+  }
+
+  @Test func `all together keep to the rate, in the order in which they ask`() {
+    var bucket = TokenBucket()
+    bucket.setRate(1000)
+    #expect(bucket.spend(250, now: start) == .milliseconds(250))
+    #expect(bucket.spend(250, now: start) == .milliseconds(500))
+    #expect(bucket.spend(500, now: start + .milliseconds(250)) == .milliseconds(750))
+  }
+
+  @Test func `what was not used is not saved`() {
+    var bucket = TokenBucket()
+    bucket.setRate(1000)
+    _ = bucket.spend(100, now: start)
+    #expect(bucket.spend(100, now: start + .seconds(60)) == .milliseconds(100))
+  }
+
+  @Test func `another rate counts from then on, and one byte a second is the least`() {
+    var bucket = TokenBucket()
+    bucket.setRate(1)
+    _ = bucket.spend(3600, now: start)
+    bucket.setRate(1000)
+    #expect(bucket.spend(100, now: start) == .milliseconds(100))
+    #expect(bucket.slice == 250)
+    bucket.setRate(0)
+    #expect(bucket.slice == 1)
+    #expect(bucket.spend(1, now: start) == .seconds(1))
+    bucket.setRate(nil)
+    #expect(bucket.spend(100, now: start) == .zero)
+  }
+}
