@@ -13,9 +13,11 @@ import time
 import broker
 import extension
 import host
+import transfers
 from figure import table
 
-FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure}
+FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
+    "transfers": transfers.measure}
 
 
 class Run:

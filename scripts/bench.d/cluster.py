@@ -57,7 +57,8 @@ class Tool:
 class Cluster:
     """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself."""
 
-    def __init__(self, scratch, name, executables, url_path="/figures?size=1000", settings=None):
+    def __init__(
+            self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None):
         self.executables = executables
         self.folder = f"{scratch}/{name}"
         self.logs = f"{self.folder}/logs"
@@ -66,9 +67,11 @@ class Cluster:
         self.config = f"{self.folder}/widgetlab.yaml"
         lines = [
             f"device:\n  name: {DEVICE}", f"appGroups:\n  - {GROUP}", "extensions:", f"  - bundle: {BUNDLE}",
-            "    executable: trial-extension", "    environment:", f"      TRIAL_URL: ${{provider.url}}{url_path}",
-            f"      TRIAL_GROUP: {GROUP}", "provider:\n  executable: provider-server",
+            "    executable: trial-extension", "    environment:",
+            f"      TRIAL_URL: {url or '${provider.url}' + url_path}", f"      TRIAL_GROUP: {GROUP}",
         ]
+        lines += [f'      {name}: "{value}"' for name, value in (environment or {}).items()]
+        lines += ["provider:\n  executable: provider-server"]
         if settings:
             lines += ["settings:"] + [f"  {key}: {value}" for key, value in settings.items()]
         with open(self.config, "w") as file:

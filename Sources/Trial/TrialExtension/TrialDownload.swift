@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import WidgetKit
 
-/// The trial's one download.
+/// The trial's one download; or with `TRIAL_FILES`, so many at once, of which nothing is kept.
 final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
   static let shared = TrialDownload()
   static let identifier = "com.example.Trial.session"
@@ -31,15 +31,19 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
     (try? Data(contentsOf: result)).map { SHA256.hexadecimal(of: Array($0)) }
   }
 
+  private let count = ProcessInfo.processInfo.environment["TRIAL_FILES"].flatMap { Int($0) }
+
   /// Starts the download, unless it is under way or is being handed over.
   func start() async {
     guard let url = ProcessInfo.processInfo.environment["TRIAL_URL"].flatMap({ URL(string: $0) }) else {
       fatalError("TRIAL_URL says what the trial extension downloads")
     }
     guard await session.allTasks.isEmpty, !isHandedOver.withLock(\.self) else { return }
-    let task = session.downloadTask(with: url)
-    task.resume()
-    Point.resumed.reached("\(task.taskIdentifier)")
+    for number in 0..<(count ?? 1) {
+      let task = session.downloadTask(with: count == nil ? url : url.appendingPathComponent("\(number)"))
+      task.resume()
+      if count == nil { Point.resumed.reached("\(task.taskIdentifier)") }
+    }
   }
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
@@ -50,6 +54,7 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    guard count == nil else { return }
     Point.fileBefore.reached("\(downloadTask.taskIdentifier)")
     do {
       try? FileManager.default.removeItem(at: result)
@@ -62,6 +67,7 @@ final class TrialDownload: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard count == nil || error != nil else { return }
     Point.completed.reached("\(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
   }
 
