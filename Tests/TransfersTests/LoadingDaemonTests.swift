@@ -117,11 +117,11 @@ private let off = NetworkState(path: .off)
 
   @Test func `failures in a row are counted over the host's death`() async throws {
     let scene = try await TransferScene(.init())
-    await scene.server.stop()
+    let port = try DeafPort()
     let daemon = try await scene.host()
     let owner = try await ModelOwner(scene.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
+    try await owner.create(1, port.url)
     for (failure, pause) in [1.0, 2, 4].enumerated() {
       await scene.recorded(.retrying, failure + 1)
       await scene.clock.whenSomebodySleeps(within: pause)

@@ -191,4 +191,35 @@ private let bytes = figures(300_000)
     #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
     await scene.end(daemon)
   }
+
+  // MARK: Challenges
+
+  @Test func `a challenge wakes its owner, whose handler is called first, and counts as a wake`() async throws {
+    let server = try await RawServer.start { request in
+      request.header("Authorization") == nil
+        ? [response("who?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")] : [response("secret")]
+    }
+    let scene = try await TransferScene(.init())
+    let daemon = try await scene.host()
+    var intents = daemon.intents.makeAsyncIterator()
+    let owner = try await ModelOwner(scene.bus)
+    let questions = Mutex<[AnswerChallenge]>([])
+    owner.connection.onRequest(AnswerChallenge.self) { question, _ in
+      questions.withLock { $0.append(question) }
+      return AnswerChallenge.Reply(disposition: .useCredential, user: "ada", password: "lovelace")
+    }
+    try await owner.open()
+    try await owner.create(1, server.url)
+    #expect(await intents.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    await daemon.awake(widget, generation: 1, woken: true)
+    #expect(await intents.next() == .release(widget, because: "challenge figures 1"))
+    await scene.recorded(.finished)
+    #expect(questions.withLock { $0.map(\.wakesHandler) } == [true])
+    #expect(questions.withLock { $0.first?.realm } == "a")
+    #expect(try await scene.limiterChanges(1).map(\.reason) == ["woken"])
+    await daemon.awake(widget, generation: 1, woken: false)
+    #expect(await owner.next()?.outcomes.first?.response?.status == 200)
+    await scene.end(daemon)
+    await server.stop()
+  }
 }

@@ -164,7 +164,8 @@ struct TransferAttempt: Sendable {
   private func receive(
     _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
   ) async throws {
-    var bytes = try file.size()
+    let first = try file.size()
+    var bytes = first
     for try await var piece in response.body {
       watch.touch()
       while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
@@ -178,7 +179,7 @@ struct TransferAttempt: Sendable {
     }
     // A body whose reader was cancelled ends as if it were whole.
     try Task.checkCancellation()
-    report(.received(bytes, of: head.expectedLength))
+    if bytes == first { report(.received(bytes, of: head.expectedLength)) }
   }
 }
 

@@ -5,7 +5,7 @@ import MessageBus
 // `willBeginDelayedRequest`: the owner is asked before a task with an earliest date begins.
 
 extension TransferDaemon {
-  func isToBeAsked(_ owner: Address) -> Bool { questionsToOwners[owner] != nil }
+  func isToBeAsked(_ owner: Address) -> Bool { questionsToOwners[owner] != nil || challenged.contains(owner) }
 
   /// The task waits for its owner's word, who is woken for it where the settings say so; else a task of one that does
   /// not run goes on as it is.
@@ -39,7 +39,8 @@ extension TransferDaemon {
       let question = BeginDelayedRequest(
         session: key.session.identifier, task: task.snapshot(bytes: WholeFile.size(path(key))))
       reply = try await bus.request(
-        question, to: owner, story: key.session.story, within: .seconds(settings.completionDeadline))
+        question, to: owner, story: key.session.story, within: .seconds(settings.completionDeadline),
+        whenUnreachable: .wait)
     } catch let error as BusError {
       // The host leaves: its next life asks. Anything else: the original request goes out.
       guard error.code != .closed, !Task.isCancelled else { return }

@@ -96,7 +96,11 @@ extension TransferDaemon {
         case .redirected: break
         }
       },
-      setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) })
+      setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) },
+      answer: { [weak self] challenge in
+        guard let self else { throw CancellationError() }
+        return try await answer(challenge, of: key)
+      })
     let known = TransferAttempt.Known(response: task.response, validator: task.validator)
     return try await attempt.perform(knowing: known, within: .greatestFiniteMagnitude)
   }

@@ -35,6 +35,7 @@ package actor TransferDaemon {
   /// Tasks whose owner is to be asked before they begin, and those of them that it is being asked about.
   var questionsToOwners: [Address: Set<TaskKey>] = [:]
   var begins: [TaskKey: Task<Void, Never>] = [:]
+  var challenged = ChallengedTasks()
   var handOvers: [UUID: Task<Void, Never>] = [:]
   var questions: [UUID: Task<Void, Never>] = [:]
   /// The database cannot be written, or the host leaves: from then on nothing is begun.
@@ -111,6 +112,7 @@ package actor TransferDaemon {
   package func awake(_ owner: Address, generation: UInt32, woken: Bool) {
     take(.awake(owner, generation: generation, woken: woken))
     askOwner(owner)
+    challenged.awake(owner, woken: woken)
   }
 
   /// A life of the owner is over. Its tasks go on.
