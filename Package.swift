@@ -49,6 +49,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -79,6 +80,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -119,7 +121,7 @@ let package = Package(
     room(
       "Transfers", in: "Device",
       [
-        "Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, nioCore, nioHTTP1,
+        "Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),

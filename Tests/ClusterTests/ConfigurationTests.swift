@@ -51,7 +51,38 @@ struct ConfigurationTests {
     #expect(configuration.bus.keyGrace == .milliseconds(500))
   }
 
+  @Test func `the settings of transfers are taken from the file`() throws {
+    let settings = try ClusterConfiguration(
+      yaml: """
+        device: {name: iphone}
+        settings:
+          maximumLoads: 8
+          discretionaryNeedsWiFi: false
+          widgetTransfersAreDiscretionary: true
+          limiterFirst: 0
+          limiterAppliesToWidgets: false
+          limiterIsSharedWithApp: true
+          delayedRequestLaunches: false
+          countsPerSecond: 0
+          keepsResumeData: 60
+          forceQuitCancelsExtensions: true
+        """
+    ).settings
+    #expect(settings.maximumLoads == 8)
+    #expect(!settings.discretionaryNeedsWiFi)
+    #expect(settings.widgetTransfersAreDiscretionary)
+    #expect(settings.limiterFirst == .zero)
+    #expect(!settings.limiterAppliesToWidgets)
+    #expect(settings.limiterIsSharedWithApp)
+    #expect(!settings.delayedRequestLaunches)
+    #expect(settings.countsPerSecond == 0)
+    #expect(settings.keepsResumeData == .seconds(60))
+    #expect(settings.forceQuitCancelsExtensions)
+  }
+
   @Test(arguments: [
+    ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: is at least 1"),
+    ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "true or false is expected"),
     ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
     ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),
     ("apps: []", "f.yaml:1: device: is missing"),

@@ -175,7 +175,7 @@ private struct Bench {
       stored.last = old.last
       return stored
     }
-    var sessions = bench.decision.sessions
+    var sessions = bench.decision.sessions.all
     sessions[session]?.openIn = 2
     var second = DeliveryDecision(
       sessions: sessions, deliveries: reborn.map { [$0] } ?? [], settings: TransferSettings())

@@ -88,31 +88,6 @@ final class FileServer: Sendable {
   fileprivate func pause(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.paused.append(resume) } }
 }
 
-/// A port that nobody answers at, and that nobody can have meanwhile: who connects is refused.
-final class DeafPort: Sendable {
-  private let descriptor: Int32
-  let url: String
-
-  init() throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let (descriptor, length) = (descriptor, size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        // Bound and not listened on.
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &size) == 0
-      }
-    }
-    url = "http://127.0.0.1:\(address.sin_port.byteSwapped)/file"
-    if !isBound { throw FileError("127.0.0.1", errno) }
-  }
-
-  deinit { close(descriptor) }
-}
-
 private final class Handler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

@@ -17,26 +17,35 @@ final class TransferScene: Sendable {
   let folder: String
   let database: DatabasePool
   let server: FileServer
+  /// Whether owners run, as Launching knows it.
+  let awake = Mutex(true)
 
-  init(_ behaviour: FileServer.Behaviour) async throws {
+  init(_ behaviour: FileServer.Behaviour, database configuration: Configuration = Configuration()) async throws {
     folder = FileManager.default.temporaryDirectory.path + "/transfers-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    database = try DatabasePool(path: folder + "/host.sqlite")
+    database = try DatabasePool(path: folder + "/host.sqlite", configuration: configuration)
     server = try await FileServer.start(behaviour)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// A life of the host. The one before must have left.
-  func host() async throws -> TransferDaemon {
+  func host(
+    network: NetworkState = NetworkState(), _ change: (inout TransferSettings) -> Void = { _ in }
+  ) async throws -> TransferDaemon {
+    var settings = TransferSettings()
+    change(&settings)
     let connection = bus.connection(.host("iphone"))
     let daemon = try TransferDaemon(
-      folder: folder + "/transfers", database: database, bus: connection, clock: clock, settings: TransferSettings(),
+      folder: folder + "/transfers", database: database, bus: connection, clock: clock, settings: settings,
+      families: AppFamilies(apps: ["com.example"]), isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
       container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" })
     connection.onRequest(OpenSession.self) { try await daemon.open($0, $1) }
     connection.onRequest(CreateTransfer.self) { try await daemon.create($0, $1) }
     connection.onRequest(CancelTransfer.self) { try await daemon.cancel($0, $1) }
-    try await daemon.begin()
+    connection.onRequest(ChangeTransfer.self) { try await daemon.change($0, $1) }
+    connection.onRequest(CloseSession.self) { await daemon.close($0, $1) }
+    try await daemon.begin(network: network)
     _ = try await connection.start()
     return daemon
   }
@@ -58,6 +67,18 @@ final class TransferScene: Sendable {
       if seen == count { return notice }
     }
     return nil
+  }
+
+  var clockState: ClockState { ClockState(now: clock.now, isHeld: true, offset: 0) }
+
+  /// The first changes of resume rate limiters, once there are so many.
+  func limiterChanges(_ count: Int) async throws -> [LimiterChanged] {
+    var changes: [LimiterChanged] = []
+    for await envelope in await bus.watch() where envelope.header.kind == LimiterChanged.kind {
+      changes.append(try BodyCoding.decode(LimiterChanged.self, from: envelope.body))
+      if changes.count == count { break }
+    }
+    return changes
   }
 
   func heard(_ kind: Kind) async { _ = await bus.first { $0.header.kind == kind } }
@@ -95,8 +116,8 @@ final class ModelOwner: Sendable {
   let heard: AsyncStream<Heard>
   private let word: AsyncStream<Void>.Continuation
 
-  init(_ bus: InMemoryBus, _ manner: Manner = .acknowledges) async throws {
-    connection = bus.connection(widget)
+  init(_ bus: InMemoryBus, at address: Address = widget, _ manner: Manner = .acknowledges) async throws {
+    connection = bus.connection(address)
     let (stream, continuation) = AsyncStream.makeStream(of: Heard.self)
     heard = stream
     let silence = AsyncStream.makeStream(of: Void.self)
@@ -131,18 +152,24 @@ final class ModelOwner: Sendable {
 
   /// Creates the session.
   @discardableResult
-  func open(_ configuration: SessionConfiguration = SessionConfiguration()) async throws -> OpenSession.Reply {
-    try await connection.request(
-      OpenSession(identifier: "figures", configuration: configuration), to: .host("iphone"))
+  func open(
+    _ configuration: SessionConfiguration = SessionConfiguration(), named session: String = "figures"
+  ) async throws -> OpenSession.Reply {
+    try await connection.request(OpenSession(identifier: session, configuration: configuration), to: .host("iphone"))
   }
 
-  /// `resume()` of a task.
-  func create(_ task: Int, _ url: String) async throws {
+  /// `resume()` of a task; one with a date asks before it begins.
+  func create(
+    _ task: Int, _ url: String, in session: String = "figures", resumeData: Data? = nil, after date: Date? = nil
+  ) async throws {
     _ = try await connection.request(
       CreateTransfer(
-        session: "figures", taskIdentifier: task, request: TransferRequest(url: url), taskDescription: "note"),
+        session: session, taskIdentifier: task, request: TransferRequest(url: url), taskDescription: "note",
+        resumeData: resumeData, earliestBeginDate: date, asksBeforeDelayedRequest: date != nil),
       to: .host("iphone"))
   }
+
+  func change(_ change: ChangeTransfer) async throws { _ = try await connection.request(change, to: .host("iphone")) }
 
   func next() async -> Heard? { await heard.first { _ in true } }
 }

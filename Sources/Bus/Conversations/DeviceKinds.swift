@@ -15,9 +15,12 @@ package struct NetworkState: Codable, Hashable, Sendable {
   package var path: Path
   /// Bytes a second of all transfers together; as fast as the machine is when `nil`.
   package var rate: Int64?
-  package init(path: Path = .wifi, rate: Int64? = nil) {
+  /// Low Data Mode.
+  package var isConstrained: Bool
+  package init(path: Path = .wifi, rate: Int64? = nil, isConstrained: Bool = false) {
     self.path = path
     self.rate = rate
+    self.isConstrained = isConstrained
   }
 }
 

@@ -100,6 +100,11 @@ package actor Launcher {
     if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
   }
 
+  /// Whether a person has the app in front.
+  package func isInFront(_ app: Address) -> Bool {
+    decision.processes[app]?.assertions.contains(.foreground) ?? false
+  }
+
   /// Which life of this address runs unsuspended, if one does.
   package func awakeLife(of address: Address) -> Life? {
     decision.processes[address].flatMap { $0.state == .running ? $0.life : nil }

@@ -12,13 +12,18 @@ package struct DeliveryDecision: Sendable {
     package var sendsLaunchEvents: Bool
     /// Which life of the owner has the session open.
     package var openIn: UInt32?
+    /// The person ended the app: nobody is launched for what is outstanding until the session is opened again.
+    package var isQuit = false
     package var running: Set<Int> = []
     /// Ended and in no delivery yet, in the order in which they ended.
     package var ended: [Int] = []
 
-    package init(sendsLaunchEvents: Bool, openIn: UInt32? = nil, running: Set<Int> = [], ended: [Int] = []) {
+    package init(
+      sendsLaunchEvents: Bool, openIn: UInt32? = nil, isQuit: Bool = false, running: Set<Int> = [], ended: [Int] = []
+    ) {
       self.sendsLaunchEvents = sendsLaunchEvents
       self.openIn = openIn
+      self.isQuit = isQuit
       self.running = running
       self.ended = ended
     }
@@ -64,6 +69,10 @@ package struct DeliveryDecision: Sendable {
     case began
     /// A process created the session object.
     case opened(SessionKey, sendsLaunchEvents: Bool, generation: UInt32)
+    /// The process that had it open made it invalid, and lives on.
+    case closed(SessionKey, generation: UInt32)
+    /// The person ended the app that the session belongs to: its owner is not launched for the events.
+    case quit(SessionKey)
     case created(TaskKey)
     /// Finished, failed or cancelled.
     case ended(TaskKey)
@@ -91,8 +100,8 @@ package struct DeliveryDecision: Sendable {
     case forget(Delivery)
   }
 
-  package private(set) var sessions: [SessionKey: Session]
-  package private(set) var deliveries: [UUID: Delivery]
+  package private(set) var sessions: Tracked<SessionKey, Session>
+  package private(set) var deliveries: Tracked<UUID, Delivery>
   private let settings: TransferSettings
   private let makeID: @Sendable () -> UUID
 
@@ -100,10 +109,15 @@ package struct DeliveryDecision: Sendable {
     sessions: [SessionKey: Session] = [:], deliveries: [Delivery] = [], settings: TransferSettings,
     makeID: @escaping @Sendable () -> UUID = { UUID() }
   ) {
-    self.sessions = sessions
-    self.deliveries = Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first }
+    self.sessions = Tracked(sessions)
+    self.deliveries = Tracked(Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first })
     self.settings = settings
     self.makeID = makeID
+  }
+
+  /// What is to be written: the sessions and deliveries that were touched since the last call.
+  package mutating func takeTouched() -> (sessions: Set<SessionKey>, deliveries: Set<UUID>) {
+    (sessions.takeTouched(), deliveries.takeTouched())
   }
 
   /// When `instantCame` is due.
@@ -120,6 +134,12 @@ package struct DeliveryDecision: Sendable {
       return sessions.keys.flatMap { propose($0) } + ids { !$0.isUnderWay }.flatMap { want($0, now) }
     case .opened(let key, let sendsLaunchEvents, let generation):
       return opened(key, sendsLaunchEvents, generation, now)
+    case .closed(let key, let generation):
+      if sessions[key]?.openIn == generation { sessions[key]?.openIn = nil }
+      return []
+    case .quit(let key):
+      sessions[key]?.isQuit = true
+      return []
     case .created(let task):
       sessions[task.session]?.running.insert(task.identifier)
       return []
@@ -149,6 +169,7 @@ package struct DeliveryDecision: Sendable {
     var session = sessions[key] ?? Session(sendsLaunchEvents: sendsLaunchEvents)
     session.sendsLaunchEvents = sendsLaunchEvents
     session.openIn = generation
+    session.isQuit = false
     sessions[key] = session
     for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
       deliveries[id]?.isOpenedMeanwhile = true
@@ -181,7 +202,7 @@ package struct DeliveryDecision: Sendable {
   }
 
   private func wantAnswer(_ key: SessionKey) -> Answer {
-    let launches = sessions[key]?.sendsLaunchEvents ?? true
+    let launches = sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true
     return .intent(.wantAwake(key.owner, because: key.assertion, launches: launches))
   }
 

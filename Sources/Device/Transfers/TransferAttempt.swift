@@ -18,7 +18,7 @@ struct TransferAttempt: Sendable {
   /// Where the body of the response goes.
   let path: String
   let network: TransferNetwork
-  /// Told what happens, in order; how much has come or gone at most a few times a second.
+  /// Told what happens, in order; how much has come or gone with each piece.
   let report: @Sendable (AttemptEvent) -> Void
   /// Puts the head of a response on disk, before the first byte of a body that is worth being resumed.
   let setHead: @Sendable (TransferResponse?, String?) async throws -> Void
@@ -164,8 +164,8 @@ struct TransferAttempt: Sendable {
   private func receive(
     _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
   ) async throws {
-    var pace = Pace()
-    var bytes = try file.size()
+    let first = try file.size()
+    var bytes = first
     for try await var piece in response.body {
       watch.touch()
       while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
@@ -174,12 +174,12 @@ struct TransferAttempt: Sendable {
         try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
         try file.append(slice)
         bytes += Int64(slice.readableBytes)
-        if pace.isDue { report(.received(bytes, of: head.expectedLength)) }
+        report(.received(bytes, of: head.expectedLength))
       }
     }
     // A body whose reader was cancelled ends as if it were whole.
     try Task.checkCancellation()
-    report(.received(bytes, of: head.expectedLength))
+    if bytes == first { report(.received(bytes, of: head.expectedLength)) }
   }
 }
 
@@ -213,19 +213,4 @@ struct AttemptResult: Sendable {
 /// What `setHead` threw.
 struct HeadNotStored: Error {
   let error: any Error
-}
-
-/// At most four times a second.
-struct Pace {
-  private var last = ContinuousClock.now
-
-  /// Whether it is time to speak again; the time counts from then on.
-  var isDue: Bool {
-    mutating get {
-      let now = ContinuousClock.now
-      guard now - last >= .milliseconds(250) else { return false }
-      last = now
-      return true
-    }
-  }
 }

@@ -96,17 +96,16 @@ extension TransferDaemon {
   /// this one is whole. The earlier stay as long as the life that has them: it may be at work on what another life of the
   /// host handed over, and then does not look at this.
   private func outcomes(of delivery: DeliveryDecision.Delivery) async throws -> [TaskOutcome] {
-    let tasks = try store.tasks(of: delivery.session)
     var outcomes: [TaskOutcome] = []
     for identifier in delivery.tasks {
-      guard let task = tasks.first(where: { $0.key.identifier == identifier }) else { continue }
+      guard let task = try store.task(TaskKey(session: delivery.session, identifier: identifier)) else { continue }
       let file = path(task.key)
       let bytes = WholeFile.size(file)
-      let snapshot = TaskSnapshot(
-        taskIdentifier: identifier, request: task.request, taskDescription: task.description, bytesReceived: bytes,
-        bytesExpected: task.response?.expectedLength ?? -1)
       let copy = task.failure == nil ? try await self.copy(file, for: delivery) : nil
-      outcomes.append(TaskOutcome(task: snapshot, response: task.response, file: copy, failure: task.failure))
+      outcomes.append(
+        TaskOutcome(
+          task: task.snapshot(bytes: bytes), response: task.response, file: copy, failure: task.failure,
+          metrics: task.metrics))
     }
     return outcomes
   }
@@ -162,7 +161,7 @@ extension TransferDaemon {
     let copies = try store.orphanedCopies()
     for copy in copies { unlink(copy) }
     try store.forgetCopies(copies)
-    let known = Set(try store.tasks().map { path($0.key) })
+    let known = Set(try store.taskKeys().map { path($0.key) })
     for file in partFiles() where !known.contains(file) { unlink(file) }
   }
 }

@@ -6,8 +6,11 @@ package import Timekeeping
 
 /// The keeper of Transfers: the background transfer daemon of a device.
 ///
-/// A task is on disk before `create` returns. It downloads whoever lives or dies, also when the bus is away, and goes
-/// on where its file ends after the host's own death. Its events are handed over until they are acknowledged.
+/// A task is on disk before `create` returns. It loads whoever lives or dies, also when the bus is away, and goes on
+/// where its file ends after the host's own death. Its events are handed over until they are acknowledged.
+///
+/// Two values decide: `LoadingDecision` which task loads and what the others wait for, `DeliveryDecision` when events are
+/// handed over. The database has each fact before anyone is told of it.
 package actor TransferDaemon {
   /// In order; one reader.
   package nonisolated let intents: AsyncStream<TransferIntent>
@@ -15,151 +18,146 @@ package actor TransferDaemon {
   let store: TransferStore
   let bus: any BusConnection
   let clock: any DeviceClock
+  let settings: TransferSettings
+  let families: AppFamilies
   let container: @Sendable (Address) -> String?
   let deliverTo: @Sendable (Address) -> Address
+  let counter: TransferCounter
+  /// What resume data goes on from.
+  let parts: KeptParts
   private let folder: String
   let network = TransferNetwork()
-  private let resumePause: Double
+  var configurations: [SessionKey: SessionConfiguration]
   private(set) var decision: DeliveryDecision
-  private var downloads: [TaskKey: Task<Void, Never>] = [:]
+  private(set) var loading: LoadingDecision
+  private var kept: KeptDeliveries
+  var attempts: [TaskKey: Task<Void, Never>] = [:]
+  /// Tasks whose owner is to be asked before they begin, and those of them that it is being asked about.
+  var questionsToOwners: [Address: Set<TaskKey>] = [:]
+  var begins: [TaskKey: Task<Void, Never>] = [:]
+  var challenged = ChallengedTasks()
   var handOvers: [UUID: Task<Void, Never>] = [:]
   var questions: [UUID: Task<Void, Never>] = [:]
-  /// The database cannot be written: from then on nothing is done that it does not know of.
-  private var isBroken = false
+  /// The database cannot be written, or the host leaves: from then on nothing is begun.
+  private(set) var isOver = false
   private var timer: (instant: Date, task: Task<Void, Never>)?
 
   /// Reads what the last life of the host knew; nothing moves before `begin()`.
   ///
   /// - Parameters:
   ///   - folder: where the part files are.
+  ///   - families: which app an extension belongs to.
+  ///   - isAwake: whether an owner runs now, so that it can hear how far its tasks are.
   ///   - container: the folder of an owner, in which it is given its copies.
   ///   - deliverTo: where the events of an owner are sent: to the owner. Another function is a broken build.
   /// - Throws: what the database says.
   package init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
-    settings: TransferSettings, container: @escaping @Sendable (Address) -> String?,
+    settings: TransferSettings, families: AppFamilies = AppFamilies(),
+    isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
+    container: @escaping @Sendable (Address) -> String?,
     deliverTo: @escaping @Sendable (Address) -> Address = { $0 }
   ) throws {
     self.folder = folder
-    self.resumePause = settings.resumePause
+    parts = KeptParts(folder: folder + "/kept")
     self.store = try TransferStore(database)
     self.bus = bus
     self.clock = clock
+    self.settings = settings
+    self.families = families
     self.container = container
     self.deliverTo = deliverTo
-    self.decision = try store.decision(settings)
+    counter = TransferCounter(bus, perSecond: settings.countsPerSecond, isAwake: isAwake)
+    let configurations = try store.configurations()
+    self.configurations = configurations
+    let decision = try store.decision(settings)
+    self.decision = decision
+    kept = KeptDeliveries(decision)
+    loading = LoadingDecision(
+      sessions: configurations.mapValues(LoadingDecision.Terms.init),
+      transfers: try store.unendedTasks().map(\.transfer),
+      limiters: try store.limiters(), settings: settings, families: families)
     (self.intents, self.outlet) = AsyncStream.makeStream(of: TransferIntent.self)
   }
 
-  /// Goes on with every download that has not ended, and asks for the owners whose events wait. Needs no bus.
-  package func begin() throws {
+  /// Goes on with every task that has not ended, and asks for the owners whose events wait. Needs no bus.
+  ///
+  /// - Parameter network: how it is; a task that may not use it waits.
+  package func begin(network: NetworkState = NetworkState()) throws {
     try removeOrphans()
-    for task in try store.tasks() where !task.hasEnded { download(task.key) }
-    take(.began)
+    parts.remove(before: clock.now.addingTimeInterval(-settings.keepsParts))
+    counter.begin()
+    setNetwork(network)
+    take(LoadingDecision.Event.began)
+    take(DeliveryDecision.Event.began)
   }
 
-  /// Stops the downloads where they are and hands nothing over any more; the next life goes on. The last call.
+  /// Stops the loading tasks where they are and hands nothing over any more; the next life goes on. The last call.
   package func leave() async {
+    isOver = true
     timer?.task.cancel()
-    for task in downloads.values { task.cancel() }
+    counter.leave()
+    for task in attempts.values { task.cancel() }
+    for task in begins.values { task.cancel() }
     for task in handOvers.values { task.cancel() }
     for task in questions.values { task.cancel() }
-    for task in downloads.values { await task.value }
+    for task in attempts.values { await task.value }
     outlet.finish()
     await network.shutdown()
   }
 
-  // MARK: What owners say
-
-  /// `session.open`: from now on the session's events can be handed to this life.
-  package func open(_ request: OpenSession, _ from: Received) throws -> OpenSession.Reply {
-    let key = SessionKey(owner: from.source, identifier: request.identifier)
-    try store.open(key, request.configuration)
-    take(
-      .opened(
-        key, sendsLaunchEvents: request.configuration.sessionSendsLaunchEvents, generation: from.sourceGeneration))
-    let tasks = try store.tasks(of: key).map { task in
-      TaskSnapshot(
-        taskIdentifier: task.key.identifier, request: task.request, taskDescription: task.description,
-        bytesReceived: WholeFile.size(path(task.key)), bytesExpected: task.response?.expectedLength ?? -1)
-    }
-    let next = try store.nextTaskIdentifier(of: key)
-    let reply = OpenSession.Reply(nextTaskIdentifier: next, tasks: tasks)
-    guard let file = try overflow(of: reply, tasks, for: key.owner, UUID()) else { return reply }
-    return OpenSession.Reply(nextTaskIdentifier: next, tasks: [], tasksFile: file)
-  }
-
-  /// `transfer.create`: the task is on disk when this returns. The same task a second time is answered alike.
-  ///
-  /// - Throws: `no-such-session` (definite) when no process ever created the session; what the database says.
-  package func create(_ request: CreateTransfer, _ from: Received) throws -> Done {
-    let session = SessionKey(owner: from.source, identifier: request.session)
-    guard try store.configuration(of: session) != nil else {
-      throw BusError(.noSuchSession, "\(from.source) has not created the session \(request.session)")
-    }
-    let key = TaskKey(session: session, identifier: request.taskIdentifier)
-    let task = StoredTask(
-      key: key, request: request.request, description: request.taskDescription, created: clock.now, hasEnded: false)
-    if try store.insert(task) {
-      take(.created(key))
-      download(key)
-    }
-    return Done()
-  }
-
-  /// `transfer.cancel`: the task ends with -999. A task that has ended stays as it is.
-  package func cancel(_ request: CancelTransfer, _ from: Received) throws -> CancelTransfer.Reply {
-    let key = TaskKey(
-      session: SessionKey(owner: from.source, identifier: request.session), identifier: request.taskIdentifier)
-    guard let task = try store.task(key), !task.hasEnded else { return CancelTransfer.Reply() }
-    downloads.removeValue(forKey: key)?.cancel()
-    end(key, response: nil, failure: TransferFailure(code: -999, message: "cancelled"))
-    return CancelTransfer.Reply()
-  }
-
-  // MARK: What Launching says
+  // MARK: What the rest of the host says
 
   /// The owner runs. `woken`: it was launched or resumed a moment ago.
   package func awake(_ owner: Address, generation: UInt32, woken: Bool) {
     take(.awake(owner, generation: generation, woken: woken))
+    askOwner(owner)
+    challenged.awake(owner, woken: woken)
   }
 
-  /// A life of the owner is over. Its downloads go on.
+  /// A life of the owner is over. Its tasks go on.
   package func ended(_ owner: Address, generation: UInt32) {
     removeCopies(of: owner, generation)
     take(.lifeEnded(owner, generation: generation))
   }
 
-  /// What `ps` prints.
-  package func status() throws -> [SessionStatus] {
-    let tasks = Dictionary(grouping: try store.tasks(), by: \.key.session)
-    return decision.sessions.keys.sorted { ($0.owner.text, $0.identifier) < ($1.owner.text, $1.identifier) }.map {
-      key in
-      let own = tasks[key] ?? []
-      return SessionStatus(
-        owner: key.owner, session: key.identifier, running: own.count { !$0.hasEnded },
-        undelivered: own.count { $0.hasEnded }, bytesReceived: own.reduce(0) { $0 + WholeFile.size(path($1.key)) })
-    }
+  /// A person brought an app to the front, or it left it: what it creates in front is not discretionary and does not wait
+  /// for the resume rate limiter, which is reset.
+  package func setFront(_ app: Address, _ isInFront: Bool) { take(.front(app, isInFront)) }
+
+  /// The network changed. What loads is stopped where it is, and goes on as soon as the network will do.
+  package func setNetwork(_ state: NetworkState) {
+    network.throttle.setRate(state.rate)
+    take(LoadingDecision.Event.network(state))
   }
 
   // MARK: Deciding
 
   func take(_ event: DeliveryDecision.Event) {
-    guard !isBroken else { return }
-    let before = decision
+    guard !isOver else { return }
     let answers = decision.take(event, now: clock.now)
     do {
-      try store.save(decision, since: before)
+      try store.save(&decision, &kept)
     } catch {
       // What it answered is not done: a file whose row is still there must be there too.
       return broken(error)
+    }
+    // The limiter is raised before the handler is called (observed).
+    if case .awake(let owner, _, woken: true) = event, answers.contains(where: \.isDelivery) || isToBeAsked(owner) {
+      take(LoadingDecision.Event.woken(owner))
     }
     for answer in answers { perform(answer) }
     setTimer()
   }
 
+  func take(_ event: LoadingDecision.Event) {
+    guard !isOver else { return }
+    for answer in loading.take(event, now: clock.now) { perform(answer) }
+    setTimer()
+  }
+
   func broken(_ error: any Error) {
-    isBroken = true
+    isOver = true
     outlet.yield(.broken("the transfers cannot be written: \(error)"))
   }
 
@@ -185,7 +183,7 @@ package actor TransferDaemon {
   }
 
   private func setTimer() {
-    let instant = decision.nextInstant(after: clock.now)
+    let instant = [decision.nextInstant(after: clock.now), loading.nextInstant].compactMap(\.self).min()
     guard instant != timer?.instant else { return }
     timer?.task.cancel()
     timer = instant.map { instant in
@@ -200,10 +198,11 @@ package actor TransferDaemon {
   private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
-    take(.instantCame)
+    take(LoadingDecision.Event.instantCame)
+    take(DeliveryDecision.Event.instantCame)
   }
 
-  // MARK: Downloading
+  // MARK: Files
 
   func path(_ key: TaskKey) -> String {
     let session = WholeFile.name(for: key.session.identifier)
@@ -214,81 +213,6 @@ package actor TransferDaemon {
   func partFiles() -> [String] {
     let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(".part") }.map { "\(folder)/\($0)" }
-  }
-
-  private func download(_ key: TaskKey) {
-    downloads[key] = Task {
-      do {
-        try await run(key)
-      } catch {
-        if !Task.isCancelled { broken(error) }
-      }
-      if !Task.isCancelled { downloads[key] = nil }
-    }
-  }
-
-  /// Tries until the file is whole, the error is for good, the time is up or the task is cancelled.
-  private func run(_ key: TaskKey) async throws {
-    guard let stored = try store.task(key), let configuration = try store.configuration(of: key.session) else { return }
-    let file = path(key)
-    let attempt = TransferAttempt(
-      request: stored.request, configuration: configuration, path: file, network: network,
-      report: { [bus] event in
-        switch event {
-        case .started: TransferDaemon.record(bus, key, .started, 0)
-        case .resumed(let bytes): TransferDaemon.record(bus, key, .resumed, bytes)
-        case .restarted: TransferDaemon.record(bus, key, .restarted, 0)
-        case .redirected, .sent, .received: break
-        }
-      },
-      setHead: { [store] response, validator in try store.setHead(response, validator: validator, of: key) })
-    let end = stored.created.addingTimeInterval(configuration.timeoutIntervalForResource)
-    var failures = 0
-    while !Task.isCancelled {
-      let bytes = WholeFile.size(file)
-      do {
-        guard let task = try store.task(key), !task.hasEnded else { return }
-        let known = TransferAttempt.Known(response: task.response, validator: task.validator)
-        let remaining = end.timeIntervalSince(clock.now)
-        guard remaining > 0 else { throw TransferFault(.timedOut, "the request timed out", next: .never) }
-        let result = try await attempt.perform(knowing: known, within: remaining)
-        try Task.checkCancellation()
-        return self.end(key, response: result.response, failure: nil, result.sha256)
-      } catch let fault as TransferFault {
-        guard !Task.isCancelled else { return }
-        switch fault.next {
-        case .never: return self.end(key, response: nil, failure: fault.failure)
-        case .atOnce: continue
-        case .later:
-          failures = WholeFile.size(file) > bytes ? 1 : failures + 1
-          await pause(after: failures, until: end, key, "\(fault)")
-        }
-      } catch let error as HeadNotStored {
-        throw error.error
-      }
-    }
-  }
-
-  private func pause(after failures: Int, until end: Date, _ key: TaskKey, _ reason: String) async {
-    let seconds = Backoff(first: resumePause, limit: max(60, resumePause)).pause(after: failures)
-    TransferDaemon.record(bus, key, .retrying, WholeFile.size(path(key)), "\(reason); again in \(Int(seconds)) s")
-    try? await clock.sleep(until: min(end, clock.now.addingTimeInterval(seconds)))
-  }
-
-  /// The task is over: on disk first, then known to the decision.
-  private func end(
-    _ key: TaskKey, response: TransferResponse?, failure: TransferFailure?, _ digest: String? = nil
-  ) {
-    let bytes = WholeFile.size(path(key))
-    do {
-      try store.setEnded(key, response: response, failure: failure)
-      let step: TransferProgress.Step = failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
-      let detail = failure?.message ?? response.map { "HTTP \($0.status)" }
-      TransferDaemon.record(bus, key, step, bytes, detail, digest)
-    } catch {
-      return broken(error)
-    }
-    take(.ended(key))
   }
 
   nonisolated static func record(
@@ -302,7 +226,10 @@ package actor TransferDaemon {
   }
 }
 
-extension BusError.Code {
-  /// The sender never created this background session.
-  package static let noSuchSession = BusError.Code("no-such-session")
+extension DeliveryDecision.Answer {
+  /// Whether something is handed over.
+  fileprivate var isDelivery: Bool {
+    if case .deliver = self { return true }
+    return false
+  }
 }

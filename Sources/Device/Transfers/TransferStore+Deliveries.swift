@@ -2,6 +2,26 @@ import Conversations
 import Foundation
 import GRDB
 
+/// What the database holds of the decision about deliveries, so that only what differs is written.
+struct KeptDeliveries: Sendable {
+  struct Session: Sendable, Equatable {
+    var openIn: UInt32?
+    var isQuit: Bool
+    init(_ session: DeliveryDecision.Session) {
+      openIn = session.openIn
+      isQuit = session.isQuit
+    }
+  }
+
+  var sessions: [SessionKey: Session]
+  var deliveries: [UUID: DeliveryDecision.Delivery]
+
+  init(_ decision: DeliveryDecision) {
+    sessions = decision.sessions.all.mapValues(Session.init)
+    deliveries = decision.deliveries.all
+  }
+}
+
 extension TransferStore {
   /// The decision as the last life of the host left it.
   func decision(_ settings: TransferSettings) throws -> DeliveryDecision {
@@ -17,14 +37,14 @@ extension TransferStore {
         let configuration = try BodyCoding.decode(
           SessionConfiguration.self, from: Array(row["configuration"] as Data))
         sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryDecision.Session(
-          sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"])
+          sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"], isQuit: row["quit"])
       }
     }
-    for task in try tasks() where !delivered.contains(task.key) {
-      if task.hasEnded {
-        sessions[task.key.session]?.ended.append(task.key.identifier)
+    for (key, hasEnded) in try taskKeys() where !delivered.contains(key) {
+      if hasEnded {
+        sessions[key.session]?.ended.append(key.identifier)
       } else {
-        sessions[task.key.session]?.running.insert(task.key.identifier)
+        sessions[key.session]?.running.insert(key.identifier)
       }
     }
     return DeliveryDecision(sessions: sessions, deliveries: deliveries, settings: settings)
@@ -49,21 +69,26 @@ extension TransferStore {
     }
   }
 
-  /// Writes what has changed since `before`, in one transaction. A delivery that is gone takes its tasks with it.
-  func save(_ now: DeliveryDecision, since before: DeliveryDecision) throws {
-    let sessions = now.sessions.filter { before.sessions[$0.key]?.openIn != $0.value.openIn }
-    let changed = now.deliveries.values.filter { before.deliveries[$0.id] != $0 }
-    let gone = before.deliveries.values.filter { now.deliveries[$0.id] == nil }
+  /// Writes what has changed of what was touched, in one transaction. A delivery that is gone takes its tasks with it.
+  func save(_ decision: inout DeliveryDecision, _ kept: inout KeptDeliveries) throws {
+    let touched = decision.takeTouched()
+    let sessions = touched.sessions.compactMap { key in
+      decision.sessions[key].map { (key: key, now: KeptDeliveries.Session($0)) }
+    }.filter { kept.sessions[$0.key] != $0.now }
+    let changed = touched.deliveries.compactMap { decision.deliveries[$0] }.filter { kept.deliveries[$0.id] != $0 }
+    let gone = touched.deliveries.filter { decision.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     try database.write { db in
       for (key, session) in sessions {
-        try db.execute(
-          sql: "UPDATE sessions SET openIn = ? WHERE owner = ? AND identifier = ?",
-          arguments: [session.openIn, key.owner.text, key.identifier])
+        try db.cachedStatement(sql: "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?")
+          .execute(arguments: [session.openIn, session.isQuit, key.owner.text, key.identifier])
       }
       for delivery in changed { try TransferStore.write(delivery, db) }
       for delivery in gone { try TransferStore.remove(delivery, db) }
     }
+    for (key, session) in sessions { kept.sessions[key] = session }
+    for delivery in changed { kept.deliveries[delivery.id] = delivery }
+    for delivery in gone { kept.deliveries[delivery.id] = nil }
   }
 
   private static func write(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
@@ -82,10 +107,9 @@ extension TransferStore {
 
   private static func remove(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
     try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
+    let removal = try db.cachedStatement(sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?")
     for task in delivery.tasks {
-      try db.execute(
-        sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
-        arguments: [delivery.session.owner.text, delivery.session.identifier, task])
+      try removal.execute(arguments: [delivery.session.owner.text, delivery.session.identifier, task])
     }
   }
 
@@ -93,10 +117,7 @@ extension TransferStore {
 
   /// Remembers a copy before it is made, so that none outlives its delivery unseen.
   func addCopy(_ path: String, of delivery: UUID) throws {
-    try database.write { db in
-      try db.execute(
-        sql: "INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", arguments: [path, delivery.uuidString])
-    }
+    try write("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.uuidString])
   }
 
   func copies(of delivery: UUID) throws -> [String] {
@@ -114,7 +135,8 @@ extension TransferStore {
 
   func forgetCopies(_ paths: [String]) throws {
     try database.write { db in
-      for path in paths { try db.execute(sql: "DELETE FROM copies WHERE path = ?", arguments: [path]) }
+      let removal = try db.cachedStatement(sql: "DELETE FROM copies WHERE path = ?")
+      for path in paths { try removal.execute(arguments: [path]) }
     }
   }
 }

@@ -2,19 +2,8 @@ import Conversations
 import Foundation
 import GRDB
 
-/// A task as it is on disk.
-struct StoredTask: Sendable {
-  let key: TaskKey
-  let request: TransferRequest
-  let description: String?
-  let created: Date
-  var hasEnded: Bool
-  var response: TransferResponse?
-  var validator: String?
-  var failure: TransferFailure?
-}
-
-/// Sessions, tasks, deliveries and the copies that were handed out, on disk.
+/// Sessions, tasks, deliveries, limiters and the copies that were handed out, on disk. What is done for each task looks
+/// up rows by key, however many there are.
 struct TransferStore: Sendable {
   let database: any DatabaseWriter
 
@@ -22,6 +11,7 @@ struct TransferStore: Sendable {
     self.database = database
     var migrator = DatabaseMigrator()
     migrator.registerMigration("transfers-1", migrate: TransferStore.createTables)
+    migrator.registerMigration("transfers-2", migrate: TransferStore.addScheduling)
     try migrator.migrate(database)
   }
 
@@ -43,25 +33,54 @@ struct TransferStore: Sendable {
         """)
   }
 
-  // MARK: Sessions and tasks
-
-  func open(_ key: SessionKey, _ configuration: SessionConfiguration) throws {
-    try database.write { db in
-      try db.execute(
-        sql: """
-          INSERT INTO sessions (owner, identifier, configuration) VALUES (?, ?, ?)
-          ON CONFLICT (owner, identifier) DO UPDATE SET configuration = excluded.configuration
-          """,
-        arguments: [key.owner.text, key.identifier, Data(try BodyCoding.encode(configuration))])
-    }
+  private static func addScheduling(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE sessions ADD COLUMN quit BOOLEAN NOT NULL DEFAULT FALSE;
+        ALTER TABLE tasks ADD COLUMN type TEXT NOT NULL DEFAULT 'download';
+        ALTER TABLE tasks ADD COLUMN file TEXT;
+        ALTER TABLE tasks ADD COLUMN newRequest BLOB;
+        ALTER TABLE tasks ADD COLUMN background BOOLEAN NOT NULL DEFAULT TRUE;
+        ALTER TABLE tasks ADD COLUMN priority REAL NOT NULL DEFAULT 0.5;
+        ALTER TABLE tasks ADD COLUMN earliestBegin REAL;
+        ALTER TABLE tasks ADD COLUMN asks BOOLEAN NOT NULL DEFAULT FALSE;
+        ALTER TABLE tasks ADD COLUMN suspended BOOLEAN NOT NULL DEFAULT FALSE;
+        ALTER TABLE tasks ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN notBefore REAL;
+        ALTER TABLE tasks ADD COLUMN expectsToSend INTEGER NOT NULL DEFAULT -1;
+        ALTER TABLE tasks ADD COLUMN expectsToReceive INTEGER NOT NULL DEFAULT -1;
+        ALTER TABLE tasks ADD COLUMN ended REAL;
+        ALTER TABLE tasks ADD COLUMN currentRequest BLOB;
+        ALTER TABLE tasks ADD COLUMN redirects INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tasks ADD COLUMN bytesSent INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX tasksByEnd ON tasks (endedOrder);
+        CREATE INDEX copiesByDelivery ON copies (delivery);
+        CREATE TABLE limiters (
+          account TEXT PRIMARY KEY, owner TEXT NOT NULL, delay REAL NOT NULL, since REAL NOT NULL, until REAL NOT NULL);
+        """)
   }
 
-  func configuration(of key: SessionKey) throws -> SessionConfiguration? {
+  // MARK: Sessions
+
+  func open(_ key: SessionKey, _ configuration: SessionConfiguration) throws {
+    try write(
+      """
+      INSERT INTO sessions (owner, identifier, configuration) VALUES (?, ?, ?)
+      ON CONFLICT (owner, identifier) DO UPDATE SET configuration = excluded.configuration
+      """, [key.owner.text, key.identifier, Data(try BodyCoding.encode(configuration))])
+  }
+
+  func configurations() throws -> [SessionKey: SessionConfiguration] {
     try database.read { db in
-      try Data.fetchOne(
-        db, sql: "SELECT configuration FROM sessions WHERE owner = ? AND identifier = ?",
-        arguments: [key.owner.text, key.identifier])
-    }.map { try BodyCoding.decode(SessionConfiguration.self, from: Array($0)) }
+      var found: [SessionKey: SessionConfiguration] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT owner, identifier, configuration FROM sessions") {
+        guard let owner = Address(row["owner"]) else { continue }
+        found[SessionKey(owner: owner, identifier: row["identifier"])] = try BodyCoding.decode(
+          SessionConfiguration.self, from: Array(row["configuration"] as Data))
+      }
+      return found
+    }
   }
 
   func nextTaskIdentifier(of key: SessionKey) throws -> Int {
@@ -72,86 +91,34 @@ struct TransferStore: Sendable {
     } ?? 1
   }
 
-  /// Puts a task on disk.
-  ///
-  /// - Returns: `false` when it was there.
-  func insert(_ task: StoredTask) throws -> Bool {
-    let key = task.key
-    let names = [key.session.owner.text, key.session.identifier]
-    return try database.write { db in
-      try db.execute(
-        sql: """
-          INSERT OR IGNORE INTO tasks (owner, session, task, request, description, created) VALUES (?, ?, ?, ?, ?, ?)
-          """,
-        arguments: [
-          names[0], names[1], key.identifier, Data(try BodyCoding.encode(task.request)), task.description,
-          task.created.timeIntervalSince1970,
-        ])
-      guard db.changesCount > 0 else { return false }
-      try db.execute(
-        sql: """
-          UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?
-          """,
-        arguments: [key.identifier + 1, names[0], names[1]])
-      return true
-    }
-  }
+  // MARK: Limiters
 
-  /// The tasks that were resumed and not acknowledged, in the order of their identifiers.
-  func tasks(of key: SessionKey? = nil) throws -> [StoredTask] {
+  func limiters() throws -> [String: LoadingDecision.Limiter] {
     try database.read { db in
-      let rows =
-        if let key {
-          try Row.fetchAll(
-            db, sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? ORDER BY task",
-            arguments: [key.owner.text, key.identifier])
-        } else {
-          try Row.fetchAll(db, sql: "SELECT * FROM tasks ORDER BY owner, session, endedOrder, task")
-        }
-      return try rows.compactMap(TransferStore.task)
+      var found: [String: LoadingDecision.Limiter] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM limiters") {
+        guard let owner = Address(row["owner"]) else { continue }
+        found[row["account"]] = LoadingDecision.Limiter(
+          owner: owner, delay: row["delay"], since: Date(timeIntervalSince1970: row["since"]),
+          until: Date(timeIntervalSince1970: row["until"]))
+      }
+      return found
     }
   }
 
-  func task(_ key: TaskKey) throws -> StoredTask? {
-    try tasks(of: key.session).first { $0.key == key }
+  /// Writes the limiter of an account; one that is off has no row.
+  func setLimiter(_ limiter: LoadingDecision.Limiter, of account: String) throws {
+    guard limiter.delay > 0 else { return try write("DELETE FROM limiters WHERE account = ?", [account]) }
+    try write(
+      "INSERT OR REPLACE INTO limiters (account, owner, delay, since, until) VALUES (?, ?, ?, ?, ?)",
+      [
+        account, limiter.owner.text, limiter.delay, limiter.since.timeIntervalSince1970,
+        limiter.until.timeIntervalSince1970,
+      ])
   }
 
-  private static func task(_ row: Row) throws -> StoredTask? {
-    guard let owner = Address(row["owner"]) else { return nil }
-    let request: Data = row["request"]
-    let response: Data? = row["response"]
-    let failure: Data? = row["failure"]
-    let order: Int? = row["endedOrder"]
-    return StoredTask(
-      key: TaskKey(session: SessionKey(owner: owner, identifier: row["session"]), identifier: row["task"]),
-      request: try BodyCoding.decode(TransferRequest.self, from: Array(request)), description: row["description"],
-      created: Date(timeIntervalSince1970: row["created"]), hasEnded: order != nil,
-      response: try response.map { try BodyCoding.decode(TransferResponse.self, from: Array($0)) },
-      validator: row["validator"],
-      failure: try failure.map { try BodyCoding.decode(TransferFailure.self, from: Array($0)) })
-  }
-
-  /// The head of a response came, or what was known of one is worth nothing any longer.
-  func setHead(_ response: TransferResponse?, validator: String?, of key: TaskKey) throws {
-    let body = try response.map { Data(try BodyCoding.encode($0)) }
-    try update("response = ?, validator = ?", [body, validator], key)
-  }
-
-  func setEnded(_ key: TaskKey, response: TransferResponse?, failure: TransferFailure?) throws {
-    let failure = try failure.map { Data(try BodyCoding.encode($0)) }
-    let response = try response.map { Data(try BodyCoding.encode($0)) }
-    try update(
-      """
-      response = coalesce(?, response), failure = ?,
-      endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
-      """, [response, failure], key)
-  }
-
-  private func update(_ assignments: String, _ values: StatementArguments, _ key: TaskKey) throws {
-    try database.write { db in
-      try db.execute(
-        sql: "UPDATE tasks SET \(assignments) WHERE owner = ? AND session = ? AND task = ?",
-        arguments: values + [key.session.owner.text, key.session.identifier, key.identifier])
-    }
+  /// One statement in a transaction of its own.
+  func write(_ sql: String, _ arguments: StatementArguments) throws {
+    try database.write { db in try db.cachedStatement(sql: sql).execute(arguments: arguments) }
   }
 }

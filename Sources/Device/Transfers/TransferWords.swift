@@ -1,5 +1,6 @@
 package import Conversations
 import Foundation
+import Timekeeping
 
 /// Who a background session belongs to: the process that created it, and its identifier. The owner's address carries
 /// the device and the bundle identifier.
@@ -37,25 +38,4 @@ package enum TransferIntent: Sendable, Equatable {
   case evict(Address, generation: UInt32, why: String)
   /// The database of the room cannot be written any longer: the host must not go on.
   case broken(String)
-}
-
-/// The rules that Apple does not state. Seconds. Source of the values: ours (Documentation/fidelity.md).
-package struct TransferSettings: Sendable {
-  /// From the hand-over of the events to the acknowledgement.
-  package var completionDeadline: Double
-  /// After a hand-over that was not acknowledged in time, doubling.
-  package var redeliveryPause: Double
-  /// Unacknowledged hand-overs after which the events are held until a process creates the session.
-  package var deliveryTries: Int
-  /// After an attempt to download that failed, doubling to 60 s.
-  package var resumePause: Double
-
-  package init(
-    completionDeadline: Double = 30, redeliveryPause: Double = 60, deliveryTries: Int = 5, resumePause: Double = 1
-  ) {
-    self.resumePause = resumePause
-    self.completionDeadline = completionDeadline
-    self.redeliveryPause = redeliveryPause
-    self.deliveryTries = deliveryTries
-  }
 }

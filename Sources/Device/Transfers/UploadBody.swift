@@ -26,14 +26,13 @@ struct UploadBody: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     fileprivate let body: UploadBody
     private var offset: Int64 = 0
-    private var pace = Pace()
 
     fileprivate init(body: UploadBody) { self.body = body }
 
     mutating func next() async throws -> ByteBuffer? {
       // What went before has been taken.
       body.watch.touch()
-      if offset == body.length || pace.isDue { body.report(.sent(offset, of: body.length)) }
+      body.report(.sent(offset, of: body.length))
       guard offset < body.length else { return nil }
       let count = Int(Swift.min(body.length - offset, Int64(body.throttle.slice), 1 << 17))
       let (throttle, watch) = (body.throttle, body.watch)

@@ -51,6 +51,26 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var redeliveries: Int = 5
     /// An interrupted transfer is resumed after this long; doubled each time.
     package var resumeAfter: Duration = .seconds(1)
+    /// Tasks of background sessions that load at the same time on the device.
+    package var maximumLoads: Int = 64
+    /// A discretionary task waits for Wi-Fi.
+    package var discretionaryNeedsWiFi: Bool = true
+    /// What an extension creates is discretionary, as what an app creates behind the front is.
+    package var widgetTransfersAreDiscretionary: Bool = false
+    /// The first delay of the resume rate limiter, doubled by each wake; 0 turns it off.
+    package var limiterFirst: Duration = .seconds(60)
+    /// The limiter holds what an extension creates.
+    package var limiterAppliesToWidgets: Bool = true
+    /// One limiter for an app and its extensions.
+    package var limiterIsSharedWithApp: Bool = false
+    /// A process that does not run is woken for `willBeginDelayedRequest`.
+    package var delayedRequestLaunches: Bool = true
+    /// How often a running process is told of each task's bytes.
+    package var countsPerSecond: Int = 4
+    /// How long what resume data goes on from is kept for a task that goes on.
+    package var keepsResumeData: Duration = .seconds(604_800)
+    /// Ending an app cancels its extensions' transfers too.
+    package var forceQuitCancelsExtensions: Bool = false
 
     /// What an extension may have of memory (`RssAnon`) before it is evicted, MiB; 0 for any amount.
     package var extensionMemoryLimit = 30
@@ -200,11 +220,28 @@ extension ClusterConfiguration.Settings {
       throw reader.error("extensionMemoryLimit", "is a number of MiB, and 0 for no limit")
     }
     guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "is at least 0.01 s") }
+    try readTransfers(&reader)
     guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
     guard crashBackoffFirst <= crashBackoffMax else {
       throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
     }
     try reader.finish()
+  }
+
+  private mutating func readTransfers(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    maximumLoads = try reader.integer("maximumLoads") ?? maximumLoads
+    discretionaryNeedsWiFi = try reader.boolean("discretionaryNeedsWiFi") ?? discretionaryNeedsWiFi
+    widgetTransfersAreDiscretionary =
+      try reader.boolean("widgetTransfersAreDiscretionary") ?? widgetTransfersAreDiscretionary
+    limiterFirst = try reader.seconds("limiterFirst") ?? limiterFirst
+    limiterAppliesToWidgets = try reader.boolean("limiterAppliesToWidgets") ?? limiterAppliesToWidgets
+    limiterIsSharedWithApp = try reader.boolean("limiterIsSharedWithApp") ?? limiterIsSharedWithApp
+    delayedRequestLaunches = try reader.boolean("delayedRequestLaunches") ?? delayedRequestLaunches
+    countsPerSecond = try reader.integer("countsPerSecond") ?? countsPerSecond
+    keepsResumeData = try reader.seconds("keepsResumeData") ?? keepsResumeData
+    forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
+    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "is at least 1") }
+    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "is 0 or more") }
   }
 }
 

@@ -56,14 +56,14 @@ package actor Device {
     self.bus = bus
     self.faults = faults
     self.broken = broken
-    self.launcher = try Launcher(
+    let launcher = try Launcher(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
+    self.launcher = launcher
     self.transfers = try TransferDaemon(
-      folder: folder.transfers, database: database, bus: bus, clock: clock,
-      settings: TransferSettings(
-        completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
-        deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds),
+      folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
+      families: AppFamilies(apps: configuration.apps.map(\.bundle)),
+      isAwake: { await launcher.awakeLife(of: $0) != nil },
       container: { [containers] in containers[$0] }, deliverTo: faults.deliverTo)
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock)
@@ -112,6 +112,8 @@ package actor Device {
     bus.onRequest(OpenSession.self) { [transfers] request, from in try await transfers.open(request, from) }
     bus.onRequest(CreateTransfer.self) { [transfers] request, from in try await transfers.create(request, from) }
     bus.onRequest(CancelTransfer.self) { [transfers] request, from in try await transfers.cancel(request, from) }
+    bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
+    bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
     bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
     bus.onRequest(OpenApp.self) { [weak self] request, _ in
       try await self?.open(request)
@@ -144,11 +146,13 @@ package actor Device {
   private func route(_ intent: LaunchIntent) async {
     switch intent {
     case .awake(let address, let life, let woken):
+      if address.role == .app { await transfers.setFront(address, await launcher.isInFront(address)) }
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if opening.remove(address) != nil { activate(address) }
     case .ended(let address, let life, _):
       activations.removeValue(forKey: address)?.cancel()
+      if address.role == .app { await transfers.setFront(address, false) }
       await transfers.ended(address, generation: life.generation)
       if address.role == .widgetExtension { await timelines.ended(address) }
     case .broken(let reason): broken(reason)
@@ -198,6 +202,25 @@ extension ClusterConfiguration.Settings {
 extension Duration {
   fileprivate var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+}
+
+extension TransferSettings {
+  /// What `widgetlab.yaml` says of transfers.
+  fileprivate init(_ settings: ClusterConfiguration.Settings) {
+    self.init(
+      completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
+      deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
+    maximumLoads = settings.maximumLoads
+    discretionaryNeedsWiFi = settings.discretionaryNeedsWiFi
+    widgetTransfersAreDiscretionary = settings.widgetTransfersAreDiscretionary
+    limiterFirst = settings.limiterFirst.seconds
+    limiterAppliesToWidgets = settings.limiterAppliesToWidgets
+    limiterIsSharedWithApp = settings.limiterIsSharedWithApp
+    delayedRequestLaunches = settings.delayedRequestLaunches
+    countsPerSecond = Double(settings.countsPerSecond)
+    keepsParts = settings.keepsResumeData.seconds
+    forceQuitCancelsExtensions = settings.forceQuitCancelsExtensions
   }
 }
 

@@ -1,0 +1,77 @@
+import Conversations
+import Foundation
+import MessageBus
+
+// Challenges: the owner is asked, and woken for it (documented).
+
+/// Attempts that wait for their owners to run.
+struct ChallengedTasks {
+  private var waiting: [TaskKey: CheckedContinuation<Bool, any Error>] = [:]
+
+  func contains(_ owner: Address) -> Bool { waiting.keys.contains { $0.session.owner == owner } }
+
+  mutating func wait(_ key: TaskKey, _ continuation: CheckedContinuation<Bool, any Error>) {
+    waiting[key] = continuation
+  }
+
+  /// The owner runs. `woken`: it was launched or resumed a moment ago.
+  mutating func awake(_ owner: Address, woken: Bool) {
+    for key in waiting.keys where key.session.owner == owner {
+      waiting.removeValue(forKey: key)?.resume(returning: woken)
+    }
+  }
+
+  mutating func cancel(_ key: TaskKey) { waiting.removeValue(forKey: key)?.resume(throwing: CancellationError()) }
+}
+
+extension TransferDaemon {
+  /// Asks the owner what to answer a server. An owner that dies over it is asked again in its next life; one that does not
+  /// want to hear it has the challenge handled as by default.
+  ///
+  /// - Throws: `CancellationError`, and what the database says.
+  func answer(_ challenge: Challenge, of key: TaskKey) async throws -> AnswerChallenge.Reply {
+    let owner = key.session.owner
+    TransferDaemon.record(bus, key, .waiting, WholeFile.size(path(key)), "waits for the owner's answer to a challenge")
+    defer { outlet.yield(.release(owner, because: key.challengeAssertion)) }
+    while true {
+      let woken = try await life(of: owner, for: key)
+      guard let task = try store.task(key) else { throw CancellationError() }
+      do throws(BusError) {
+        let question = AnswerChallenge(
+          session: key.session.identifier, task: task.snapshot(bytes: WholeFile.size(path(key))), wakesHandler: woken,
+          method: challenge.method, host: challenge.host, port: challenge.port, scheme: challenge.scheme,
+          realm: challenge.realm, previousFailures: challenge.previousFailures)
+        return try await bus.request(
+          question, to: owner, story: key.session.story, within: .seconds(settings.completionDeadline),
+          whenUnreachable: .wait)
+      } catch {
+        try Task.checkCancellation()
+        if error.code == .closed { throw CancellationError() }
+        if error.isDefinite { return AnswerChallenge.Reply(disposition: .performDefaultHandling) }
+      }
+    }
+  }
+
+  /// Returns when a life of the owner runs.
+  ///
+  /// - Returns: whether it was woken.
+  private func life(of owner: Address, for key: TaskKey) async throws -> Bool {
+    let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+        challenged.wait(key, continuation)
+        outlet.yield(.wantAwake(owner, because: key.challengeAssertion, launches: launches))
+      }
+    } onCancel: {
+      Task { await self.cancelChallenge(of: key) }
+    }
+  }
+
+  private func cancelChallenge(of key: TaskKey) { challenged.cancel(key) }
+}
+
+extension TaskKey {
+  /// The name of the reason why its owner is woken for a challenge.
+  fileprivate var challengeAssertion: String { "challenge \(session.identifier) \(identifier)" }
+}

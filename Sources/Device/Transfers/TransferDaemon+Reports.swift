@@ -1,0 +1,97 @@
+package import Conversations
+import Foundation
+
+// What the device says of its sessions.
+
+extension TransferDaemon {
+  /// What `ps` prints.
+  package func status() throws -> [SessionStatus] {
+    var bytes: [SessionKey: Int64] = [:]
+    for (key, _) in try store.taskKeys() { bytes[key.session, default: 0] += WholeFile.size(path(key)) }
+    let undelivered = undelivered()
+    return sessionsInOrder().map { key in
+      SessionStatus(
+        owner: key.owner, session: key.identifier, running: decision.sessions[key]?.running.count ?? 0,
+        undelivered: undelivered[key] ?? 0, bytesReceived: bytes[key] ?? 0)
+    }
+  }
+
+  /// `session.list`: the sessions with the first page, and as many tasks as an envelope carries.
+  ///
+  /// - Parameter clock: the device's, as the reply tells it.
+  /// - Throws: what the database says.
+  package func list(_ request: ListSessions, clock: ClockState) throws -> ListSessions.Reply {
+    let sessions = request.offset == 0 ? try sessionReports(request.session) : []
+    var room = Wire.bodyLimit / 2
+    for session in sessions { room -= try BodyCoding.data(session).count }
+    let (stored, count) = try store.page(session: request.session, offset: request.offset, limit: 512)
+    var tasks: [TaskReport] = []
+    for task in stored {
+      let report = report(of: task)
+      room -= try BodyCoding.data(report).count
+      guard room >= 0 || tasks.isEmpty else { break }
+      tasks.append(report)
+    }
+    return ListSessions.Reply(
+      network: loading.network, clock: clock, sessions: sessions, tasks: tasks, taskCount: count)
+  }
+
+  private func sessionsInOrder() -> [SessionKey] {
+    decision.sessions.keys.sorted { ($0.owner.text, $0.identifier) < ($1.owner.text, $1.identifier) }
+  }
+
+  private func undelivered() -> [SessionKey: Int] {
+    var counts = decision.sessions.all.mapValues(\.ended.count)
+    for delivery in decision.deliveries.values { counts[delivery.session, default: 0] += delivery.tasks.count }
+    return counts
+  }
+
+  private func sessionReports(_ name: String?) throws -> [SessionReport] {
+    let undelivered = undelivered()
+    return sessionsInOrder().compactMap { key in
+      guard name == nil || name == key.identifier, let session = decision.sessions[key],
+        let configuration = configurations[key]
+      else { return nil }
+      return SessionReport(
+        owner: key.owner, session: key.identifier, configuration: configuration, openIn: session.openIn,
+        running: session.running.count, undelivered: undelivered[key] ?? 0, waitsFor: deliveryWaitsFor(key, session),
+        limitedUntil: loading.limitedUntil(key.owner))
+    }
+  }
+
+  private func deliveryWaitsFor(_ key: SessionKey, _ session: DeliveryDecision.Session) -> String? {
+    guard let delivery = decision.deliveries.values.first(where: { $0.session == key }) else {
+      return session.ended.isEmpty ? nil : "the session's other tasks"
+    }
+    if delivery.isUnderWay { return "the owner's acknowledgement" }
+    if delivery.isHeld { return "a process that creates the session" }
+    if let instant = delivery.notBefore { return "the next try, \(instant.formatted(.iso8601))" }
+    if session.isQuit { return "a person who opens the app" }
+    return session.sendsLaunchEvents ? "its owner to run" : "the owner's next launch: sessionSendsLaunchEvents is false"
+  }
+
+  private func report(of task: StoredTask) -> TaskReport {
+    let transfer = task.hasEnded ? nil : loading.transfers[task.key]
+    let wait = transfer?.wait
+    let state: TaskReport.State =
+      task.hasEnded ? .ended : wait == .suspended ? .suspended : wait == nil ? .loading : .waiting
+    var snapshot = task.snapshot(bytes: WholeFile.size(path(task.key)))
+    // Nobody reads a body in a list, and an envelope has its limit.
+    snapshot.request.body = nil
+    snapshot.currentRequest?.body = nil
+    return TaskReport(
+      owner: task.key.session.owner, session: task.key.session.identifier, task: snapshot, state: state,
+      waitsFor: wait?.description,
+      nextTry: wait == .limiter ? loading.limitedUntil(task.key.session.owner) : wait?.instant,
+      attempts: transfer?.attempts ?? task.attempts, response: task.response,
+      failure: task.failure?.withoutResumeData)
+  }
+}
+
+extension TransferFailure {
+  fileprivate var withoutResumeData: TransferFailure {
+    TransferFailure(
+      domain: domain, code: code, message: message, cancelledReason: cancelledReason,
+      networkUnavailableReason: networkUnavailableReason)
+  }
+}

@@ -1,0 +1,45 @@
+import Timekeeping
+
+/// The rules that Apple does not state. Seconds. Source of the values: Documentation/fidelity.md.
+package struct TransferSettings: Sendable {
+  /// From the hand-over of the events to the acknowledgement.
+  package var completionDeadline: Double
+  /// After a hand-over that was not acknowledged in time, doubling.
+  package var redeliveryPause: Double
+  /// Unacknowledged hand-overs after which the events are held until a process creates the session.
+  package var deliveryTries: Int
+  /// After an attempt to download that failed, doubling to 60 s.
+  package var resumePause: Double
+  /// Tasks of the device that load at the same time; what is more waits for its turn.
+  package var maximumLoads = 64
+  /// Whether a discretionary task waits for Wi-Fi.
+  package var discretionaryNeedsWiFi = true
+  /// Whether what an extension creates counts as discretionary; what an app creates behind the front always does.
+  package var widgetTransfersAreDiscretionary = false
+  /// The first delay of the resume rate limiter; off when 0.
+  package var limiterFirst = 60.0
+  /// Whether the limiter holds what an extension creates.
+  package var limiterAppliesToWidgets = true
+  /// Whether wakes of an extension and of its app raise one limiter.
+  package var limiterIsSharedWithApp = false
+  /// Whether an owner that does not run is woken to be asked about a task with an earliest date.
+  package var delayedRequestLaunches = true
+  /// How often a running owner is told of a task's bytes, besides the last time.
+  package var countsPerSecond = 4.0
+  /// How long the part of a file that resume data names is kept.
+  package var keepsParts = 604_800.0
+  /// Whether ending an app cancels its extensions' transfers too.
+  package var forceQuitCancelsExtensions = false
+
+  package init(
+    completionDeadline: Double = 30, redeliveryPause: Double = 60, deliveryTries: Int = 5, resumePause: Double = 1
+  ) {
+    self.resumePause = resumePause
+    self.completionDeadline = completionDeadline
+    self.redeliveryPause = redeliveryPause
+    self.deliveryTries = deliveryTries
+  }
+
+  /// How long after failed attempts the next one comes.
+  var retries: Backoff { Backoff(first: resumePause, limit: max(60, resumePause)) }
+}

@@ -1,0 +1,255 @@
+import Conversations
+import Foundation
+import GRDB
+
+/// A task as it is on disk.
+struct StoredTask: Sendable {
+  let key: TaskKey
+  let type: TransferType
+  /// `originalRequest`.
+  let request: TransferRequest
+  /// What the owner gave instead, when it was asked before the task began.
+  var newRequest: TransferRequest?
+  var description: String?
+  /// Of an upload.
+  let file: String?
+  let created: Date
+  /// Not created while its app was in front.
+  let isInBackground: Bool
+  var priority: Float
+  var earliestBeginDate: Date?
+  /// The owner is still to be asked before it begins.
+  var asksBeforeBegin: Bool
+  let bytesClientExpectsToSend: Int64
+  let bytesClientExpectsToReceive: Int64
+  var isSuspended = false
+  /// Requests that had gone out when the last of them failed, or when the task ended.
+  var attempts = 0
+  var failures = 0
+  var notBefore: Date?
+  var ended: Date?
+  /// `currentRequest` at its end.
+  var currentRequest: TransferRequest?
+  var redirectCount = 0
+  var bytesSent: Int64 = 0
+  var hasEnded = false
+  var response: TransferResponse?
+  var validator: String?
+  var failure: TransferFailure?
+
+  /// - Parameter resume: whose download goes on: then its request is the task's.
+  init(
+    _ request: CreateTransfer, resuming resume: ResumeData?, key: TaskKey, created: Date, isInBackground: Bool
+  ) {
+    self.key = key
+    self.type = request.type
+    self.request = resume?.request ?? request.request
+    self.description = request.taskDescription
+    self.file = request.file
+    self.created = created
+    self.isInBackground = isInBackground
+    self.priority = request.priority
+    self.earliestBeginDate = request.earliestBeginDate
+    self.asksBeforeBegin = request.asksBeforeDelayedRequest && request.earliestBeginDate != nil
+    self.bytesClientExpectsToSend = request.bytesClientExpectsToSend
+    self.bytesClientExpectsToReceive = request.bytesClientExpectsToReceive
+  }
+
+  fileprivate init?(_ row: Row) throws {
+    guard let owner = Address(row["owner"]), let type = TransferType(rawValue: row["type"]) else { return nil }
+    func decoded<T: Decodable>(_ type: T.Type, _ column: String) throws -> T? {
+      try (row[column] as Data?).map { try BodyCoding.decode(type, from: Array($0)) }
+    }
+    func date(_ column: String) -> Date? { (row[column] as Double?).map { Date(timeIntervalSince1970: $0) } }
+    key = TaskKey(session: SessionKey(owner: owner, identifier: row["session"]), identifier: row["task"])
+    self.type = type
+    request = try BodyCoding.decode(TransferRequest.self, from: Array(row["request"] as Data))
+    newRequest = try decoded(TransferRequest.self, "newRequest")
+    description = row["description"]
+    file = row["file"]
+    created = Date(timeIntervalSince1970: row["created"])
+    isInBackground = row["background"]
+    priority = row["priority"]
+    earliestBeginDate = date("earliestBegin")
+    asksBeforeBegin = row["asks"]
+    bytesClientExpectsToSend = row["expectsToSend"]
+    bytesClientExpectsToReceive = row["expectsToReceive"]
+    isSuspended = row["suspended"]
+    attempts = row["attempts"]
+    failures = row["failures"]
+    notBefore = date("notBefore")
+    ended = date("ended")
+    currentRequest = try decoded(TransferRequest.self, "currentRequest")
+    redirectCount = row["redirects"]
+    bytesSent = row["bytesSent"]
+    hasEnded = (row["endedOrder"] as Int?) != nil
+    response = try decoded(TransferResponse.self, "response")
+    validator = row["validator"]
+    failure = try decoded(TransferFailure.self, "failure")
+  }
+
+  /// As its owner is told of it.
+  ///
+  /// - Parameter bytes: in its part file.
+  func snapshot(bytes: Int64) -> TaskSnapshot {
+    TaskSnapshot(
+      taskIdentifier: key.identifier, type: type, request: request, currentRequest: currentRequest ?? newRequest,
+      taskDescription: description, isSuspended: isSuspended, priority: priority, earliestBeginDate: earliestBeginDate,
+      bytesClientExpectsToSend: bytesClientExpectsToSend, bytesClientExpectsToReceive: bytesClientExpectsToReceive,
+      bytesSent: bytesSent, bytesExpectedToSend: file.map(WholeFile.size) ?? 0, bytesReceived: bytes,
+      bytesExpected: response?.expectedLength ?? -1)
+  }
+
+  /// What `didFinishCollecting metrics` tells; `nil` before its end.
+  var metrics: TransferMetrics? {
+    ended.map { TransferMetrics(began: created, ended: $0, redirectCount: redirectCount, attempts: attempts) }
+  }
+
+  /// As the decision of what loads knows it.
+  var transfer: LoadingDecision.Transfer {
+    LoadingDecision.Transfer(
+      key: key, host: StoredTask.host(newRequest ?? request),
+      access: LoadingDecision.Access(
+        cellular: request.allowsCellularAccess, expensive: request.allowsExpensiveNetworkAccess,
+        constrained: request.allowsConstrainedNetworkAccess),
+      created: created, isInBackground: isInBackground, priority: priority, earliestBeginDate: earliestBeginDate,
+      asksBeforeBegin: asksBeforeBegin, isSuspended: isSuspended, attempts: attempts, failures: failures,
+      notBefore: notBefore)
+  }
+
+  /// Where the connections of a request go: scheme, name and port.
+  static func host(_ request: TransferRequest) -> String {
+    guard let url = URL(string: request.url), let host = url.host() else { return request.url }
+    return "\(url.scheme ?? "")://\(host)\(url.port.map { ":\($0)" } ?? "")"
+  }
+}
+
+extension TransferStore {
+  /// Puts a task on disk.
+  ///
+  /// - Returns: `false` when it was there.
+  func insert(_ task: StoredTask) throws -> Bool {
+    let key = task.key
+    let names = [key.session.owner.text, key.session.identifier]
+    return try database.write { db in
+      try db.cachedStatement(
+        sql: """
+          INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
+            priority, earliestBegin, asks, expectsToSend, expectsToReceive)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """
+      ).execute(arguments: [
+        names[0], names[1], key.identifier, task.type.rawValue, Data(try BodyCoding.encode(task.request)),
+        task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
+        task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
+        task.bytesClientExpectsToReceive,
+      ])
+      guard db.changesCount > 0 else { return false }
+      try db.cachedStatement(
+        sql: """
+          UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?
+          """
+      ).execute(arguments: [key.identifier + 1, names[0], names[1]])
+      return true
+    }
+  }
+
+  /// The tasks of a session that were resumed and not acknowledged, in the order of their identifiers.
+  func tasks(of key: SessionKey) throws -> [StoredTask] {
+    try database.read { db in
+      try Row.fetchAll(
+        db, sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? ORDER BY task",
+        arguments: [key.owner.text, key.identifier]
+      ).compactMap(StoredTask.init)
+    }
+  }
+
+  /// The tasks that have not ended, in the order in which they were created.
+  func unendedTasks() throws -> [StoredTask] {
+    try database.read { db in
+      try Row.fetchAll(db, sql: "SELECT * FROM tasks WHERE endedOrder IS NULL ORDER BY rowid")
+        .compactMap(StoredTask.init)
+    }
+  }
+
+  /// The keys of all tasks: those that have ended in the order in which they did.
+  func taskKeys() throws -> [(key: TaskKey, hasEnded: Bool)] {
+    try database.read { db in
+      try Row.fetchAll(db, sql: "SELECT owner, session, task, endedOrder FROM tasks ORDER BY endedOrder, task")
+        .compactMap { row in
+          guard let owner = Address(row["owner"]) else { return nil }
+          let session = SessionKey(owner: owner, identifier: row["session"])
+          return (TaskKey(session: session, identifier: row["task"]), (row["endedOrder"] as Int?) != nil)
+        }
+    }
+  }
+
+  func task(_ key: TaskKey) throws -> StoredTask? {
+    try database.read { db in
+      try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? AND task = ?"),
+        arguments: [key.session.owner.text, key.session.identifier, key.identifier]
+      ).flatMap(StoredTask.init)
+    }
+  }
+
+  /// A page of tasks, in the order of owner, session and identifier, and how many there are.
+  func page(session: String?, offset: Int, limit: Int) throws -> (tasks: [StoredTask], count: Int) {
+    try database.read { db in
+      let isMeant = "? IS NULL OR session = ?"
+      let tasks = try Row.fetchAll(
+        db, sql: "SELECT * FROM tasks WHERE \(isMeant) ORDER BY owner, session, task LIMIT ? OFFSET ?",
+        arguments: [session, session, limit, offset])
+      let count = try Int.fetchOne(
+        db, sql: "SELECT count(*) FROM tasks WHERE \(isMeant)", arguments: [session, session])
+      return (try tasks.compactMap(StoredTask.init), count ?? 0)
+    }
+  }
+
+  /// The head of a response came, or what was known of one is worth nothing any longer.
+  func setHead(_ response: TransferResponse?, validator: String?, of key: TaskKey) throws {
+    let body = try response.map { Data(try BodyCoding.encode($0)) }
+    try update("response = ?, validator = ?", [body, validator], key)
+  }
+
+  func setEnded(
+    _ key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?, attempts: Int, sent: Int64, at now: Date
+  ) throws {
+    let failure = try failure.map { try BodyCoding.data($0) }
+    let response = try (result?.response).map { try BodyCoding.data($0) }
+    let request = try (result?.currentRequest).map { try BodyCoding.data($0) }
+    try update(
+      """
+      response = coalesce(?, response), failure = ?, attempts = ?, ended = ?, currentRequest = ?, redirects = ?,
+      bytesSent = ?,
+      endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
+      """,
+      [
+        response, failure, attempts, now.timeIntervalSince1970, request, result?.redirectCount ?? 0, sent,
+      ], key)
+  }
+
+  /// What the owner may change, and what its answer to `willBeginDelayedRequest` did.
+  func setWishes(of task: StoredTask) throws {
+    let request = try task.newRequest.map { Data(try BodyCoding.encode($0)) }
+    try update(
+      "newRequest = ?, description = ?, priority = ?, earliestBegin = ?, asks = ?, suspended = ?",
+      [
+        request, task.description, task.priority, task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin,
+        task.isSuspended,
+      ], task.key)
+  }
+
+  /// An attempt failed.
+  func setFailures(of transfer: LoadingDecision.Transfer) throws {
+    try update(
+      "attempts = ?, failures = ?, notBefore = ?",
+      [transfer.attempts, transfer.failures, transfer.notBefore?.timeIntervalSince1970], transfer.key)
+  }
+
+  private func update(_ assignments: String, _ values: StatementArguments, _ key: TaskKey) throws {
+    try write(
+      "UPDATE tasks SET \(assignments) WHERE owner = ? AND session = ? AND task = ?",
+      values + [key.session.owner.text, key.session.identifier, key.identifier])
+  }
+}
