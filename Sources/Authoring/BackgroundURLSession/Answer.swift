@@ -25,16 +25,3 @@ final class Answer: Sendable {
 extension Duration {
   var seconds: Double { self / .seconds(1) }
 }
-
-extension TransferFailure {
-  /// The error as an author sees it: a `URLError` where the domain is its own.
-  func error(for url: URL?) -> any Error {
-    var information: [String: Any] = [:]
-    if !message.isEmpty { information[NSLocalizedDescriptionKey] = message }
-    if let url { information[NSURLErrorFailingURLErrorKey] = url }
-    guard domain == NSURLErrorDomain, let code = URLError.Code(rawValue: code) else {
-      return NSError(domain: domain, code: code, userInfo: information)
-    }
-    return URLError(code, userInfo: information)
-  }
-}

@@ -33,7 +33,7 @@ extension SessionRegistry {
     await process.settled()
   }
 
-  @MainActor private func call(
+  @MainActor func call(
     _ matching: [BackgroundEventsHandler], _ identifier: String, _ story: Story
   ) -> Completions {
     process.connection.record(
@@ -49,7 +49,7 @@ extension SessionRegistry {
 }
 
 /// The completions that the author's handlers were given for one wake.
-private final class Completions: Sendable {
+final class Completions: Sendable {
   private struct State {
     var outstanding: Set<Int>
     var waiting: CheckedContinuation<Void, Never>?

@@ -45,7 +45,7 @@ package final class SessionRegistry: Sendable {
   static var current: SessionRegistry {
     guard let process = HostedProcess.current else {
       fatalError(
-        "a background URLSession needs the device of `widgetlab up`; this process was not started by its agent")
+        "a URLSession needs the device of `widgetlab up`; this process was not started by its agent")
     }
     return of(process)
   }
@@ -57,6 +57,7 @@ package final class SessionRegistry: Sendable {
     process.connection.onEvent(SessionEvents.self) { events, received in
       try await self.deliver(events, cause: received.id)
     }
+    answerQuestions()
     process.onNewHost {
       for session in self.state.withLock({ Array($0.sessions.values) }) { session.openAgain() }
     }
@@ -68,10 +69,13 @@ package final class SessionRegistry: Sendable {
 
   // MARK: Sessions
 
-  /// The session of a configuration's identifier: the one that is there, or a new one.
+  /// The session of a configuration: of a background session the one of its identifier, if it is there.
   func session(
-    _ configuration: URLSessionConfiguration.Values, delegate: (any URLSessionDelegate)?, queue: OperationQueue?
+    _ configuration: SessionValues, delegate: (any URLSessionDelegate)?, queue: OperationQueue?
   ) -> SessionCore {
+    guard configuration.identifier != nil else {
+      return SessionCore(configuration, delegate: delegate, queue: queue, in: process)
+    }
     let made = SessionCore(
       configuration, delegate: delegate, queue: queue, obstacle: obstacle(configuration), in: process)
     guard made.obstacle == nil else { return made }
@@ -98,7 +102,7 @@ package final class SessionRegistry: Sendable {
   }
 
   /// An extension's session needs a folder that it shares with its app (documented: `sharedContainerIdentifier`).
-  private func obstacle(_ configuration: URLSessionConfiguration.Values) -> URLError.Code? {
+  private func obstacle(_ configuration: SessionValues) -> URLError.Code? {
     guard process.address.role == .widgetExtension else { return nil }
     let group = configuration.sent.sharedContainerIdentifier
     guard let group, process.groups[group] != nil else { return .backgroundSessionRequiresSharedContainer }
@@ -113,7 +117,28 @@ package final class SessionRegistry: Sendable {
     }
   }
 
-  func has(_ identifier: String) -> Bool { state.withLock { $0.sessions[identifier] != nil } }
+  func has(_ identifier: String) -> Bool { existing(identifier) != nil }
+
+  /// The background session of an identifier, if the author has made it.
+  func existing(_ identifier: String) -> SessionCore? { state.withLock { $0.sessions[identifier] } }
+
+  /// The kernel suspended this process, and let it go on.
+  func wasSuspended() {
+    for session in state.withLock({ Array($0.sessions.values) }) { session.wasSuspended() }
+  }
+
+  /// The session that nobody makes and nobody ends.
+  var shared: URLSession {
+    process.part(SharedSession.self) {
+      let values = URLSessionConfiguration.default.values
+      return SharedSession(
+        session: URLSession(SessionCore(values, delegate: nil, queue: nil, isShared: true, in: $0)))
+    }.session
+  }
+
+  private struct SharedSession: Sendable {
+    let session: URLSession
+  }
 
   /// The session of an identifier, as soon as the author has made it.
   func session(_ identifier: String) async -> SessionCore {

@@ -1,96 +1,237 @@
+import AuthoredProcess
 import Conversations
 import Foundation
 import Synchronization
 
 /// What a task object stands for in this process.
 final class TaskCore: Sendable {
+  enum Kind: Sendable {
+    case data
+    case upload
+    case download
+  }
+
+  /// Where the body, or the beginning of a download, comes from.
+  enum Source: Sendable {
+    case none
+    case file(URL)
+    case data(Data)
+    case stream
+    case resumeData(Data)
+  }
+
+  /// Who is told the end instead of the delegate.
+  enum Completion: Sendable {
+    case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
+    /// The file stays when it is for the caller to keep.
+    case download(keepsFile: Bool, @Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+  }
+
   struct Values: Sendable {
-    var state: URLSessionTask.State
+    var state = URLSessionTask.State.suspended
+    /// `resume()` has been called.
+    var hasBegun = false
     var description: String?
+    var priority: Float = URLSessionTask.defaultPriority
+    var earliestBeginDate: Date?
+    var bytesClientExpectsToSend: Int64 = NSURLSessionTransferSizeUnknown
+    var bytesClientExpectsToReceive: Int64 = NSURLSessionTransferSizeUnknown
+    var currentRequest: URLRequest?
     var response: URLResponse?
     var error: (any Error)?
+    var bytesSent: Int64 = 0
+    var bytesExpectedToSend: Int64 = 0
     var bytesReceived: Int64 = 0
-    var bytesExpected: Int64 = -1
+    var bytesExpected: Int64 = NSURLSessionTransferSizeUnknown
+    var delegate: (any URLSessionTaskDelegate)?
+    /// Of a task that is performed in this process.
+    var run: InlineRun?
   }
 
   let identifier: Int
+  let kind: Kind
   let request: URLRequest
-  /// Why it cannot run; `nil` when the session was sound as the task was made.
-  let obstacle: URLError.Code?
+  let source: Source
+  let completion: Completion?
   let session: SessionCore
+  let progress: Progress
   private let storage: Mutex<Values>
 
   /// A new task.
-  init(_ identifier: Int, _ request: URLRequest, in session: SessionCore, obstacle: URLError.Code?) {
+  init(
+    _ identifier: Int, _ kind: Kind, _ request: URLRequest, from source: Source = .none,
+    completion: Completion? = nil, in session: SessionCore, values: Values = Values()
+  ) {
     self.identifier = identifier
+    self.kind = kind
     self.request = request
+    self.source = source
+    self.completion = completion
     self.session = session
-    self.obstacle = obstacle
-    storage = Mutex(Values(state: .suspended))
+    progress = Progress.discreteProgress(totalUnitCount: values.bytesExpected)
+    storage = Mutex(values)
   }
 
   /// A task that an earlier life resumed.
-  init(_ snapshot: TaskSnapshot, in session: SessionCore) {
-    identifier = snapshot.taskIdentifier
-    request = URLRequest(snapshot.request)
-    self.session = session
-    obstacle = nil
-    storage = Mutex(
-      Values(
-        state: .running, description: snapshot.taskDescription, bytesReceived: snapshot.bytesReceived,
-        bytesExpected: snapshot.bytesExpected))
+  convenience init(_ snapshot: TaskSnapshot, in session: SessionCore) {
+    var values = Values()
+    values.state = snapshot.isSuspended ? .suspended : .running
+    values.hasBegun = true
+    values.description = snapshot.taskDescription
+    values.priority = snapshot.priority
+    values.earliestBeginDate = snapshot.earliestBeginDate
+    values.bytesClientExpectsToSend = snapshot.bytesClientExpectsToSend
+    values.bytesClientExpectsToReceive = snapshot.bytesClientExpectsToReceive
+    self.init(
+      snapshot.taskIdentifier, snapshot.type == .upload ? .upload : .download, URLRequest(snapshot.request),
+      in: session, values: values)
+    took(snapshot)
+  }
+
+  deinit {
+    if !storage.withLock({ $0.hasBegun }) { session.dropped(identifier) }
+  }
+
+  /// The object that an author is handed.
+  var object: URLSessionTask {
+    let object: URLSessionTask =
+      switch kind {
+      case .data: URLSessionDataTask(self)
+      case .upload: URLSessionUploadTask(self)
+      case .download: URLSessionDownloadTask(self)
+      }
+    progress.cancellationHandler = { [weak object] in object?.cancel() }
+    return object
   }
 
   var values: Values { storage.withLock { $0 } }
+  func change(_ body: (inout Values) -> Void) { storage.withLock { body(&$0) } }
 
-  var currentRequest: URLRequest {
-    var request = request
-    if let url = values.response?.url { request.url = url }
-    return request
+  /// Whether this process performs it itself.
+  var isInline: Bool { !session.isBackground || kind == .data }
+
+  /// Whether the host has it.
+  private var isAtHost: Bool {
+    !isInline && storage.withLock { $0.hasBegun && ($0.state == .running || $0.state == .suspended) }
   }
 
-  func describe(_ text: String?) { storage.withLock { $0.description = text } }
+  // MARK: What the author sets
+
+  func describe(_ text: String?) {
+    change { $0.description = text }
+    if isAtHost { session.change(self) { $0.description = ChangeTransfer.Description(text) } }
+  }
+
+  func prioritize(_ priority: Float) {
+    let priority = min(max(priority, 0), 1)
+    change { $0.priority = priority }
+    if isAtHost { session.change(self) { $0.priority = priority } }
+  }
+
+  func begin(notBefore date: Date?) {
+    change { $0.earliestBeginDate = date }
+    if let date, isAtHost { session.change(self) { $0.earliestBeginDate = date } }
+  }
+
+  func take(_ delegate: (any URLSessionTaskDelegate)?) {
+    guard !session.isBackground else {
+      if delegate != nil { session.process.log("a task of a background session has no delegate of its own") }
+      return
+    }
+    change { $0.delegate = delegate }
+  }
+
+  // MARK: What the author asks for
 
   func resume(_ task: URLSessionTask) {
-    let begins = storage.withLock { values in
-      guard values.state == .suspended else { return false }
-      values.state = .running
-      return true
+    let (begins, goesOn) = storage.withLock { values in
+      guard values.state == .suspended else { return (false, false) }
+      defer { (values.state, values.hasBegun) = (.running, true) }
+      return (!values.hasBegun, values.hasBegun)
     }
-    guard begins else { return }
-    if let obstacle {
-      session.fail(task, obstacle)
-    } else {
-      session.begin(task)
-    }
+    if begins { session.begin(task) }
+    if goesOn { hold(false) }
   }
 
-  func cancel(_ task: URLSessionTask) {
-    let former = storage.withLock { values in
-      defer { if values.state != .completed { values.state = .canceling } }
-      return values.state
+  func suspend(_ task: URLSessionTask) {
+    let holds = storage.withLock { values in
+      guard values.state == .running else { return false }
+      values.state = .suspended
+      return true
     }
-    switch former {
-    case .running: session.cancel(self)
-    case .suspended: session.fail(task, .cancelled)
-    case .canceling, .completed: return
+    if holds { hold(true) }
+  }
+
+  private func hold(_ isHeld: Bool) {
+    if isInline { values.run?.hold(isHeld) } else { session.change(self) { $0.isSuspended = isHeld } }
+  }
+
+  func cancel(_ task: URLSessionTask, producingResumeData handler: (@Sendable (Data?) -> Void)?) {
+    let (former, hasBegun, run) = storage.withLock { values in
+      defer {
+        if values.state != .completed { values.state = .canceling }
+        values.hasBegun = true
+      }
+      return (values.state, values.hasBegun, values.run)
     }
+    guard former == .running || former == .suspended else { return handler?(nil) ?? () }
+    guard hasBegun else {
+      if case .resumeData(let data) = source { handler?(data) } else { handler?(nil) }
+      return session.fail(task, .cancelled)
+    }
+    if isInline { run?.cancel(handler) } else { session.cancel(self, handler) }
+  }
+
+  // MARK: What became of it
+
+  /// How far it is, as the host tells it.
+  func took(_ snapshot: TaskSnapshot) {
+    let current = snapshot.currentRequest.map { URLRequest($0) }
+    change { values in
+      if let current { values.currentRequest = current }
+      values.bytesSent = snapshot.bytesSent
+      values.bytesExpectedToSend = snapshot.bytesExpectedToSend
+      values.bytesReceived = snapshot.bytesReceived
+      values.bytesExpected = snapshot.bytesExpected
+    }
+    measure()
   }
 
   /// The server's answer and what came are known; the end has not been told.
   func transferred(_ outcome: TaskOutcome) {
-    let response = outcome.response.flatMap { HTTPURLResponse($0) }
-    storage.withLock { values in
-      if let response { values.response = response }
-      values.bytesReceived = outcome.task.bytesReceived
-      values.bytesExpected = outcome.task.bytesExpected
+    took(outcome.task)
+    if let response = outcome.response.flatMap({ HTTPURLResponse($0) }) { answered(response) }
+  }
+
+  func answered(_ response: URLResponse) {
+    change { values in
+      values.response = response
+      if let url = response.url, url != (values.currentRequest ?? request).url {
+        var request = values.currentRequest ?? request
+        request.url = url
+        values.currentRequest = request
+      }
     }
   }
 
+  /// Puts the counts into `progress`: the response's of a download or data task, the body's of an upload.
+  func measure() {
+    let values = values
+    let (done, all) =
+      kind == .upload ? (values.bytesSent, values.bytesExpectedToSend) : (values.bytesReceived, values.bytesExpected)
+    if all >= 0 { progress.totalUnitCount = all }
+    progress.completedUnitCount = done
+  }
+
   func ended(_ error: (any Error)?) {
-    storage.withLock { values in
+    change { values in
       values.state = .completed
       values.error = error
+      values.run = nil
+    }
+    if error == nil {
+      progress.totalUnitCount = max(progress.completedUnitCount, 1)
+      progress.completedUnitCount = progress.totalUnitCount
     }
   }
 }

@@ -30,6 +30,20 @@ public import Foundation
   }
 }
 
+extension URLResponse {
+  /// A name for the body in a file: the one that the server gave, or else the end of the URL's path.
+  public nonisolated var suggestedFilename: String? {
+    let disposition = (self as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Disposition") ?? ""
+    let named = disposition.split(separator: ";").lazy.map { $0.trimmingCharacters(in: .whitespaces) }
+      .first { $0.lowercased().hasPrefix("filename=") }
+    if let name = named?.dropFirst("filename=".count).trimmingCharacters(in: ["\""]), !name.isEmpty {
+      return String(name.split(separator: "/").last ?? "Unknown")
+    }
+    guard let last = url?.lastPathComponent, !last.isEmpty, last != "/" else { return "Unknown" }
+    return last
+  }
+}
+
 /// The response to an HTTP request. Source: `Foundation.HTTPURLResponse`.
 @ConstantAfterInit open class HTTPURLResponse: URLResponse {
   /// The status code, such as 200.
@@ -70,4 +84,26 @@ public import Foundation
     let fields = Dictionary(pairs) { "\($0), \($1)" }
     self.init(url: url, statusCode: transfer.status, httpVersion: nil, headerFields: fields)
   }
+
+  /// What a status code says, in English.
+  public nonisolated class func localizedString(forStatusCode statusCode: Int) -> String {
+    phrases[statusCode] ?? classes[statusCode / 100] ?? "server error"
+  }
+
+  private nonisolated static let classes = [
+    1: "informational", 2: "success", 3: "redirected", 4: "client error", 5: "server error",
+  ]
+
+  private nonisolated static let phrases = [
+    100: "continue", 101: "switching protocols", 200: "no error", 201: "created", 202: "accepted",
+    203: "non-authoritative information", 204: "no content", 205: "reset content", 206: "partial content",
+    300: "multiple choices", 301: "moved permanently", 302: "found", 303: "see other", 304: "not modified",
+    305: "needs proxy", 307: "temporarily redirected", 400: "bad request", 401: "unauthorized",
+    402: "payment required", 403: "forbidden", 404: "not found", 405: "method not allowed", 406: "unacceptable",
+    407: "proxy authentication required", 408: "request timed out", 409: "conflict", 410: "no longer exists",
+    411: "length required", 412: "precondition failed", 413: "request too large", 414: "requested URL too long",
+    415: "unsupported media type", 416: "requested range not satisfiable", 417: "expectation failed",
+    500: "internal server error", 501: "unimplemented", 502: "bad gateway", 503: "service unavailable",
+    504: "gateway timed out", 505: "unsupported version",
+  ]
 }

@@ -2,31 +2,36 @@ import Conversations
 public import Foundation
 import Synchronization
 
-/// How a session behaves. Source: `Foundation.URLSessionConfiguration`. Only background configurations exist here so far.
+/// How a session behaves. Source: `Foundation.URLSessionConfiguration`.
 ///
 /// It is copied when a session is made; later changes do nothing.
 public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
-  struct Values: Sendable {
-    let identifier: String
-    var sent = SessionConfiguration()
-    var allowsCellularAccess = true
-    var allowsExpensiveNetworkAccess = true
-    var allowsConstrainedNetworkAccess = true
-    var waitsForConnectivity = false
-    var shouldUseExtendedBackgroundIdleMode = false
-  }
+  private let storage: Mutex<SessionValues>
 
-  private let storage: Mutex<Values>
-
-  init(_ values: Values) {
+  init(_ values: SessionValues) {
     storage = Mutex(values)
   }
 
-  var values: Values { storage.withLock { $0 } }
+  var values: SessionValues { storage.withLock { $0 } }
 
-  private subscript<Value: Sendable>(_ path: any WritableKeyPath<Values, Value> & Sendable) -> Value {
+  subscript<Value: Sendable>(_ path: any WritableKeyPath<SessionValues, Value> & Sendable) -> Value {
     get { storage.withLock { $0[keyPath: path] } }
     set { storage.withLock { $0[keyPath: path] = newValue } }
+  }
+
+  /// A configuration with the process's shared cookies, cache and credentials.
+  public class var `default`: URLSessionConfiguration {
+    URLSessionConfiguration(
+      SessionValues(cookieStorage: .shared, cache: .shared, credentialStorage: .shared))
+  }
+
+  /// A configuration that keeps nothing on disk: cookies, cache and credentials live as long as the session.
+  public class var ephemeral: URLSessionConfiguration {
+    URLSessionConfiguration(
+      SessionValues(
+        cookieStorage: HTTPCookieStorage(),
+        cache: URLCache(memoryCapacity: URLCache.ephemeralCapacity, diskCapacity: 0),
+        credentialStorage: URLCredentialStorage()))
   }
 
   /// A configuration whose transfers the host system performs while the process is suspended or dead.
@@ -34,93 +39,58 @@ public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
   /// - Parameter identifier: not empty; unique within the process's bundle, and the same after a relaunch.
   public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
     precondition(!identifier.isEmpty, "a background session needs an identifier that is not empty")
-    return URLSessionConfiguration(Values(identifier: identifier))
-  }
-
-  /// The identifier of the background session.
-  public var identifier: String? { values.identifier }
-
-  /// The app group whose folder takes the downloads. Required in an extension: without it the session is invalidated
-  /// with `backgroundSessionRequiresSharedContainer` (-995).
-  public var sharedContainerIdentifier: String? {
-    get { self[\.sent.sharedContainerIdentifier] }
-    set { self[\.sent.sharedContainerIdentifier] = newValue }
-  }
-
-  /// Whether the process is resumed or launched when the session's tasks have ended.
-  public var sessionSendsLaunchEvents: Bool {
-    get { self[\.sent.sessionSendsLaunchEvents] }
-    set { self[\.sent.sessionSendsLaunchEvents] = newValue }
-  }
-
-  /// Whether the system may choose the time of the transfers.
-  public var isDiscretionary: Bool {
-    get { self[\.sent.isDiscretionary] }
-    set { self[\.sent.isDiscretionary] = newValue }
-  }
-
-  /// Seconds without data after which a transfer is tried again.
-  public var timeoutIntervalForRequest: TimeInterval {
-    get { self[\.sent.timeoutIntervalForRequest] }
-    set { self[\.sent.timeoutIntervalForRequest] = newValue }
-  }
-
-  /// Seconds that a transfer may take in all, waiting and further tries included.
-  public var timeoutIntervalForResource: TimeInterval {
-    get { self[\.sent.timeoutIntervalForResource] }
-    set { self[\.sent.timeoutIntervalForResource] = newValue }
-  }
-
-  /// How many connections to one host the session may use at a time.
-  public var httpMaximumConnectionsPerHost: Int {
-    get { self[\.sent.httpMaximumConnectionsPerHost] }
-    set { self[\.sent.httpMaximumConnectionsPerHost] = newValue }
-  }
-
-  /// Header fields for all requests that do not set them themselves. Names and values are texts.
-  public var httpAdditionalHeaders: [AnyHashable: Any]? {
-    get {
-      let fields = self[\.sent.httpAdditionalHeaders].map { (AnyHashable($0[0]), $0[1] as Any) }
-      return fields.isEmpty ? nil : Dictionary(fields) { $1 }
-    }
-    set {
-      self[\.sent.httpAdditionalHeaders] = (newValue ?? [:]).map { ["\($0.key.base)", "\($0.value)"] }
-        .sorted { $0[0] < $1[0] }
-    }
-  }
-
-  /// Kept: the device has one kind of network.
-  public var allowsCellularAccess: Bool {
-    get { self[\.allowsCellularAccess] }
-    set { self[\.allowsCellularAccess] = newValue }
-  }
-
-  /// Kept: the device has one kind of network.
-  public var allowsExpensiveNetworkAccess: Bool {
-    get { self[\.allowsExpensiveNetworkAccess] }
-    set { self[\.allowsExpensiveNetworkAccess] = newValue }
-  }
-
-  /// Kept: the device has one kind of network.
-  public var allowsConstrainedNetworkAccess: Bool {
-    get { self[\.allowsConstrainedNetworkAccess] }
-    set { self[\.allowsConstrainedNetworkAccess] = newValue }
-  }
-
-  /// Kept: a background session always waits (documented).
-  public var waitsForConnectivity: Bool {
-    get { self[\.waitsForConnectivity] }
-    set { self[\.waitsForConnectivity] = newValue }
-  }
-
-  /// Kept: it is about sessions that are not background sessions (documented).
-  public var shouldUseExtendedBackgroundIdleMode: Bool {
-    get { self[\.shouldUseExtendedBackgroundIdleMode] }
-    set { self[\.shouldUseExtendedBackgroundIdleMode] = newValue }
+    return URLSessionConfiguration(
+      SessionValues(identifier: identifier, cookieStorage: .shared, credentialStorage: .shared))
   }
 
   /// A configuration with the same values.
   public override func copy() -> Any { copy(with: nil) }
   /// A configuration with the same values.
   public func copy(with zone: NSZone? = nil) -> Any { URLSessionConfiguration(values) }
+}
+
+/// What a configuration holds.
+struct SessionValues: Sendable {
+  var identifier: String?
+  var sent = SessionConfiguration()
+  var waitsForConnectivity = false
+  var shouldUseExtendedBackgroundIdleMode = false
+  var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
+  var networkServiceType = NSURLRequest.NetworkServiceType.default
+  var httpShouldUsePipelining = false
+  var httpShouldSetCookies = true
+  var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+  var cookieStorage: HTTPCookieStorage?
+  var cache: URLCache?
+  var credentialStorage: URLCredentialStorage?
+  var tlsMinimum = tls_protocol_version_t.TLSv12
+  var tlsMaximum = tls_protocol_version_t.TLSv13
+  var multipath = URLSessionConfiguration.MultipathServiceType.none
+
+  /// What the host needs not know and who performs inline requests must.
+  var inline: InlineConfiguration {
+    let cookies: InlineConfiguration.Cookies =
+      if let cookieStorage { cookieStorage === HTTPCookieStorage.shared ? .shared : .ofSession } else { .none }
+    return InlineConfiguration(
+      timeoutIntervalForResource: sent.timeoutIntervalForResource,
+      httpMaximumConnectionsPerHost: sent.httpMaximumConnectionsPerHost, waitsForConnectivity: waitsForConnectivity,
+      cookies: cookies, setsCookies: httpShouldSetCookies, cookieAcceptPolicy: httpCookieAcceptPolicy,
+      cacheCapacity: cache?.memoryCapacity ?? 0)
+  }
+
+  /// A request with what the session adds to it.
+  func completed(_ request: URLRequest) -> URLRequest {
+    var request = request
+    for header in sent.httpAdditionalHeaders
+    where header.count == 2 && request.value(forHTTPHeaderField: header[0]) == nil {
+      request.setValue(header[1], forHTTPHeaderField: header[0])
+    }
+    if request.ownTimeout == nil { request.timeoutInterval = sent.timeoutIntervalForRequest }
+    if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = requestCachePolicy }
+    request.allowsCellularAccess = request.allowsCellularAccess && sent.allowsCellularAccess
+    request.allowsExpensiveNetworkAccess = request.allowsExpensiveNetworkAccess && sent.allowsExpensiveNetworkAccess
+    request.allowsConstrainedNetworkAccess =
+      request.allowsConstrainedNetworkAccess && sent.allowsConstrainedNetworkAccess
+    return request
+  }
 }
