@@ -98,11 +98,11 @@ let package = Package(
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
     room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
     room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
-    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations"]),
+    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
+    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations", "UIKit"]),
     room(
       "WidgetKit", in: "Authoring",
       ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI"]),
-    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
 
     // Device: the rooms of the host system. No room imports another.
     room("Timekeeping", in: "Device"),

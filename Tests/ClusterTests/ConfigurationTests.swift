@@ -46,6 +46,19 @@ struct ConfigurationTests {
     #expect(configuration.settings.redeliveries == 2)
   }
 
+  @Test func `the times and the order of a hand-over are taken from the file`() throws {
+    let settings = try ClusterConfiguration(
+      yaml: """
+        device: {name: iphone}
+        settings: {completionDeadline: 1, completionGrace: 2, observedEventOrder: true, timelineDeadline: 3}
+        """
+    ).settings
+    #expect(settings.completionDeadline == .seconds(1))
+    #expect(settings.completionGrace == .seconds(2))
+    #expect(settings.observedEventOrder)
+    #expect(settings.timelineDeadline == .seconds(3))
+  }
+
   @Test(arguments: [
     ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
     ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),

@@ -22,6 +22,7 @@ package actor TransferDaemon {
   private let folder: String
   private var clients = HTTPClients()
   private let resumePause: Double
+  let observedEventOrder: Bool
   private(set) var decision: DeliveryDecision
   private var downloads: [TaskKey: Task<Void, Never>] = [:]
   var handOvers: [UUID: Task<Void, Never>] = [:]
@@ -44,6 +45,7 @@ package actor TransferDaemon {
   ) throws {
     self.folder = folder
     self.resumePause = settings.resumePause
+    self.observedEventOrder = settings.observedEventOrder
     self.store = try TransferStore(database)
     self.bus = bus
     self.clock = clock
@@ -128,6 +130,11 @@ package actor TransferDaemon {
     take(.awake(owner, generation: generation, woken: woken))
   }
 
+  /// A life of the owner runs no longer; it is woken when all tasks of a session have ended.
+  package func suspended(_ owner: Address, generation: UInt32) {
+    take(.suspended(owner, generation: generation))
+  }
+
   /// A life of the owner is over. Its downloads go on.
   package func ended(_ owner: Address, generation: UInt32) {
     removeCopies(of: owner, generation)
@@ -173,6 +180,7 @@ package actor TransferDaemon {
     case .deliver(let id, let attempt):
       guard let delivery = decision.deliveries[id] else { return }
       handOver(delivery, attempt)
+    case .expire(let id): expire(id)
     case .ask(let id, let generation): ask(id, generation)
     case .stop(let id):
       handOvers[id]?.cancel()

@@ -49,7 +49,8 @@ extension TransferStore {
     }
   }
 
-  /// Writes what has changed since `before`, in one transaction. A delivery that is gone takes its tasks with it.
+  /// Writes what has changed since `before`, in one transaction. A delivery that is gone takes its tasks with it, but for
+  /// those that another took over.
   func save(_ now: DeliveryDecision, since before: DeliveryDecision) throws {
     let sessions = now.sessions.filter { before.sessions[$0.key]?.openIn != $0.value.openIn }
     let changed = now.deliveries.values.filter { before.deliveries[$0.id] != $0 }
@@ -62,7 +63,10 @@ extension TransferStore {
           arguments: [session.openIn, key.owner.text, key.identifier])
       }
       for delivery in changed { try TransferStore.write(delivery, db) }
-      for delivery in gone { try TransferStore.remove(delivery, db) }
+      for delivery in gone {
+        let others = now.deliveries.values.filter { $0.session == delivery.session }
+        try TransferStore.remove(delivery, keeping: Set(others.flatMap(\.tasks)), db)
+      }
     }
   }
 
@@ -80,9 +84,11 @@ extension TransferStore {
       ])
   }
 
-  private static func remove(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
+  private static func remove(
+    _ delivery: DeliveryDecision.Delivery, keeping others: Set<Int>, _ db: Database
+  ) throws {
     try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
-    for task in delivery.tasks {
+    for task in delivery.tasks where !others.contains(task) {
       try db.execute(
         sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
         arguments: [delivery.session.owner.text, delivery.session.identifier, task])

@@ -44,6 +44,12 @@ struct ConfigurationReader {
     return value
   }
 
+  mutating func boolean(_ name: String) throws(ClusterError) -> Bool? {
+    guard let node = take(name) else { return nil }
+    guard let value = node.bool else { throw error(name, "true or false is expected") }
+    return value
+  }
+
   /// A number of seconds, 0 or more.
   mutating func seconds(_ name: String) throws(ClusterError) -> Duration? {
     guard let node = take(name) else { return nil }

@@ -59,14 +59,17 @@ package actor Device {
     self.launcher = try Launcher(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
+    var transferSettings = TransferSettings(
+      completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
+      deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
+    transferSettings.completionGrace = settings.completionGrace.seconds
+    transferSettings.observedEventOrder = settings.observedEventOrder
     self.transfers = try TransferDaemon(
-      folder: folder.transfers, database: database, bus: bus, clock: clock,
-      settings: TransferSettings(
-        completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
-        deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds),
+      folder: folder.transfers, database: database, bus: bus, clock: clock, settings: transferSettings,
       container: { [containers] in containers[$0] }, deliverTo: faults.deliverTo)
     self.timelines = try TimelineKeeper(
-      extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock)
+      extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
+      limit: settings.timelineDeadline.seconds)
   }
 
   /// Goes on with what the last life of the host left: the downloads at once, without the bus.
@@ -147,6 +150,7 @@ package actor Device {
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if opening.remove(address) != nil { activate(address) }
+    case .suspended(let address, let life): await transfers.suspended(address, generation: life.generation)
     case .ended(let address, let life, _):
       activations.removeValue(forKey: address)?.cancel()
       await transfers.ended(address, generation: life.generation)
@@ -172,6 +176,7 @@ package actor Device {
     switch intent {
     case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
     case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
+    case .halt(let address, let reason): await launcher.halt(address, because: Assertion(reason))
     case .broken(let reason): broken(reason)
     }
   }
