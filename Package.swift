@@ -69,6 +69,7 @@ let package = Package(
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
     .executable(name: "provider-server", targets: ["ProviderServer"]),
     .executable(name: "trial-extension", targets: ["TrialExtension"]),
+    .executable(name: "trial-handlers", targets: ["TrialHandlers"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -147,6 +148,7 @@ let package = Package(
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"]),
+    process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"]),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
