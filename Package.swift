@@ -76,6 +76,7 @@ let package = Package(
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
     .executable(name: "provider-server", targets: ["ProviderServer"]),
     .executable(name: "trial-extension", targets: ["TrialExtension"]),
+    .executable(name: "trial-handlers", targets: ["TrialHandlers"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -109,11 +110,11 @@ let package = Package(
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
     room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
     room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
-    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations"]),
+    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
+    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations", "UIKit"]),
     room(
       "WidgetKit", in: "Authoring",
       ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI"]),
-    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
 
     // Device: the rooms of the host system. No room imports another.
     room("Timekeeping", in: "Device"),
@@ -161,6 +162,7 @@ let package = Package(
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"]),
+    process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"]),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),

@@ -82,12 +82,132 @@ import Testing
     try await stage.begin([await handler.handler()])
     async let acknowledged: Void = deliver(outcomes(stage), on: stage)
     await stage.record(HandlerCalled.self)
-    await handler.complete()
     #expect(delegate.told.isEmpty)
     let session = stage.session(delegate)
+    await delegate.hears("finish")
+    await handler.complete()
     try await acknowledged
     #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
     withExtendedLifetime(session) {}
+  }
+
+  @Test func `are unclaimed where the handler completes and nobody has made the session`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    let (outcomes, id) = (try outcomes(stage), UUID())
+    let refused = Task { try await deliver(outcomes, on: stage, id: id) }
+    await stage.record(HandlerCalled.self)
+    await handler.complete()
+    let error = await #expect(throws: BusError.self) { try await refused.value }
+    #expect(error?.code == .unclaimed)
+    let session = stage.session(delegate)
+    try await deliver(outcomes, wakes: false, on: stage, id: id)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `that come while a completion is awaited are told at once, after the earlier ones`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    async let first: Void = deliver([try stage.success(1)], on: stage)
+    await delegate.hears("end 1")
+    try await deliver([try stage.success(2)], wakes: false, on: stage)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "finish", "file 2 figures", "end 2 0"])
+    #expect(await handler.identifiers == ["daily"])
+    await handler.complete()
+    try await first
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `in the order that developers saw come before the handler, where the session is there`() async throws {
+    let stage = try Stage()
+    let (delegate, handler) = (Delegate(), await Handler())
+    try await stage.begin([await handler.handler()])
+    let session = stage.session(delegate)
+    let events = SessionEvents(
+      session: "daily", wakesHandler: true, handlerComesLast: true, outcomes: [try stage.success(1)])
+    async let acknowledged: Void = stage.host.connection.deliver(events, to: Stage.widget)
+    await stage.record(HandlerCalled.self)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "finish"])
+    await handler.complete()
+    try await acknowledged
+    #expect(
+      await journal(stage) == [
+        "didFinishDownloadingTo 1", "didCompleteWithError 1", "urlSessionDidFinishEvents", "handler.called 1",
+        "completion.called 0",
+      ])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `in the order that developers saw are finished without a handler too`() async throws {
+    let stage = try Stage()
+    let delegate = Delegate()
+    try await stage.begin()
+    let session = stage.session(delegate)
+    let events = SessionEvents(
+      session: "daily", wakesHandler: false, finishes: true, outcomes: [try stage.success(1)])
+    try await stage.host.connection.deliver(events, to: Stage.widget)
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "finish"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `are acknowledged when an action returns`() async throws {
+    let stage = try Stage()
+    let made = Mutex<URLSession?>(nil)
+    let delegate = Delegate()
+    let handler = BackgroundEventsHandler(matches: { $0 == "daily" }) { [process = stage.process] identifier in
+      #expect(identifier == "daily")
+      made.withLock { $0 = process.session(delegate) }
+      await delegate.hears("finish")
+    }
+    try await stage.begin([handler])
+    try await deliver(outcomes(stage), on: stage)
+    #expect(await journal(stage) == story)
+  }
+
+  @Test func `have their action's task cancelled when the time runs out, and are acknowledged when it returns`()
+    async throws
+  {
+    let stage = try Stage()
+    let delegate = Delegate()
+    let isCancelled = Mutex(false)
+    let handler = BackgroundEventsHandler(
+      matches: { _ in true },
+      action: { _ in
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        withExtendedLifetime(continuation) { isCancelled.withLock { $0 = Task.isCancelled } }
+      })
+    try await stage.begin([handler])
+    let (session, id) = (stage.session(delegate), UUID())
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage, id: id)
+    await delegate.hears("finish")
+    let wasCancelled = isCancelled.withLock { $0 }
+    #expect(!wasCancelled)
+    stage.host.connection.notify(ExpireEvents(session: "daily", delivery: id), to: Stage.widget, story: .none)
+    try await acknowledged
+    let isNowCancelled = isCancelled.withLock { $0 }
+    #expect(isNowCancelled)
+    withExtendedLifetime(session) {}
+  }
+
+  @Test func `have no time that runs out for a completion that is not awaited`() async throws {
+    let stage = try Stage()
+    let completions = Completions("daily", count: 1, .none, in: stage.process)
+    let expirations = Mutex(0)
+    completions.whenExpired { expirations.withLock { $0 += 1 } }
+    completions.expire()
+    completions.expire()
+    completions.whenExpired { expirations.withLock { $0 += 1 } }
+    let count = expirations.withLock { $0 }
+    #expect(count == 2)
+    completions.called(0)
+    let done = Completions("daily", count: 0, .none, in: stage.process)
+    done.whenExpired { Issue.record("nobody waits for it") }
+    done.expire()
   }
 
   @Test func `go to the delegate alone while the process runs`() async throws {

@@ -80,6 +80,19 @@ struct ConfigurationTests {
     #expect(settings.forceQuitCancelsExtensions)
   }
 
+  @Test func `the times and the order of a hand-over are taken from the file`() throws {
+    let settings = try ClusterConfiguration(
+      yaml: """
+        device: {name: iphone}
+        settings: {completionDeadline: 1, completionGrace: 2, observedEventOrder: true, timelineDeadline: 3}
+        """
+    ).settings
+    #expect(settings.completionDeadline == .seconds(1))
+    #expect(settings.completionGrace == .seconds(2))
+    #expect(settings.observedEventOrder)
+    #expect(settings.timelineDeadline == .seconds(3))
+  }
+
   @Test(arguments: [
     ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: is at least 1"),
     ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "true or false is expected"),

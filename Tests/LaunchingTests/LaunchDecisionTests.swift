@@ -106,7 +106,7 @@ private struct Bench {
     _ = bench.take(.instantCame)
     #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
     let answers = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
-    #expect(answers == [.signal(widget, generation: 1, signal: SIGCONT)])
+    #expect(answers == [.intent(.suspended(widget, first)), .signal(widget, generation: 1, signal: SIGCONT)])
   }
 
   @Test func `a stop that was not answered counts as carried out: a list cannot say that it never will be`() {
@@ -116,7 +116,9 @@ private struct Bench {
     bench.now += 1
     #expect(bench.take(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     let silence = BusError(.deadline, "no answer", isDefinite: false)
-    #expect(bench.take(.signalFailed(widget, generation: 1, signal: SIGSTOP, silence)) == [])
+    #expect(
+      bench.take(.signalFailed(widget, generation: 1, signal: SIGSTOP, silence))
+        == [.intent(.suspended(widget, first))])
     #expect(bench.process?.state == .suspended)
     #expect(
       bench.take(.wanted(widget, Assertion("timeline"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
@@ -348,6 +350,23 @@ private struct Bench {
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
     #expect(answers == [.intent(.awake(widget, first, woken: true))])
+    #expect(bench.process?.state == .running)
+  }
+
+  @Test func `a process that is halted is stopped at once, in the middle of what it does`() {
+    var bench = Bench()
+    bench.launch()
+    let stop = LaunchDecision.Answer.signal(widget, generation: 1, signal: SIGSTOP)
+    #expect(bench.take(.halted(widget, Assertion("timeline"))) == [stop])
+    let stopped = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
+    #expect(stopped == [.intent(.suspended(widget, first))])
+  }
+
+  @Test func `a process that somebody else wants is not halted`() {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.wanted(widget, Assertion("events a")))
+    #expect(bench.take(.halted(widget, Assertion("timeline"))) == [])
     #expect(bench.process?.state == .running)
   }
 }

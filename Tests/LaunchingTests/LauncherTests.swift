@@ -70,6 +70,7 @@ private struct Scene {
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
     await scene.recorded("suspended", generation: 1)
+    #expect(await host.intents.next() == .suspended(widget, life))
     await host.launcher.want(widget, because: Assertion("events a"))
     #expect(await host.intents.next() == .awake(widget, life, woken: true))
     #expect(await scene.agent.violations == [])

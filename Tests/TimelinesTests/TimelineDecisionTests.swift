@@ -105,4 +105,22 @@ private struct Bench {
       bench.take(.failed(question("Coffee"), reason: "no"))
         == [.gaveUp(bundle: "com.example.Coffee.Widget", kind: "Coffee", reason: "no", .none), release(widget)])
   }
+
+  @Test func `an extension that does not answer in time is halted half-way, and asked for what else it owes`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
+    _ = bench.reload(widget, nil)
+    _ = bench.take(.awake(widget))
+    func reason(_ kind: String) -> TimelineDecision.Answer {
+      let reason = "no timeline within 30 s: the extension is halted half-way, and the last timeline stays"
+      return .gaveUp(bundle: "com.example.Coffee.Widget", kind: kind, reason: reason, .none)
+    }
+    let halt = TimelineDecision.Answer.intent(.halt(widget, because: "timeline"))
+    let answers = bench.take(.overran(question("Coffee"), limit: 30))
+    #expect(answers == [.stopAsking(widget), reason("Coffee"), halt, want(widget)])
+    #expect(bench.take(.answered(question("Coffee"))) == [])
+    #expect(bench.take(.awake(widget)) == [.ask(question("Tea"))])
+    #expect(bench.take(.overran(question("Tea"), limit: 30)) == [.stopAsking(widget), reason("Tea"), halt])
+    #expect(bench.take(.overran(question("Tea"), limit: 30)) == [])
+  }
 }

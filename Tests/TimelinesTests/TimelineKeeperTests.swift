@@ -13,12 +13,13 @@ private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 private struct Scene {
   let bus = InMemoryBus()
   let database: DatabaseQueue
+  let clock = HeldClock()
 
   init() throws { database = try DatabaseQueue() }
 
   func host() async throws -> TimelineKeeper {
     let connection = bus.connection(.host("iphone"))
-    let keeper = try TimelineKeeper(extensions: [widget], database: database, bus: connection, clock: HeldClock())
+    let keeper = try TimelineKeeper(extensions: [widget], database: database, bus: connection, clock: clock)
     connection.onEvent(ReloadTimelines.self) { event, from in try await keeper.reload(event, from) }
     _ = try await connection.start()
     await keeper.begin()
@@ -135,5 +136,34 @@ private struct Scene {
       Issue.record("the host goes on")
       return
     }
+  }
+
+  @Test func `an extension that does not answer in time is halted, and the last timeline stays`() async throws {
+    let scene = try Scene()
+    let keeper = try await scene.host()
+    var intents = keeper.intents.makeAsyncIterator()
+    try await keeper.learned(widget, kinds: ["Coffee"])
+    try await scene.reload("Coffee")
+    let process = try await scene.startExtension("95 mg")
+    await keeper.awake(widget)
+    _ = await scene.heard(TimelineStored.self)
+    await scene.bus.disconnect(widget)
+    let hanging = scene.bus.connection(widget)
+    let silence = AsyncStream.makeStream(of: Void.self)
+    hanging.onRequest(RequestTimeline.self) { _, _ in
+      for await _ in silence.stream {}
+      silence.continuation.finish()
+      throw BusError(.failed, "never")
+    }
+    _ = try await hanging.start()
+    try await scene.reload("Coffee")
+    await keeper.awake(widget)
+    await scene.clock.whenSomebodySleeps(within: 30)
+    scene.clock.advance(by: 30)
+    #expect(await scene.heard(ReloadFailed.self)?.reason.hasPrefix("no timeline within 30 s") == true)
+    while let intent = await intents.next(), intent != .halt(widget, because: "timeline") {}
+    #expect(try await keeper.status().map(\.text) == [["Coffee: 95 mg"]])
+    await process.leave()
+    await hanging.leave()
   }
 }

@@ -1,5 +1,6 @@
 import Conversations
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Transfers
@@ -7,21 +8,41 @@ import Testing
 private let session = SessionKey(owner: widget, identifier: "figures")
 private let one = TaskKey(session: session, identifier: 1)
 private let two = TaskKey(session: session, identifier: 2)
-private let id = UUID()
+private let id = number(1)
+private let next = number(2)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 private let want = DeliveryDecision.Answer.intent(.wantAwake(widget, because: "events figures", launches: true))
 private let release = DeliveryDecision.Answer.intent(.release(widget, because: "events figures"))
 
-private func delivers(_ generation: UInt32, wakes: Bool) -> DeliveryDecision.Answer {
+private let wantIfAwake = DeliveryDecision.Answer.intent(
+  .wantAwake(widget, because: "events figures", launches: false))
+
+private func number(_ number: UInt8) -> UUID {
+  UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
+}
+
+private func delivers(_ generation: UInt32, wakes: Bool, _ id: UUID = id) -> DeliveryDecision.Answer {
   .deliver(id, DeliveryDecision.Attempt(generation: generation, wakesHandler: wakes))
+}
+
+private final class Counter: Sendable {
+  private let value = Mutex<UInt8>(0)
+  func next() -> UInt8 {
+    value.withLock { value in
+      value += 1
+      return value
+    }
+  }
 }
 
 /// A decision with a session that generation 1 has open, and the time.
 private struct Bench {
-  var decision = DeliveryDecision(settings: TransferSettings(), makeID: { id })
+  var decision: DeliveryDecision
   var now = origin
 
   init(sendsLaunchEvents: Bool = true) {
+    let last = Counter()
+    decision = DeliveryDecision(settings: TransferSettings(), makeID: { number(last.next()) })
     _ = take(.opened(session, sendsLaunchEvents: sendsLaunchEvents, generation: 1))
   }
 
@@ -40,6 +61,8 @@ private struct Bench {
   mutating func runOut(_ generation: UInt32) {
     now += 30
     _ = take(.instantCame)
+    now += 5
+    _ = take(.instantCame)
     _ = take(.overdue(id, generation: generation))
     _ = take(.lifeEnded(widget, generation: generation))
   }
@@ -48,6 +71,7 @@ private struct Bench {
 @Suite struct DeliveryDecisionTests {
   @Test func `the owner is woken when all tasks have ended, and not before`() {
     var bench = Bench()
+    _ = bench.take(.suspended(widget, generation: 1))
     #expect(bench.take(.created(one)) == [])
     #expect(bench.take(.created(two)) == [])
     #expect(bench.take(.ended(one)) == [])
@@ -117,7 +141,10 @@ private struct Bench {
     var bench = Bench()
     bench.handOver()
     bench.now += 30
-    let why = "did not call the completion for figures within 30 s"
+    let why = "did not call the completion for figures within 35 s"
+    #expect(bench.take(.instantCame) == [.expire(id)])
+    #expect(bench.take(.instantCame) == [])
+    bench.now += 5
     #expect(bench.take(.instantCame) == [.ask(id, generation: 2)])
     #expect(bench.take(.instantCame) == [])
     let answers = bench.take(.overdue(id, generation: 2))
@@ -148,15 +175,112 @@ private struct Bench {
     #expect(bench.take(.awake(widget, generation: 7, woken: false)) == [want, delivers(7, wakes: false)])
   }
 
-  @Test func `a task that is created while events are outstanding belongs to the next delivery`() {
+  @Test func `what ends while the completion is awaited is told at once, without the handler`() {
     var bench = Bench()
     bench.handOver()
+    _ = bench.take(.opened(session, sendsLaunchEvents: true, generation: 2))
     #expect(bench.take(.created(two)) == [])
-    #expect(bench.take(.ended(two)) == [])
-    let delivery = bench.decision.deliveries[id]
-    #expect(delivery?.tasks == [1])
-    #expect(bench.take(.acknowledged(id)) == (delivery.map { [.forget($0), want] } ?? []))
-    #expect(bench.decision.deliveries[id]?.tasks == [2])
+    #expect(bench.take(.ended(two)) == [want])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: false, next)])
+    #expect(bench.take(.sent(next, generation: 2)) == [])
+    #expect(bench.decision.deliveries[id]?.tasks == [1])
+    let second = bench.decision.deliveries[next]
+    #expect(bench.take(.acknowledged(next)) == (second.map { [.forget($0)] } ?? []))
+    let first = bench.decision.deliveries[id]
+    #expect(bench.take(.acknowledged(id)) == (first.map { [.forget($0), release] } ?? []))
+  }
+
+  @Test func `what an owner had in hand when it died is told to the next life in one go, in order`() {
+    var bench = Bench()
+    bench.handOver()
+    _ = bench.take(.opened(session, sendsLaunchEvents: true, generation: 2))
+    _ = bench.take(.created(two))
+    _ = bench.take(.ended(two))
+    _ = bench.take(.awake(widget, generation: 2, woken: false))
+    #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id), want, .stop(next), want])
+    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [1, 2]])
+    #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
+  }
+
+  @Test func `a running owner is told of each task as it ends, without its handler`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.created(two))
+    #expect(bench.take(.ended(two)) == [wantIfAwake])
+    #expect(bench.take(.awake(widget, generation: 1, woken: false)) == [wantIfAwake, delivers(1, wakes: false)])
+    #expect(bench.take(.ended(one)) == [])
+    let first = bench.decision.deliveries[id]
+    #expect(first?.tasks == [2])
+    #expect(bench.take(.acknowledged(id)) == (first.map { [.forget($0), want] } ?? []))
+    #expect(bench.take(.awake(widget, generation: 1, woken: false)) == [want, delivers(1, wakes: false, next)])
+    #expect(bench.decision.deliveries[next]?.tasks == [1])
+  }
+
+  @Test func `ten thousand tasks that end while a running owner is told of one are two hand-overs, in order`() {
+    var bench = Bench()
+    for task in 1...10_000 { _ = bench.take(.created(TaskKey(session: session, identifier: task))) }
+    let order = (1...10_000).reversed()
+    for task in order {
+      _ = bench.take(.ended(TaskKey(session: session, identifier: task)))
+      if task == 10_000 { _ = bench.take(.awake(widget, generation: 1, woken: false)) }
+    }
+    #expect(bench.decision.deliveries[id]?.tasks == [10_000])
+    _ = bench.take(.acknowledged(id))
+    #expect(bench.decision.deliveries[next]?.tasks == Array(order.dropFirst()))
+  }
+
+  @Test func `an owner that was suspended before it could be told is woken once, when all have ended`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.created(two))
+    #expect(bench.take(.ended(one)) == [wantIfAwake])
+    _ = bench.take(.suspended(widget, generation: 1))
+    #expect(bench.take(.ended(two)) == [want])
+    #expect(bench.take(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
+    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [1, 2]])
+  }
+
+  @Test func `an owner that runs for another reason is told of what ended as soon as it has the session`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.created(two))
+    _ = bench.take(.lifeEnded(widget, generation: 1))
+    #expect(bench.take(.ended(one)) == [])
+    #expect(bench.take(.awake(widget, generation: 2, woken: true)) == [])
+    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: 2)) == [wantIfAwake])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [wantIfAwake, delivers(2, wakes: false)])
+  }
+
+  @Test func `an owner that dies while it is told of some is woken when all have ended, with all of them`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.created(two))
+    _ = bench.take(.ended(two))
+    _ = bench.take(.awake(widget, generation: 1, woken: false))
+    #expect(bench.take(.lifeEnded(widget, generation: 1)) == [.stop(id), wantIfAwake])
+    #expect(bench.take(.awake(widget, generation: 2, woken: true)) == [])
+    #expect(bench.take(.ended(one)) == [want])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: true)])
+    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [2, 1]])
+  }
+
+  @Test func `a running owner that is told without its handler has all the time it wants`() {
+    var bench = Bench()
+    _ = bench.take(.created(one))
+    _ = bench.take(.ended(one))
+    _ = bench.take(.awake(widget, generation: 1, woken: false))
+    #expect(bench.take(.sent(id, generation: 1)) == [])
+    #expect(bench.decision.nextInstant(after: bench.now) == nil)
+  }
+
+  @Test func `a session that sends no launch events tells whoever makes it, without the handler`() {
+    var bench = Bench(sendsLaunchEvents: false)
+    _ = bench.take(.created(one))
+    _ = bench.take(.lifeEnded(widget, generation: 1))
+    #expect(bench.take(.ended(one)) == [wantIfAwake])
+    #expect(bench.take(.awake(widget, generation: 2, woken: true)) == [])
+    #expect(bench.take(.opened(session, sendsLaunchEvents: false, generation: 2)) == [wantIfAwake])
+    #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [wantIfAwake, delivers(2, wakes: false)])
   }
 
   @Test func `a session that sends no launch events launches nobody`() {
@@ -199,6 +323,8 @@ private struct Bench {
     var bench = Bench()
     bench.handOver()
     bench.now += 30
+    #expect(bench.take(.instantCame) == [.expire(id)])
+    bench.now += 5
     #expect(bench.take(.instantCame) == [.ask(id, generation: 2)])
     _ = bench.take(.acknowledged(id))
     #expect(bench.take(.overdue(id, generation: 2)) == [])

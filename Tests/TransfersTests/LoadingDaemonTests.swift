@@ -117,7 +117,7 @@ private let off = NetworkState(path: .off)
 
   @Test func `failures in a row are counted over the host's death`() async throws {
     let scene = try await TransferScene(.init())
-    let port = try DeafPort()
+    let port = UnheardPort()
     let daemon = try await scene.host()
     let owner = try await ModelOwner(scene.bus)
     try await owner.open()

@@ -328,11 +328,58 @@ private let bytes = figures(300_000)
     await scene.bus.disconnect(.host("iphone"))
     owner.speak()
     scene.clock.advance(by: 30)
+    await scene.clock.whenSomebodySleeps(within: 5)
+    scene.clock.advance(by: 5)
     await scene.bus.connectAgain(.host("iphone"))
     await scene.heard(SessionAcknowledged.kind)
     #expect(await intents.next() == .wantAwake(widget, because: "events figures", launches: true))
     #expect(await intents.next() == .release(widget, because: "events figures"))
     await scene.end(daemon)
     #expect(await intents.next() == nil)
+  }
+
+  @Test func `an owner whose time runs out is told, and evicted five seconds later`() async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host()
+    var intents = daemon.intents.makeAsyncIterator()
+    let owner = try await ModelOwner(scene.bus, .holdsItsWord)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    await daemon.awake(widget, generation: 1, woken: true)
+    let heard = await owner.next()
+    await scene.clock.whenSomebodySleeps(within: 30)
+    scene.clock.advance(by: 30)
+    let word = await scene.bus.first { $0.header.kind == ExpireEvents.kind }
+    #expect(try word.map { try BodyCoding.decode(ExpireEvents.self, from: $0.body) }?.delivery == heard?.id)
+    #expect(word?.header.destination == widget)
+    await scene.clock.whenSomebodySleeps(within: 5)
+    scene.clock.advance(by: 5)
+    let why = "did not call the completion for figures within 35 s"
+    while let intent = await intents.next(), intent != .evict(widget, generation: 1, why: why) {}
+    await scene.end(daemon)
+  }
+
+  @Test func `a delivery that another took over leaves its tasks`() throws {
+    let store = try TransferStore(DatabaseQueue())
+    let session = SessionKey(owner: widget, identifier: "figures")
+    try store.open(session, SessionConfiguration())
+    for task in [1, 2] {
+      _ = try store.insert(
+        StoredTask(
+          key: TaskKey(session: session, identifier: task), request: TransferRequest(url: "http://a.example"),
+          description: nil, created: Date(), hasEnded: false))
+    }
+    func decision(_ tasks: [[Int]], _ ids: [UUID]) -> DeliveryDecision {
+      DeliveryDecision(
+        deliveries: zip(tasks, ids).map { DeliveryDecision.Delivery(id: $1, session: session, tasks: $0) },
+        settings: TransferSettings())
+    }
+    let ids = [UUID(), UUID()]
+    try store.save(decision([[1], [2]], ids), since: decision([], []))
+    try store.save(decision([[1, 2]], ids), since: decision([[1], [2]], ids))
+    #expect(try store.tasks().map(\.key.identifier) == [1, 2])
+    try store.save(decision([], []), since: decision([[1, 2]], ids))
+    #expect(try store.tasks().isEmpty)
   }
 }

@@ -8,16 +8,35 @@ import Synchronization
 package struct BackgroundEventsHandler: Sendable {
   /// Whether it is for the session of this identifier.
   package let matches: @MainActor (_ identifier: String) -> Bool
-  /// The author's action; it calls the completion when the events have been handled.
-  package let call: @MainActor (_ identifier: String, _ completion: @escaping () -> Void) -> Void
+  /// Begins the author's action, which calls the completion when the events have been handled. Returns what is called
+  /// when the time for that runs out.
+  let begin: @MainActor (_ identifier: String, _ completion: @escaping () -> Void) -> (@Sendable () -> Void)?
 
-  /// A handler.
+  /// A handler that calls a completion. It is not told that its time runs out.
   package init(
     matches: @escaping @MainActor (_ identifier: String) -> Bool,
     call: @escaping @MainActor (_ identifier: String, _ completion: @escaping () -> Void) -> Void
   ) {
     self.matches = matches
-    self.call = call
+    begin = { identifier, completion in
+      call(identifier, completion)
+      return nil
+    }
+  }
+
+  /// An action that has handled the events when it returns. Its Swift task is cancelled when its time runs out.
+  package init(
+    matches: @escaping @MainActor (_ identifier: String) -> Bool,
+    action: @escaping @Sendable (_ identifier: String) async -> Void
+  ) {
+    self.matches = matches
+    begin = { identifier, completion in
+      let task = Task { @MainActor in
+        await action(identifier)
+        completion()
+      }
+      return { task.cancel() }
+    }
   }
 }
 
@@ -28,7 +47,12 @@ package final class SessionRegistry: Sendable {
     var claimed: [String: SessionCore] = [:]
     /// By identifier, once there is an object to hand to the delegate.
     var sessions: [String: SessionCore] = [:]
-    var waiting: [String: [CheckedContinuation<SessionCore, Never>]] = [:]
+    /// Who waits for a session that nobody has made.
+    var waiting: [String: [UUID: CheckedContinuation<SessionCore?, Never>]] = [:]
+    /// Who is being told of a session's events, by identifier, and who waits for that to end.
+    var turns: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// By delivery: the handlers that were called for it and have not completed.
+    var wakes: [UUID: Completions] = [:]
   }
 
   let process: HostedProcess
@@ -56,6 +80,9 @@ package final class SessionRegistry: Sendable {
     self.handlers = handlers
     process.connection.onEvent(SessionEvents.self) { events, received in
       try await self.deliver(events, cause: received.id)
+    }
+    process.connection.onNotice(ExpireEvents.self) { word, _ in
+      self.state.withLock { $0.wakes[word.delivery] }?.expire()
     }
     answerQuestions()
     process.onNewHost {
@@ -95,7 +122,7 @@ package final class SessionRegistry: Sendable {
   func publish(_ session: SessionCore) {
     let waiting = state.withLock { state in
       state.sessions[session.identifier] = session
-      return state.waiting.removeValue(forKey: session.identifier) ?? []
+      return state.waiting.removeValue(forKey: session.identifier)?.values.map(\.self) ?? []
     }
     session.open()
     for continuation in waiting { continuation.resume(returning: session) }
@@ -142,13 +169,58 @@ package final class SessionRegistry: Sendable {
 
   /// The session of an identifier, as soon as the author has made it.
   func session(_ identifier: String) async -> SessionCore {
-    await withCheckedContinuation { continuation in
+    while true {
+      if let session = await session(identifier, unless: nil) { return session }
+    }
+  }
+
+  /// The same; `nil` when the completions have all been called and there is still none.
+  func session(_ identifier: String, unless completions: Completions?) async -> SessionCore? {
+    let place = UUID()
+    return await withCheckedContinuation { continuation in
       let session = state.withLock { state in
         let session = state.sessions[identifier]
-        if session == nil { state.waiting[identifier, default: []].append(continuation) }
+        if session == nil { state.waiting[identifier, default: [:]][place] = continuation }
         return session
       }
-      if let session { continuation.resume(returning: session) }
+      if let session { return continuation.resume(returning: session) }
+      completions?.whenAllCalled {
+        self.state.withLock { $0.waiting[identifier]?.removeValue(forKey: place) }?.resume(returning: nil)
+      }
     }
+  }
+
+  // MARK: Telling
+
+  /// The messages of one session are told by one at a time, in the order in which they asked.
+  func takeTurn(_ identifier: String) async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.turns[identifier] != nil else {
+          state.turns[identifier] = []
+          return true
+        }
+        state.turns[identifier]?.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func endTurn(_ identifier: String) {
+    state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard var waiting = state.turns[identifier], !waiting.isEmpty else {
+        state.turns[identifier] = nil
+        return nil
+      }
+      let next = waiting.removeFirst()
+      state.turns[identifier] = waiting
+      return next
+    }?.resume()
+  }
+
+  /// Which handlers are told when the time for a delivery runs out; `nil` when it is over.
+  func setWake(_ delivery: UUID, _ completions: Completions?) {
+    state.withLock { $0.wakes[delivery] = completions }
   }
 }

@@ -1,5 +1,5 @@
 import AuthoredProcess
-import BackgroundURLSession
+package import BackgroundURLSession
 import Conversations
 import Foundation
 import MessageBus
@@ -7,27 +7,43 @@ import MessageBus
 extension UIApplicationDelegate {
   /// Runs the app. Called by `@main`.
   @MainActor public static func main() {
-    let process = HostedProcess.begin()
-    let app = UIApplication()
-    app.begin(with: Self())
-    app.serve(in: process)
-    // Held as long as the process runs: that is for ever.
-    let termination = app.leavesOnRequest(process)
-    withExtendedLifetime(termination) { process.run(widgetKinds: []) }
+    UIApplication.run { (Self(), []) }
   }
 }
 
 extension UIApplication {
+  /// The delegate that a SwiftUI app names.
+  package static var adopted: (any UIApplicationDelegate)?
+
+  /// Runs an app for ever.
+  ///
+  /// - Parameter make: the author's delegate, and the handlers of its scenes.
+  package static func run(
+    _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler])
+  ) -> Never {
+    let process = HostedProcess.begin()
+    let app = UIApplication()
+    let (delegate, handlers) = make()
+    app.begin(with: delegate)
+    app.serve(in: process, handlers)
+    // Held as long as the process runs: that is for ever.
+    let termination = app.leavesOnRequest(process)
+    withExtendedLifetime(termination) { process.run(widgetKinds: []) }
+  }
+
   /// Launches: answers for the app, then tells the delegate that the process has begun. Before it is announced.
-  func serve(in process: HostedProcess) {
+  ///
+  /// - Parameter handlers: of the app's scenes; the delegate's method is one more.
+  func serve(in process: HostedProcess, _ handlers: [BackgroundEventsHandler] = []) {
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.story)
     }
-    let handler = BackgroundEventsHandler(matches: { _ in true }) { identifier, completion in
+    // Without a delegate the scenes alone say which sessions are theirs.
+    let handler = BackgroundEventsHandler(matches: { _ in self.delegate != nil }) { identifier, completion in
       guard let delegate = self.delegate else { return completion() }
       delegate.application(self, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
     }
-    SessionRegistry.of(process).serve([handler])
+    SessionRegistry.of(process).serve(handlers + [handler])
     _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }
   }
 

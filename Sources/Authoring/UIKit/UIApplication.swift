@@ -42,7 +42,7 @@ public import Foundation
   // The app keeps its delegate, as UIApplicationMain does.
   private var keptDelegate: (any UIApplicationDelegate)?
 
-  func begin(with delegate: any UIApplicationDelegate) {
+  package func begin(with delegate: (any UIApplicationDelegate)?) {
     UIApplication.instance = self
     keptDelegate = delegate
     self.delegate = delegate

@@ -2,19 +2,6 @@ import Archive
 import BackgroundURLSession
 public import SwiftUI
 
-/// A configuration with something added to its description.
-@MainActor struct ModifiedConfiguration<Content: WidgetConfiguration>: WidgetConfiguration, DescribedConfiguration {
-  let content: Content
-  let modify: (inout WidgetDescription) -> Void
-
-  var body: Never { fatalError("a modified configuration has no body") }
-
-  func describe(_ description: inout WidgetDescription) {
-    content.add(to: &description)
-    modify(&description)
-  }
-}
-
 // Source of all: `WidgetKit` of the iOS 18 SDK.
 extension WidgetConfiguration {
   /// The widget's name in the gallery.

@@ -68,12 +68,22 @@ package struct SessionEvents: Event {
   package let session: String
   /// Whether the owner was woken for it: then its handler is called first. A running owner gets no such call.
   package let wakesHandler: Bool
+  /// Whether `urlSessionDidFinishEvents` is told.
+  package let finishes: Bool
+  /// Whether the handler is called after the messages where there is a session already.
+  package let handlerComesLast: Bool
   package let outcomes: [TaskOutcome]
   /// Where there are too many of them for an envelope: a file with them, in the owner's container.
   package let outcomesFile: String?
-  package init(session: String, wakesHandler: Bool, outcomes: [TaskOutcome], outcomesFile: String? = nil) {
+  /// - Parameter finishes: when the handler is called, unless said otherwise (documented).
+  package init(
+    session: String, wakesHandler: Bool, finishes: Bool? = nil, handlerComesLast: Bool = false,
+    outcomes: [TaskOutcome], outcomesFile: String? = nil
+  ) {
     self.session = session
     self.wakesHandler = wakesHandler
+    self.finishes = finishes ?? wakesHandler
+    self.handlerComesLast = handlerComesLast
     self.outcomes = outcomes
     self.outcomesFile = outcomesFile
   }

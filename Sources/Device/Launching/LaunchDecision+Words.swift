@@ -29,6 +29,8 @@ extension LaunchDecision {
   package enum Event: Sendable {
     case wanted(Address, Assertion)
     case released(Address, Assertion)
+    /// Released, and to be stopped at once when nobody else wants it, whatever it is doing.
+    case halted(Address, Assertion)
     /// End this life with `SIGKILL`.
     case evicted(Address, generation: UInt32, why: String)
     /// The agent found this life over its memory limit.

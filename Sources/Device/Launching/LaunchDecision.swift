@@ -53,6 +53,11 @@ package struct LaunchDecision: Sendable {
     case .released(let address, let assertion):
       processes[address]?.assertions.remove(assertion)
       return settle(address, now)
+    case .halted(let address, let assertion):
+      processes[address]?.assertions.remove(assertion)
+      guard let process = processes[address], process.assertions.isEmpty else { return [] }
+      if process.state == .running { processes[address]?.idleSince = now.addingTimeInterval(-suspendAfter) }
+      return settle(address, now)
     case .evicted(let address, let generation, let why): return evict(address, generation, why)
     case .exceededMemory(let address, let life, let why): return exceededMemory(address, life, why, now)
     case .ready(let address, let generation): return ready(address, generation, now)
@@ -250,7 +255,7 @@ package struct LaunchDecision: Sendable {
     process.idleSince = nil
     process.why = why
     processes[address] = process
-    return [changed(address, process)]
+    return [changed(address, process)] + (process.life.map { [.intent(.suspended(address, $0))] } ?? [])
   }
 
   private mutating func continued(_ address: Address, _ life: Life) -> [Answer] {

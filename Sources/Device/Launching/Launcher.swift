@@ -61,6 +61,9 @@ package actor Launcher {
   /// One reason less to keep the process running.
   package func release(_ address: Address, because assertion: Assertion) { take(.released(address, assertion)) }
 
+  /// One reason less, and when it was the last the process is suspended at once, in the middle of what it does.
+  package func halt(_ address: Address, because assertion: Assertion) { take(.halted(address, assertion)) }
+
   /// Ends a life with `SIGKILL`; it may be woken again.
   package func evict(_ address: Address, generation: UInt32, why: String) {
     take(.evicted(address, generation: generation, why: why))

@@ -56,6 +56,8 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
 package enum LaunchIntent: Sendable, Equatable {
   /// The process runs and can be handed things. `woken`: it was launched or resumed for it.
   case awake(Address, Life, woken: Bool)
+  /// The process was stopped, and lives.
+  case suspended(Address, Life)
   /// The life is over.
   case ended(Address, Life, Ending)
   /// The database of the room cannot be written any longer: the host must not go on.

@@ -6,6 +6,8 @@ package enum TimelineIntent: Sendable, Equatable {
   /// Have the extension run and keep it running until `release`; then say `awake`.
   case wantAwake(Address, because: String)
   case release(Address, because: String)
+  /// The same, and have the extension suspended at once when nobody else wants it, in the middle of what it does.
+  case halt(Address, because: String)
   /// The database of the room cannot be written any longer: the host must not go on.
   case broken(String)
 }
@@ -52,6 +54,8 @@ package struct TimelineDecision: Sendable {
     case lifeEnded(Address)
     case answered(Question)
     case failed(Question, reason: String)
+    /// The time for an answer is over, which is so many seconds.
+    case overran(Question, limit: Double)
   }
 
   package enum Answer: Sendable, Equatable {
@@ -94,7 +98,22 @@ package struct TimelineDecision: Sendable {
       let story = story(question)
       pay(question)
       return [gaveUp(question.address, question.kind, reason, story)] + next(question.address)
+    case .overran(let question, let limit): return overran(question, limit)
     }
+  }
+
+  /// The extension is halted half-way, and asked for what else it owes when it goes on.
+  private mutating func overran(_ question: Question, _ limit: Double) -> [Answer] {
+    guard asking[question.address] == question else { return [] }
+    let story = story(question)
+    pay(question)
+    let reason =
+      "no timeline within \(limit.formatted()) s: the extension is halted half-way, and the last timeline stays"
+    let isDone = owed[question.address]?.isEmpty ?? true
+    return [
+      .stopAsking(question.address), gaveUp(question.address, question.kind, reason, story),
+      .intent(.halt(question.address, because: TimelineDecision.assertion)),
+    ] + (isDone ? [] : [want(question.address)])
   }
 
   /// The story that an answer belongs to.

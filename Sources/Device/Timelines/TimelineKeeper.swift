@@ -20,15 +20,19 @@ package actor TimelineKeeper {
   private var questions: [Address: Task<Void, Never>] = [:]
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
   private var failure: BusError?
-  /// How long an extension may take for a timeline. Source: ours.
-  private let limit = Duration.seconds(30)
+  private var timers: [Address: Task<Void, Never>] = [:]
+  /// How long an extension may take for a timeline, seconds of the device's clock.
+  private let limit: Double
 
   /// Reads what the last life of the host knew.
   ///
+  /// - Parameter limit: how long an extension may take for a timeline before it is halted, seconds of the device's clock.
   /// - Throws: what the database says.
   package init(
-    extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock
+    extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    limit: Double = 30
   ) throws {
+    self.limit = limit
     self.store = try TimelineStore(database)
     self.bus = bus
     self.clock = clock
@@ -86,7 +90,9 @@ package actor TimelineKeeper {
     switch answer {
     case .intent(let intent): outlet.yield(intent)
     case .ask(let question): ask(question)
-    case .stopAsking(let address): questions.removeValue(forKey: address)?.cancel()
+    case .stopAsking(let address):
+      questions.removeValue(forKey: address)?.cancel()
+      timers.removeValue(forKey: address)?.cancel()
     case .gaveUp(let bundle, let kind, let reason, let story):
       bus.record(ReloadFailed(bundle: bundle, widgetKind: kind, reason: reason), story: story)
     }
@@ -94,13 +100,18 @@ package actor TimelineKeeper {
 
   private func ask(_ question: TimelineDecision.Question) {
     let story = decision.story(question)
+    timers[question.address]?.cancel()
+    timers[question.address] = Task { [weak self, clock, limit] in
+      guard (try? await clock.sleep(until: clock.now.addingTimeInterval(limit))) != nil else { return }
+      await self?.take(.overran(question, limit: limit))
+    }
     questions[question.address] = Task {
       // The size of a small widget on the 6.1-inch phones. Source: ours until a device has its own table.
       let request = RequestTimeline(
         widgetKind: question.kind, family: .systemSmall, displayWidth: 155, displayHeight: 155)
       do throws(BusError) {
         let reply = try await bus.request(
-          request, to: question.address, story: story, within: limit, whenUnreachable: .wait)
+          request, to: question.address, story: story, within: .seconds(86_400), whenUnreachable: .wait)
         guard !Task.isCancelled else { return }
         answered(question, reply, story)
       } catch {

@@ -5,8 +5,10 @@ import Timekeeping
 /// When the events of a session are handed over, to which life of the owner, and when they are forgotten: a plain value
 /// without clock or I/O.
 ///
-/// All tasks of a session that have ended when none runs any longer make one delivery. Its id is kept until it is
-/// acknowledged, whoever dies meanwhile. A session has one delivery at a time; what ends later belongs to the next.
+/// An owner that runs with the session open is told of what ended at once, without its handler; what ends while it is
+/// being told is told next. Any other is woken once, when all tasks of the session have ended: its handler is called
+/// first. What ends while that is being handled is told at once again. A delivery's id is kept until it is acknowledged,
+/// whoever dies meanwhile; one that no living process has seen takes what ends meanwhile.
 package struct DeliveryDecision: Sendable {
   package struct Session: Sendable, Equatable {
     package var sendsLaunchEvents: Bool
@@ -40,7 +42,9 @@ package struct DeliveryDecision: Sendable {
     /// The envelope's id, the same in every redelivery.
     package let id: UUID
     package let session: SessionKey
-    package let tasks: [Int]
+    package internal(set) var tasks: [Int]
+    /// All tasks of the session had ended: the owner is woken for it.
+    package internal(set) var wakes = false
     /// Hand-overs that were not acknowledged in time.
     package var tries = 0
     /// Lives that ended during a hand-over, in a row.
@@ -53,6 +57,10 @@ package struct DeliveryDecision: Sendable {
     /// The hand-over that is under way in this life of the host, and until when.
     var deadline: Date?
     var isUnderWay = false
+    /// The owner has been told that its time is running out.
+    var isExpired = false
+    /// Whether it may still acknowledge is being found out.
+    var isAsked = false
     var isEvicted = false
     /// A process created the session while the hand-over was under way: a refusal may be older than that.
     var isOpenedMeanwhile = false
@@ -78,6 +86,8 @@ package struct DeliveryDecision: Sendable {
     case ended(TaskKey)
     /// The owner runs. `woken`: it was launched or resumed a moment ago.
     case awake(Address, generation: UInt32, woken: Bool)
+    /// The owner runs no longer, and lives.
+    case suspended(Address, generation: UInt32)
     case lifeEnded(Address, generation: UInt32)
     /// The events go out now: their copies are made.
     case sent(UUID, generation: UInt32)
@@ -94,15 +104,19 @@ package struct DeliveryDecision: Sendable {
     case intent(TransferIntent)
     case deliver(UUID, Attempt)
     case stop(UUID)
+    /// The time to call the completion is running out: the owner is told.
+    case expire(UUID)
     /// The time to acknowledge is over. Make sure that an acknowledgement could have come, then say `overdue`.
     case ask(UUID, generation: UInt32)
     /// Acknowledged: its tasks and files are to be removed.
     case forget(Delivery)
   }
 
-  package private(set) var sessions: Tracked<SessionKey, Session>
-  package private(set) var deliveries: Tracked<UUID, Delivery>
-  private let settings: TransferSettings
+  package internal(set) var sessions: Tracked<SessionKey, Session>
+  package internal(set) var deliveries: Tracked<UUID, Delivery>
+  /// The lives that run, and are not suspended.
+  var awakeLives: [Address: UInt32] = [:]
+  let settings: TransferSettings
   private let makeID: @Sendable () -> UUID
 
   package init(
@@ -123,7 +137,7 @@ package struct DeliveryDecision: Sendable {
   /// When `instantCame` is due.
   package func nextInstant(after now: Date) -> Date? {
     deliveries.values.compactMap { delivery -> Date? in
-      if delivery.isUnderWay { return delivery.deadline }
+      if delivery.isUnderWay { return delivery.isAsked ? nil : delivery.deadline }
       return delivery.isHeld ? nil : delivery.notBefore
     }.min()
   }
@@ -131,7 +145,10 @@ package struct DeliveryDecision: Sendable {
   package mutating func take(_ event: Event, now: Date) -> [Answer] {
     switch event {
     case .began:
-      return sessions.keys.flatMap { propose($0) } + ids { !$0.isUnderWay }.flatMap { want($0, now) }
+      for delivery in deliveries.values where sessions[delivery.session]?.running.isEmpty ?? true {
+        deliveries[delivery.id]?.wakes = true
+      }
+      return sessions.keys.flatMap { propose($0, now) } + ids { !$0.isUnderWay }.flatMap { want($0, now) }
     case .opened(let key, let sendsLaunchEvents, let generation):
       return opened(key, sendsLaunchEvents, generation, now)
     case .closed(let key, let generation):
@@ -145,13 +162,11 @@ package struct DeliveryDecision: Sendable {
       return []
     case .ended(let task): return ended(task, now)
     case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
-    case .lifeEnded(let owner, let generation): return lifeEnded(owner, generation, now)
-    case .sent(let id, let generation):
-      guard let delivery = deliveries[id], delivery.isUnderWay, delivery.last?.generation == generation else {
-        return []
-      }
-      deliveries[id]?.deadline = now.addingTimeInterval(settings.completionDeadline)
+    case .suspended(let owner, let generation):
+      if awakeLives[owner] == generation { awakeLives[owner] = nil }
       return []
+    case .lifeEnded(let owner, let generation): return lifeEnded(owner, generation, now)
+    case .sent(let id, let generation): return sent(id, generation, now)
     case .overdue(let id, let generation): return overdue(id, generation)
     case .acknowledged(let id): return acknowledged(id, now)
     case .refused(let id): return refused(id)
@@ -159,8 +174,12 @@ package struct DeliveryDecision: Sendable {
     }
   }
 
-  private func ids(_ isMeant: (Delivery) -> Bool) -> [UUID] {
-    deliveries.values.filter(isMeant).map(\.id).sorted { $0.uuidString < $1.uuidString }
+  /// What wakes comes first: the other was made while that was being handled.
+  func ids(_ isMeant: (Delivery) -> Bool) -> [UUID] {
+    deliveries.values.filter(isMeant).sorted {
+      let (first, second) = ($0.last?.wakesHandler ?? false, $1.last?.wakesHandler ?? false)
+      return first == second ? $0.id.uuidString < $1.id.uuidString : first
+    }.map(\.id)
   }
 
   private mutating func opened(
@@ -171,101 +190,70 @@ package struct DeliveryDecision: Sendable {
     session.openIn = generation
     session.isQuit = false
     sessions[key] = session
+    // Who says so runs.
+    awakeLives[key.owner] = generation
     for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
       deliveries[id]?.isOpenedMeanwhile = true
     }
-    return ids { $0.session == key && !$0.isUnderWay }.flatMap { id in
-      if deliveries[id]?.isHeld == true {
-        deliveries[id]?.isHeld = false
-        deliveries[id]?.tries = 0
-        deliveries[id]?.notBefore = nil
-      }
-      return want(id, now)
+    for id in ids({ $0.session == key && !$0.isUnderWay && $0.isHeld }) {
+      deliveries[id]?.isHeld = false
+      deliveries[id]?.tries = 0
+      deliveries[id]?.notBefore = nil
     }
+    let proposed = propose(key, now)
+    guard proposed.isEmpty else { return proposed }
+    return ids { $0.session == key && !$0.isUnderWay }.flatMap { want($0, now) }
   }
 
   private mutating func ended(_ task: TaskKey, _ now: Date) -> [Answer] {
     guard sessions[task.session]?.running.remove(task.identifier) != nil else { return [] }
     sessions[task.session]?.ended.append(task.identifier)
-    return propose(task.session)
+    return propose(task.session, now)
   }
 
-  /// Makes the next delivery of a session, when nothing of it runs and none is outstanding.
-  private mutating func propose(_ key: SessionKey) -> [Answer] {
-    guard let session = sessions[key], session.running.isEmpty, !session.ended.isEmpty,
-      !deliveries.values.contains(where: { $0.session == key })
-    else { return [] }
-    let delivery = Delivery(id: makeID(), session: key, tasks: session.ended)
-    deliveries[delivery.id] = delivery
+  /// Makes the next delivery of a session of what ended, when its owner is to be told now.
+  mutating func propose(_ key: SessionKey, _ now: Date) -> [Answer] {
+    guard let session = sessions[key], !session.ended.isEmpty else { return [] }
+    let haveAllEnded = session.running.isEmpty
+    guard haveAllEnded || isConnected(key) else { return [] }
+    let outstanding = ids { $0.session == key }
+    let id: UUID
+    if let unseen = outstanding.last(where: { deliveries[$0]?.last == nil && deliveries[$0]?.isUnderWay == false }) {
+      id = unseen
+      deliveries[id]?.tasks += session.ended
+    } else {
+      guard outstanding.allSatisfy({ deliveries[$0]?.isBeingHandled == true }) else { return [] }
+      let delivery = Delivery(id: makeID(), session: key, tasks: session.ended)
+      id = delivery.id
+      deliveries[id] = delivery
+    }
+    if haveAllEnded { deliveries[id]?.wakes = true }
     sessions[key]?.ended = []
-    return [wantAnswer(key)]
+    return want(id, now)
   }
 
-  private func wantAnswer(_ key: SessionKey) -> Answer {
-    let launches = sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true
-    return .intent(.wantAwake(key.owner, because: key.assertion, launches: launches))
+  /// Whether a life of the owner runs that has the session open.
+  private func isConnected(_ key: SessionKey) -> Bool {
+    guard let generation = sessions[key]?.openIn else { return false }
+    return awakeLives[key.owner] == generation
   }
 
-  private mutating func want(_ id: UUID, _ now: Date) -> [Answer] {
+  /// Whether the owner may be woken for a session's events.
+  func launches(for key: SessionKey) -> Bool { sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true }
+
+  func wantAnswer(_ delivery: Delivery) -> Answer {
+    let key = delivery.session
+    return .intent(.wantAwake(key.owner, because: key.assertion, launches: delivery.wakes && launches(for: key)))
+  }
+
+  mutating func want(_ id: UUID, _ now: Date) -> [Answer] {
     guard let delivery = deliveries[id], isDue(delivery, now) else { return [] }
     deliveries[id]?.notBefore = nil
-    return [wantAnswer(delivery.session)]
+    return [wantAnswer(delivery)]
   }
 
-  private func isDue(_ delivery: Delivery, _ now: Date) -> Bool {
+  func isDue(_ delivery: Delivery, _ now: Date) -> Bool {
     !delivery.isUnderWay && !delivery.isHeld && delivery.notBefore.map { $0 <= now } ?? true
-  }
-
-  private mutating func awake(_ owner: Address, _ generation: UInt32, _ woken: Bool, _ now: Date) -> [Answer] {
-    var answers: [Answer] = []
-    for id in ids({ $0.session.owner == owner }) {
-      guard var delivery = deliveries[id] else { continue }
-      if delivery.isUnderWay, delivery.last?.generation != generation {
-        delivery.isUnderWay = false
-        delivery.isEvicted = false
-        answers.append(.stop(id))
-      }
-      guard isDue(delivery, now) else { continue }
-      if delivery.last?.generation != generation {
-        let isOpen = sessions[delivery.session]?.openIn == generation
-        delivery.last = Attempt(generation: generation, wakesHandler: woken || !isOpen)
-      }
-      delivery.isUnderWay = true
-      delivery.isEvicted = false
-      delivery.isOpenedMeanwhile = false
-      delivery.notBefore = nil
-      delivery.deadline = nil
-      deliveries[id] = delivery
-      if let attempt = delivery.last { answers += [wantAnswer(delivery.session), .deliver(id, attempt)] }
-    }
-    return answers
-  }
-
-  private mutating func lifeEnded(_ owner: Address, _ generation: UInt32, _ now: Date) -> [Answer] {
-    for key in sessions.keys where key.owner == owner && sessions[key]?.openIn == generation {
-      sessions[key]?.openIn = nil
-    }
-    var answers: [Answer] = []
-    for id in ids({ $0.session.owner == owner && $0.last?.generation == generation && $0.isUnderWay }) {
-      guard var delivery = deliveries[id] else { continue }
-      delivery.isUnderWay = false
-      answers.append(.stop(id))
-      if delivery.isEvicted {
-        delivery.isHeld = delivery.tries >= settings.deliveryTries
-        let pause = Backoff(first: settings.redeliveryPause, limit: 86_400).pause(after: delivery.tries)
-        delivery.notBefore = delivery.isHeld ? nil : now.addingTimeInterval(pause)
-      } else {
-        // The first two deaths may be anybody's doing; an owner that dies each time is not hunted.
-        delivery.deaths += 1
-        let pause = Backoff(first: 1, limit: 60).pause(after: delivery.deaths - 2)
-        delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
-        let key = delivery.session
-        answers.append(pause > 0 ? .intent(.release(key.owner, because: key.assertion)) : wantAnswer(key))
-      }
-      delivery.isEvicted = false
-      deliveries[id] = delivery
-    }
-    return answers
   }
 
   private mutating func refused(_ id: UUID) -> [Answer] {
@@ -273,46 +261,17 @@ package struct DeliveryDecision: Sendable {
     let key = delivery.session
     deliveries[id]?.isUnderWay = false
     deliveries[id]?.last = nil
-    if delivery.isOpenedMeanwhile { return [wantAnswer(key)] }
+    if delivery.isOpenedMeanwhile { return [wantAnswer(delivery)] }
     deliveries[id]?.isHeld = true
     return [.intent(.release(key.owner, because: key.assertion))]
-  }
-
-  private mutating func overdue(_ id: UUID, _ generation: UInt32) -> [Answer] {
-    guard let delivery = deliveries[id], delivery.isUnderWay, !delivery.isEvicted,
-      delivery.last?.generation == generation
-    else { return [] }
-    deliveries[id]?.tries += 1
-    deliveries[id]?.isEvicted = true
-    let key = delivery.session
-    let why = "did not call the completion for \(key.identifier) within \(Int(settings.completionDeadline)) s"
-    return [
-      .intent(.release(key.owner, because: key.assertion)),
-      .intent(.evict(key.owner, generation: generation, why: why)),
-    ]
   }
 
   private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Answer] {
     guard let delivery = deliveries.removeValue(forKey: id) else { return [] }
     let key = delivery.session
-    let next = propose(key)
-    // The next delivery goes to the same life at once; it is no reason to let it sleep first.
-    return [.forget(delivery)] + (next.isEmpty ? [.intent(.release(key.owner, because: key.assertion))] : next)
-  }
-
-  private mutating func instantCame(_ now: Date) -> [Answer] {
-    var answers: [Answer] = []
-    for id in ids({ _ in true }) {
-      guard let delivery = deliveries[id] else { continue }
-      if delivery.isUnderWay, let deadline = delivery.deadline, deadline <= now,
-        let generation = delivery.last?.generation
-      {
-        deliveries[id]?.deadline = nil
-        answers.append(.ask(id, generation: generation))
-      } else if delivery.notBefore != nil {
-        answers += want(id, now)
-      }
-    }
-    return answers
+    let next = propose(key, now)
+    // The next delivery goes to the same life at once, or is on its way to it; it is no reason to let it sleep first.
+    let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
+    return [.forget(delivery)] + (isLast ? [.intent(.release(key.owner, because: key.assertion))] : next)
   }
 }

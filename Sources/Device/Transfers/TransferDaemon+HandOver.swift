@@ -37,10 +37,23 @@ extension TransferDaemon {
   private func message(
     _ delivery: DeliveryDecision.Delivery, _ attempt: DeliveryDecision.Attempt, _ outcomes: [TaskOutcome]
   ) throws -> SessionEvents {
-    let name = delivery.session.identifier
-    let events = SessionEvents(session: name, wakesHandler: attempt.wakesHandler, outcomes: outcomes)
-    guard let file = try overflow(of: events, outcomes, for: delivery.session.owner, delivery.id) else { return events }
-    return SessionEvents(session: name, wakesHandler: attempt.wakesHandler, outcomes: [], outcomesFile: file)
+    func events(_ outcomes: [TaskOutcome], _ file: String? = nil) -> SessionEvents {
+      SessionEvents(
+        session: delivery.session.identifier, wakesHandler: attempt.wakesHandler,
+        finishes: attempt.wakesHandler || settings.observedEventOrder && delivery.wakes,
+        handlerComesLast: settings.observedEventOrder && attempt.wakesHandler, outcomes: outcomes, outcomesFile: file)
+    }
+    let all = events(outcomes)
+    guard let file = try overflow(of: all, outcomes, for: delivery.session.owner, delivery.id) else { return all }
+    return events([], file)
+  }
+
+  /// The time for the completion is running out: the owner is told. It may be lost: then the eviction comes without it.
+  func expire(_ id: UUID) {
+    guard let delivery = decision.deliveries[id] else { return }
+    bus.notify(
+      ExpireEvents(session: delivery.session.identifier, delivery: id), to: delivery.session.owner,
+      story: Story(cause: id, correlation: delivery.session.story.correlation))
   }
 
   /// Where a body is too long for an envelope: a file in the owner's container with the part that makes it so.

@@ -115,6 +115,11 @@ package actor TransferDaemon {
     challenged.awake(owner, woken: woken)
   }
 
+  /// A life of the owner runs no longer; it is woken when all tasks of a session have ended.
+  package func suspended(_ owner: Address, generation: UInt32) {
+    take(.suspended(owner, generation: generation))
+  }
+
   /// A life of the owner is over. Its tasks go on.
   package func ended(_ owner: Address, generation: UInt32) {
     removeCopies(of: owner, generation)
@@ -167,6 +172,7 @@ package actor TransferDaemon {
     case .deliver(let id, let attempt):
       guard let delivery = decision.deliveries[id] else { return }
       handOver(delivery, attempt)
+    case .expire(let id): expire(id)
     case .ask(let id, let generation): ask(id, generation)
     case .stop(let id):
       handOvers[id]?.cancel()

@@ -2,8 +2,13 @@ import Timekeeping
 
 /// The rules that Apple does not state. Seconds. Source of the values: Documentation/fidelity.md.
 package struct TransferSettings: Sendable {
-  /// From the hand-over of the events to the acknowledgement.
+  /// From the hand-over of the events that woke the owner until it is told that its time is running out.
   package var completionDeadline: Double
+  /// After the owner was told that its time is running out, until it is evicted.
+  package var completionGrace = 5.0
+  /// Whether the handler is called after the messages where the session is there already, and the finish is told to an
+  /// owner that was not woken too, as developers saw it; or as Apple documents it.
+  package var observedEventOrder = false
   /// After a hand-over that was not acknowledged in time, doubling.
   package var redeliveryPause: Double
   /// Unacknowledged hand-overs after which the events are held until a process creates the session.

@@ -69,7 +69,8 @@ extension TransferStore {
     }
   }
 
-  /// Writes what has changed of what was touched, in one transaction. A delivery that is gone takes its tasks with it.
+  /// Writes what has changed of what was touched, in one transaction. A delivery that is gone takes its tasks with it, but
+  /// for those that another took over.
   func save(_ decision: inout DeliveryDecision, _ kept: inout KeptDeliveries) throws {
     let touched = decision.takeTouched()
     let sessions = touched.sessions.compactMap { key in
@@ -77,6 +78,7 @@ extension TransferStore {
     }.filter { kept.sessions[$0.key] != $0.now }
     let changed = touched.deliveries.compactMap { decision.deliveries[$0] }.filter { kept.deliveries[$0.id] != $0 }
     let gone = touched.deliveries.filter { decision.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
+    let present = Array(decision.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     try database.write { db in
       for (key, session) in sessions {
@@ -84,7 +86,10 @@ extension TransferStore {
           .execute(arguments: [session.openIn, session.isQuit, key.owner.text, key.identifier])
       }
       for delivery in changed { try TransferStore.write(delivery, db) }
-      for delivery in gone { try TransferStore.remove(delivery, db) }
+      for delivery in gone {
+        let others = present.filter { $0.session == delivery.session }
+        try TransferStore.remove(delivery, keeping: Set(others.flatMap(\.tasks)), db)
+      }
     }
     for (key, session) in sessions { kept.sessions[key] = session }
     for delivery in changed { kept.deliveries[delivery.id] = delivery }
@@ -105,10 +110,12 @@ extension TransferStore {
       ])
   }
 
-  private static func remove(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
+  private static func remove(
+    _ delivery: DeliveryDecision.Delivery, keeping others: Set<Int>, _ db: Database
+  ) throws {
     try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
     let removal = try db.cachedStatement(sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?")
-    for task in delivery.tasks {
+    for task in delivery.tasks where !others.contains(task) {
       try removal.execute(arguments: [delivery.session.owner.text, delivery.session.identifier, task])
     }
   }

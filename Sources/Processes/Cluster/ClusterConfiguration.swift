@@ -42,6 +42,12 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var suspendAfter: Duration = .seconds(1)
     /// Time to call the completion handler of a session's events, then the process is evicted.
     package var completionDeadline: Duration = .seconds(30)
+    /// From the word that the time is running out, which cancels `backgroundTask` actions, until the process is evicted.
+    package var completionGrace: Duration = .seconds(5)
+    /// Handler after the messages, and a finish without a handler, as developers saw it; `false` for what Apple documents.
+    package var observedEventOrder = false
+    /// Time to give a timeline, then the extension is halted half-way.
+    package var timelineDeadline: Duration = .seconds(30)
     /// How long a process that ended while it was launching is left alone; doubled each time.
     package var crashBackoffFirst: Duration = .seconds(1)
     package var crashBackoffMax: Duration = .seconds(60)
@@ -209,6 +215,9 @@ extension ClusterConfiguration.Settings {
     self.init()
     suspendAfter = try reader.seconds("suspendAfter") ?? suspendAfter
     completionDeadline = try reader.seconds("completionDeadline") ?? completionDeadline
+    completionGrace = try reader.seconds("completionGrace") ?? completionGrace
+    observedEventOrder = try reader.boolean("observedEventOrder") ?? observedEventOrder
+    timelineDeadline = try reader.seconds("timelineDeadline") ?? timelineDeadline
     crashBackoffFirst = try reader.seconds("crashBackoffFirst") ?? crashBackoffFirst
     crashBackoffMax = try reader.seconds("crashBackoffMax") ?? crashBackoffMax
     redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter

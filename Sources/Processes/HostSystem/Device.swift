@@ -66,7 +66,8 @@ package actor Device {
       isAwake: { await launcher.awakeLife(of: $0) != nil },
       container: { [containers] in containers[$0] }, deliverTo: faults.deliverTo)
     self.timelines = try TimelineKeeper(
-      extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock)
+      extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
+      limit: settings.timelineDeadline.seconds)
   }
 
   /// Goes on with what the last life of the host left: the downloads at once, without the bus.
@@ -150,6 +151,7 @@ package actor Device {
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if opening.remove(address) != nil { activate(address) }
+    case .suspended(let address, let life): await transfers.suspended(address, generation: life.generation)
     case .ended(let address, let life, _):
       activations.removeValue(forKey: address)?.cancel()
       if address.role == .app { await transfers.setFront(address, false) }
@@ -176,6 +178,7 @@ package actor Device {
     switch intent {
     case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
     case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
+    case .halt(let address, let reason): await launcher.halt(address, because: Assertion(reason))
     case .broken(let reason): broken(reason)
     }
   }
@@ -211,6 +214,8 @@ extension TransferSettings {
     self.init(
       completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
       deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
+    completionGrace = settings.completionGrace.seconds
+    observedEventOrder = settings.observedEventOrder
     maximumLoads = settings.maximumLoads
     discretionaryNeedsWiFi = settings.discretionaryNeedsWiFi
     widgetTransfersAreDiscretionary = settings.widgetTransfersAreDiscretionary

@@ -1,0 +1,39 @@
+public import Foundation
+public import UIKit
+
+/// A containing app. Source: `SwiftUI.App`.
+@MainActor @preconcurrency public protocol App {
+  /// The app's interface.
+  associatedtype Body: Scene
+  /// The app's interface.
+  @SceneBuilder @MainActor @preconcurrency var body: Self.Body { get }
+  /// `main()` makes the app.
+  @MainActor @preconcurrency init()
+}
+
+extension App {
+  /// Runs the app. Called by `@main`.
+  @MainActor @preconcurrency public static func main() {
+    UIApplication.run {
+      let app = Self()
+      return (UIApplication.adopted, app.handlers)
+    }
+  }
+
+  /// The handlers of the app's scenes.
+  var handlers: [BackgroundEventsHandler] { body.allHandlers }
+}
+
+/// Has the system make an app's delegate. Source: `SwiftUI.UIApplicationDelegateAdaptor`.
+@MainActor @preconcurrency @propertyWrapper
+public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicationDelegate> {
+  /// The delegate.
+  public let wrappedValue: DelegateType
+
+  /// Makes the delegate of the app.
+  public init(_ delegateType: DelegateType.Type = DelegateType.self) {
+    let delegate: DelegateType = DelegateType()
+    wrappedValue = delegate
+    UIApplication.adopted = delegate
+  }
+}
