@@ -29,6 +29,7 @@ package actor TransferDaemon {
   /// The database cannot be written: from then on nothing is done that it does not know of.
   private var isBroken = false
   private var timer: (instant: Date, task: Task<Void, Never>)?
+  var network = NetworkState()
 
   /// Reads what the last life of the host knew; nothing moves before `begin()`.
   ///
@@ -191,8 +192,7 @@ package actor TransferDaemon {
     timer?.task.cancel()
     timer = instant.map { instant in
       let task = Task { [weak self, clock] in
-        guard (try? await clock.sleep(until: instant)) != nil else { return }
-        await self?.timerFired(instant)
+        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
       }
       return (instant, task)
     }
