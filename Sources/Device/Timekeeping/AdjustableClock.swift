@@ -63,10 +63,10 @@ package final class AdjustableClock: DeviceClock {
 
   // MARK: Sleeping
 
-  package func sleep(until instant: Date) async throws { try await sleep(until: instant, hasWork: false) }
+  package func sleep(until instant: Date) async throws { try await wait(until: instant, hasWork: false) }
 
   package func sleep(until instant: Date, then work: @Sendable () async -> Void) async throws {
-    try await sleep(until: instant, hasWork: true)
+    try await wait(until: instant, hasWork: true)
     await work()
     let settled = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.working -= 1
@@ -77,7 +77,7 @@ package final class AdjustableClock: DeviceClock {
     for continuation in settled { continuation.resume() }
   }
 
-  private func sleep(until instant: Date, hasWork: Bool) async throws {
+  private func wait(until instant: Date, hasWork: Bool) async throws {
     let id = UUID()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
