@@ -178,11 +178,13 @@ let package = Package(
         "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit",
         "WidgetKit",
       ]),
+    tests("TimekeepingTests", ["Timekeeping"]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",
       ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
+    tests("HostSystemTests", ["Cluster", "Conversations", "HostSystem", "MessageBus", grdb]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),

@@ -15,8 +15,9 @@ struct InstanceTests {
 
   @Test func `folders are open to their owner only`() async throws {
     try await withInstance { instance in
-      let container = try instance.device("iphone").makeContainer(of: "a.b")
-      #expect(container == instance.path + "/device/iphone/containers/a.b")
+      let container = instance.device("iphone").containers(of: "a.b") + "/1"
+      #expect(container == instance.path + "/device/iphone/containers/a.b/1")
+      try DeviceFolder.makeContainer(at: container)
       try instance.device("iphone").makeGroups(["group.a"])
       try instance.device("iphone").makeTransfers()
       for path in [

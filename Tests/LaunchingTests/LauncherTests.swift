@@ -32,7 +32,7 @@ private struct Scene {
   func host() async throws -> Host {
     let connection = bus.connection(.host("iphone"))
     let program = Program(
-      address: widget, agent: agent.address, executable: "widget-extension", container: "/nowhere", groups: [:],
+      address: widget, agent: agent.address, executable: "widget-extension", container: { "/nowhere" }, groups: [:],
       environment: { ["A": "b"] })
     let launcher = try Launcher(
       programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)

@@ -16,6 +16,8 @@ extension LaunchDecision {
     package internal(set) var lastGeneration: UInt32 = 0
     /// Which life said `ready`, also when the agent has not named it yet.
     package internal(set) var readyGeneration: UInt32?
+    /// A person ended the app: it is not started before a person opens it.
+    package internal(set) var isQuit = false
     /// Lives in a row that ended before `ready`, or were over their memory limit.
     package internal(set) var failures = 0
     package internal(set) var why = "never started"
@@ -33,6 +35,11 @@ extension LaunchDecision {
     case halted(Address, Assertion)
     /// End this life with `SIGKILL`.
     case evicted(Address, generation: UInt32, why: String)
+    /// A person ended the app: end it with `SIGKILL`, and do not start it before a person opens it.
+    case quit(Address)
+    /// End it with `SIGKILL`, and do not start it before `letGo`.
+    case heldBack(Address, why: String)
+    case letGo(Address)
     /// The agent found this life over its memory limit.
     case exceededMemory(Address, Life, why: String)
     case ready(Address, generation: UInt32)

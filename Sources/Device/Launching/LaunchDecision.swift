@@ -9,11 +9,13 @@ package import Timekeeping
 package struct LaunchDecision: Sendable {
   /// How long a process without an assertion runs on, seconds.
   package let suspendAfter: Double
-  package private(set) var processes: [Address: Process]
+  package internal(set) var processes: [Address: Process]
   let agents: [Address: Address]
-  private(set) var incarnations: [Address: UUID]
+  var incarnations: [Address: UUID]
   /// Agents that have said what they hold, and were not found absent since.
-  package private(set) var heard: Set<Address> = []
+  package internal(set) var heard: Set<Address> = []
+  /// What is not to live now, and why.
+  private var heldBack: [Address: String] = [:]
   private let backoff: Backoff
 
   /// - Parameters:
@@ -60,6 +62,17 @@ package struct LaunchDecision: Sendable {
       return settle(address, now)
     case .evicted(let address, let generation, let why): return evict(address, generation, why)
     case .exceededMemory(let address, let life, let why): return exceededMemory(address, life, why, now)
+    case .quit(let address):
+      processes[address]?.isQuit = true
+      processes[address]?.assertions.remove(.foreground)
+      return settle(address, now)
+    case .heldBack(let address, let why):
+      heldBack[address] = why
+      processes[address]?.assertions.remove(.foreground)
+      return settle(address, now)
+    case .letGo(let address):
+      heldBack[address] = nil
+      return settle(address, now)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let life):
       // The answer came after the life's end: what is under way now is another spawn.
@@ -80,18 +93,25 @@ package struct LaunchDecision: Sendable {
   private mutating func wanted(_ address: Address, _ assertion: Assertion, _ now: Date) -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.assertions.insert(assertion)
+    if assertion == .foreground { process.isQuit = false }
     process.idleSince = nil
     processes[address] = process
-    if process.state == .running, !process.isAsking, let life = process.life {
+    if process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil, let life = process.life {
       return [.intent(.awake(address, life, woken: false))]
     }
     return settle(address, now)
   }
 
   /// What the state and the assertions ask for.
-  private mutating func settle(_ address: Address, _ now: Date) -> [Answer] {
+  mutating func settle(_ address: Address, _ now: Date) -> [Answer] {
     guard var process = processes[address], !process.isAsking else { return [] }
     defer { processes[address] = process }
+    if let why = reasonToEnd(address, process) {
+      guard let life = process.life, process.state != .dying else { return [] }
+      process.state = .dying
+      process.why = why
+      return [changed(address, process), .signal(address, generation: life.generation, signal: SIGKILL)]
+    }
     let isWanted = !process.assertions.isEmpty
     let isHeldBack = process.notBefore.map { $0 > now } ?? false
     switch process.state {
@@ -114,7 +134,17 @@ package struct LaunchDecision: Sendable {
     }
   }
 
-  private func changed(_ address: Address, _ process: Process) -> Answer {
+  private func reasonToEnd(_ address: Address, _ process: Process) -> String? {
+    heldBack[address] ?? (process.isQuit ? "ended by a person" : nil)
+  }
+
+  /// Whether it does not live, by the word of its agent, and nobody is about to start it.
+  package func isOver(_ address: Address) -> Bool {
+    guard let process = processes[address], let agent = agents[address] else { return true }
+    return process.state == .absent && !process.isAsking && heard.contains(agent)
+  }
+
+  func changed(_ address: Address, _ process: Process) -> Answer {
     .changed(
       ProcessState(
         address: address, generation: process.life?.generation ?? process.lastGeneration,
@@ -142,7 +172,7 @@ package struct LaunchDecision: Sendable {
   }
 
   /// The agent names a life that has not ended.
-  private mutating func live(_ address: Address, _ life: Life, _ now: Date) -> [Answer] {
+  mutating func live(_ address: Address, _ life: Life, _ now: Date) -> [Answer] {
     guard var process = processes[address], life.generation > process.lastGeneration, process.life != life else {
       return []
     }
@@ -164,6 +194,7 @@ package struct LaunchDecision: Sendable {
     process.state = .dying
     process.why = why
     process.failures = isFailure ? process.failures + 1 : 0
+    process.assertions.remove(.foreground)
     processes[address] = process
     return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
@@ -174,7 +205,7 @@ package struct LaunchDecision: Sendable {
     return news + evict(address, life.generation, why, isFailure: true)
   }
 
-  private mutating func exited(_ address: Address, _ life: Life, _ cause: Ending, _ now: Date) -> [Answer] {
+  mutating func exited(_ address: Address, _ life: Life, _ cause: Ending, _ now: Date) -> [Answer] {
     guard var process = processes[address], life.generation > process.lastGeneration else { return [] }
     let wasEvicted = process.state == .dying && process.life?.generation == life.generation
     let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
@@ -188,11 +219,13 @@ package struct LaunchDecision: Sendable {
       process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
     if !wasEvicted { process.failures = endedBeforeReady ? process.failures + 1 : 0 }
     leaveAlone(&process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description, now)
+    let wasToEnd = process.state == .dying
     process.state = .absent
     process.life = nil
     process.idleSince = nil
     process.isAsking = false
-    process.assertions.remove(.foreground)
+    // Who is about to be ended was in front before that; in front since then, it is to live again.
+    if !wasToEnd { process.assertions.remove(.foreground) }
     processes[address] = process
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
   }
@@ -248,7 +281,7 @@ package struct LaunchDecision: Sendable {
     }
   }
 
-  private mutating func stopped(_ address: Address, why: String = "nothing to do") -> [Answer] {
+  mutating func stopped(_ address: Address, why: String = "nothing to do") -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.state = .suspended
     process.failures = 0
@@ -258,7 +291,7 @@ package struct LaunchDecision: Sendable {
     return [changed(address, process)] + (process.life.map { [.intent(.suspended(address, $0))] } ?? [])
   }
 
-  private mutating func continued(_ address: Address, _ life: Life) -> [Answer] {
+  mutating func continued(_ address: Address, _ life: Life) -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.state = .running
     process.why = process.assertions.isEmpty ? "continued" : reason(process)
@@ -282,64 +315,5 @@ package struct LaunchDecision: Sendable {
       return stopped(address, why: "told to stop, and not answered") + settle(address, now)
     }
     return agents[address].map { [.list(agent: $0)] } ?? []
-  }
-
-  // MARK: What an agent holds
-
-  private mutating func reported(
-    _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
-  ) -> [Answer] {
-    let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
-    incarnations[agent] = incarnation
-    heard.insert(agent)
-    var answers: [Answer] = []
-    for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
-      if let child = children.first(where: { $0.address == address }) {
-        answers += holds(address, child, now)
-      } else {
-        answers += lacks(address, isSame, now)
-      }
-      answers += settle(address, now)
-    }
-    return answers
-  }
-
-  private mutating func holds(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Answer] {
-    let life = Life(generation: child.generation, pid: child.pid)
-    var answers: [Answer] = []
-    if let known = processes[address]?.life, known.generation < life.generation {
-      // The exit of the older life comes as an event of its own; it is over in any case.
-      processes[address]?.life = nil
-      let over = ProcessState(
-        address: address, generation: known.generation, state: State.absent.rawValue,
-        why: "over: its agent holds a newer life")
-      answers += [.changed(over), .intent(.ended(address, known, .lostWithAgent))]
-    }
-    if processes[address]?.life == nil { processes[address]?.isAsking = false }
-    answers += live(address, life, now)
-    guard let process = processes[address], process.life == life, !process.isAsking else { return answers }
-    switch process.state {
-    case .running where child.isStopped: return answers + stopped(address)
-    // It was wanted while a stop that failed was under way.
-    case .running where !process.assertions.isEmpty && answers.isEmpty:
-      return [.intent(.awake(address, life, woken: false))]
-    case .suspended where !child.isStopped: return answers + continued(address, life)
-    case .dying: return answers + [.signal(address, generation: life.generation, signal: SIGKILL)]
-    default: return answers
-    }
-  }
-
-  private mutating func lacks(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Answer] {
-    guard var process = processes[address] else { return [] }
-    if let life = process.life {
-      // The same agent keeps the exit for us; a new one knows nothing of the children that died with the old.
-      return isSameAgent ? [] : exited(address, life, .lostWithAgent, now)
-    }
-    guard process.state == .launching, !process.isAsking else { return [] }
-    process.state = .absent
-    process.why = "was not started"
-    process.notBefore = now.addingTimeInterval(1)
-    processes[address] = process
-    return [changed(address, process)]
   }
 }

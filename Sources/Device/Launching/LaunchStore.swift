@@ -28,6 +28,9 @@ struct LaunchStore: Sendable {
         table.column("incarnation", .text).notNull()
       }
     }
+    migrator.registerMigration("launching-2") { db in
+      try db.alter(table: "lives") { table in table.add(column: "isQuit", .boolean).notNull().defaults(to: false) }
+    }
     try migrator.migrate(database)
   }
 
@@ -49,6 +52,7 @@ struct LaunchStore: Sendable {
         process.readyGeneration = row["readyGeneration"]
         process.lastEnding = try ending.map { try BodyCoding.decode(Ending.self, from: Array($0)) }
         process.failures = row["failures"]
+        process.isQuit = row["isQuit"]
         if row["foreground"] { process.assertions.insert(.foreground) }
         found[address] = process
       }
@@ -78,12 +82,12 @@ struct LaunchStore: Sendable {
         try db.execute(
           sql: """
             INSERT OR REPLACE INTO lives (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
-              failures, foreground) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
           arguments: [
             address.text, process.life?.generation, process.life?.pid, process.state.rawValue, process.why,
             process.lastGeneration, process.readyGeneration, ending, process.failures,
-            process.assertions.contains(.foreground),
+            process.assertions.contains(.foreground), process.isQuit,
           ])
       }
       for (agent, incarnation) in agents {

@@ -18,6 +18,8 @@ package actor Launcher {
   private let clock: any DeviceClock
   private var decision: LaunchDecision
   private var timer: (instant: Date, task: Task<Void, Never>)?
+  /// Who waits for the end of whom.
+  private var mourners: [(addresses: [Address], continuation: CheckedContinuation<Void, Never>)] = []
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
   private var failure: BusError?
   /// Agents that are being asked for their children; `true` when they are to be asked again after that.
@@ -68,6 +70,29 @@ package actor Launcher {
   package func evict(_ address: Address, generation: UInt32, why: String) {
     take(.evicted(address, generation: generation, why: why))
   }
+
+  /// A person ends the app: with `SIGKILL`, and it is not started before a person opens it. Recorded when this returns,
+  /// over the host's death.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }
+
+  /// Whether a person ended the app and nobody opened it since.
+  package func isQuit(_ app: Address) -> Bool { decision.processes[app]?.isQuit ?? false }
+
+  /// Keeps processes from being started until `letGo`, in this life of the host, and ends those that live.
+  package func holdBack(_ addresses: [Address], why: String) {
+    for address in addresses { take(.heldBack(address, why: why)) }
+  }
+
+  /// Returns when none of these lives, by the word of their agents. They must have been held back.
+  package func ended(_ addresses: [Address]) async {
+    guard !addresses.allSatisfy(decision.isOver) else { return }
+    await withCheckedContinuation { mourners.append((addresses, $0)) }
+  }
+
+  /// They may be started again.
+  package func letGo(_ addresses: [Address]) { for address in addresses { take(.letGo(address)) } }
 
   /// The child said that its code is in place. Recorded when this returns.
   ///
@@ -123,6 +148,7 @@ package actor Launcher {
   }
 
   private func why(_ process: LaunchDecision.Process) -> String {
+    if process.isQuit { return "ended by a person; not started before a person opens it" }
     // What is wanted and does not run: there is a reason, and it matters more.
     if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
     return process.assertions.isEmpty
@@ -151,6 +177,8 @@ package actor Launcher {
     }
     for answer in answers { perform(answer) }
     setTimer()
+    for mourner in mourners where mourner.addresses.allSatisfy(decision.isOver) { mourner.continuation.resume() }
+    mourners.removeAll { $0.addresses.allSatisfy(decision.isOver) }
   }
 
   private func perform(_ answer: LaunchDecision.Answer) {
@@ -169,7 +197,7 @@ package actor Launcher {
       do throws(BusError) {
         let request = SpawnProcess(
           address: address, executable: program.executable, environment: try environment(of: program),
-          container: program.container, groups: program.groups, memory: program.memory, reason: reason)
+          container: program.container(), groups: program.groups, memory: program.memory, reason: reason)
         let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
         take(.spawned(address, Life(generation: reply.generation, pid: reply.pid)))
       } catch {
@@ -223,7 +251,8 @@ package actor Launcher {
           ListProcesses(), to: agent, within: .seconds(5), whenUnreachable: .wait)
       } catch {
         guard error.code != .closed, error.code != .refused else { return nil }
-        try? await clock.sleep(until: clock.now.addingTimeInterval(1))
+        // Of the machine's time: a person who holds the device's does not mean the agent.
+        try? await Task.sleep(for: .seconds(1))
       }
     }
   }
@@ -234,8 +263,7 @@ package actor Launcher {
     timer?.task.cancel()
     timer = instant.map { instant in
       let task = Task { [weak self, clock] in
-        guard (try? await clock.sleep(until: instant)) != nil else { return }
-        await self?.timerFired(instant)
+        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
       }
       return (instant, task)
     }

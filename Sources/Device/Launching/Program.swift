@@ -10,16 +10,17 @@ package struct Program: Sendable {
   /// Made anew for each spawn, since parts of it (where the provider listens) change. What it throws is recorded as the
   /// reason why the process could not be started.
   package let environment: @Sendable () throws -> [String: String]
-  /// The process's own folder.
-  package let container: String
+  /// The process's own folder, as it is when the process is spawned: an update moves it.
+  package let container: @Sendable () -> String
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
   /// `nil` when it has no limit.
   package let memory: MemoryLimit?
 
   package init(
-    address: Address, agent: Address, executable: String, container: String, groups: [String: String],
-    memory: MemoryLimit? = nil, environment: @escaping @Sendable () throws -> [String: String]
+    address: Address, agent: Address, executable: String, container: @escaping @Sendable () -> String,
+    groups: [String: String], memory: MemoryLimit? = nil,
+    environment: @escaping @Sendable () throws -> [String: String]
   ) {
     self.address = address
     self.agent = agent

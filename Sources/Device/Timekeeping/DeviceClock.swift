@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The device's time. Keepers read time from it alone, never from the wall, so that a test or, later, a person can hold
-/// and advance it.
+/// The device's time. Keepers read time from it alone, never from the wall, so that a person or a test can hold and
+/// advance it.
 package protocol DeviceClock: Sendable {
   /// What time it is on the device.
   var now: Date { get }
@@ -10,20 +10,10 @@ package protocol DeviceClock: Sendable {
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled.
   func sleep(until instant: Date) async throws
-}
 
-/// The time of the machine: origin now, rate 1.
-package struct MachineClock: DeviceClock {
-  package init() {}
-
-  package var now: Date { Date() }
-
-  package func sleep(until instant: Date) async throws {
-    // The wall may be set while we sleep, so we look at it again after at most a minute.
-    while true {
-      let remaining = instant.timeIntervalSince(now)
-      guard remaining > 0 else { return }
-      try await Task.sleep(for: .seconds(min(remaining, 60)))
-    }
-  }
+  /// The same, then does `work`. Who advances the clock goes on only when the work that an instant set going has
+  /// returned, so that what is due comes in the order of its instants.
+  ///
+  /// - Throws: `CancellationError` when the waiting task is cancelled before `instant`; then nothing is done.
+  func sleep(until instant: Date, then work: @Sendable () async -> Void) async throws
 }

@@ -194,8 +194,7 @@ package actor TransferDaemon {
     timer?.task.cancel()
     timer = instant.map { instant in
       let task = Task { [weak self, clock] in
-        guard (try? await clock.sleep(until: instant)) != nil else { return }
-        await self?.timerFired(instant)
+        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
       }
       return (instant, task)
     }

@@ -105,6 +105,14 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// The product with a bundle identifier.
   package func product(_ bundle: String) -> Product? { products.first { $0.bundle == bundle } }
 
+  /// An app's extensions: those whose bundle identifiers begin with its own, as on a device.
+  package func extensions(ofApp bundle: String) -> [Product] {
+    extensions.filter { product in
+      let apps = apps.map(\.bundle).filter { product.bundle.hasPrefix($0 + ".") }
+      return apps.max { $0.count < $1.count } == bundle
+    }
+  }
+
   /// Reads `widgetlab.yaml`.
   ///
   /// - Throws: `configuration`, with the file, the line and the key.

@@ -49,24 +49,14 @@ package struct DeviceFolder: Sendable, Hashable {
   /// Where the host keeps the files of downloads.
   package var transfers: String { path + "/transfers" }
 
-  /// The home of an app or an extension: `Documents`, `Library/Caches`, `tmp`.
-  package func container(of bundle: String) -> String { path + "/containers/" + bundle }
+  /// Where the containers of an app or an extension are: one, but while an update moves it.
+  package func containers(of bundle: String) -> String { path + "/containers/" + bundle }
 
   /// The folder that the members of an app group share.
   package func group(_ identifier: String) -> String { path + "/groups/" + identifier }
 
-  /// Makes what is missing of a container, mode 0700.
-  ///
-  /// - Returns: its path.
-  /// - Throws: `instance-folder`.
-  @discardableResult
-  package func makeContainer(of bundle: String) throws(ClusterError) -> String {
-    let container = container(of: bundle)
-    try DeviceFolder.makeContainer(at: container)
-    return container
-  }
-
-  /// Makes what is missing of the container at a path, mode 0700.
+  /// Makes what is missing of a container, the home of an app or an extension: `Documents`, `Library/Caches`, `tmp`, mode
+  /// 0700.
   ///
   /// - Throws: `instance-folder`.
   package static func makeContainer(at path: String) throws(ClusterError) {

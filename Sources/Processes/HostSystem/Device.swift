@@ -1,26 +1,35 @@
 package import Cluster
-package import Conversations
+import Conversations
 import Foundation
 package import GRDB
 import Launching
 package import MessageBus
-package import Timekeeping
+import Timekeeping
 import Timelines
 import Transfers
 
 /// The assembled device: its rooms, what they hear from the bus, and the way of each room's intents to the others.
 package actor Device {
-  private let configuration: ClusterConfiguration
-  private let bus: any BusConnection
+  let configuration: ClusterConfiguration
+  let bus: any BusConnection
+  let clock: AdjustableClock
+  let store: DeviceStore
+  let containers: Containers
+  let launcher: Launcher
+  let transfers: TransferDaemon
+  let broken: @Sendable (String) -> Void
   private let faults: Faults
-  private let launcher: Launcher
-  private let transfers: TransferDaemon
   private let timelines: TimelineKeeper
-  private let broken: @Sendable (String) -> Void
   private var routes: [Task<Void, Never>] = []
   /// Apps that a person opened and that have not been told yet.
-  private var opening: Set<Address> = []
+  var opening: Set<Address> = []
   private var activations: [Address: Task<Void, Never>] = [:]
+  /// How the network is.
+  var network: NetworkState
+  /// How each process was told that it is.
+  var told: [Address: Told] = [:]
+  /// The last change of the clock: the next one follows it.
+  var clockChange: Task<Void, any Error>?
 
   /// Reads the database and makes the folders of the device. Nothing moves before `resume()`.
   ///
@@ -30,30 +39,34 @@ package actor Device {
   /// - Throws: `instance-folder`, or what the database says.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any DeviceClock, faults: Faults = Faults(),
-    broken: @escaping @Sendable (String) -> Void
+    bus: any BusConnection, faults: Faults = Faults(), broken: @escaping @Sendable (String) -> Void
   ) throws {
     let device = configuration.device.name
     let folder = instance.device(device)
     try folder.makeTransfers()
     let groups = try folder.makeGroups(configuration.appGroups)
-    var containers: [Address: String] = [:]
-    for product in configuration.products {
-      containers[product.address(on: device)] = try folder.makeContainer(of: product.bundle)
-    }
     let settings = configuration.settings
+    let store = try DeviceStore(database)
+    let containers = try Containers(of: configuration.products.map(\.bundle), in: folder, store)
+    let clock = AdjustableClock(
+      try store.setting(AdjustableClock.Setting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
+      save: { try store.set($0, named: DeviceStore.clock) })
     let programs = configuration.products.map { product in
       Program(
         address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
-        container: folder.container(of: product.bundle), groups: groups,
+        container: { containers.path(of: product.bundle) ?? "" }, groups: groups,
         memory: product.isExtension ? settings.extensionMemory : nil,
         environment: {
-          try folder.makeContainer(of: product.bundle)
+          try containers.make(product.bundle)
           return try configuration.environment(of: product, in: instance)
         })
     }
     self.configuration = configuration
     self.bus = bus
+    self.clock = clock
+    self.store = store
+    self.containers = containers
+    self.network = try store.setting(NetworkState.self, named: DeviceStore.network) ?? NetworkState()
     self.faults = faults
     self.broken = broken
     let launcher = try Launcher(
@@ -64,7 +77,7 @@ package actor Device {
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
       families: AppFamilies(apps: configuration.apps.map(\.bundle)),
       isAwake: { await launcher.awakeLife(of: $0) != nil },
-      container: { [containers] in containers[$0] }, deliverTo: faults.deliverTo)
+      container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
       limit: settings.timelineDeadline.seconds)
@@ -73,12 +86,15 @@ package actor Device {
   /// Goes on with what the last life of the host left: the downloads at once, without the bus.
   package func resume() async throws {
     listen()
+    listenToPerson()
+    await resumeUpdates()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
       Task { [transfers] in for await intent in transfers.intents { await route(intent) } },
       Task { [timelines] in for await intent in timelines.intents { await route(intent) } },
     ]
-    try await transfers.begin()
+    try await transfers.begin(network: network)
+    try await cancelTransfersOfQuitApps()
     await timelines.begin()
   }
 
@@ -105,7 +121,8 @@ package actor Device {
     bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
-    bus.onRequest(ProcessReady.self) { [launcher, timelines] request, from in
+    bus.onRequest(ProcessReady.self) { [weak self, launcher, timelines] request, from in
+      await self?.tellNetwork(from.source, generation: from.sourceGeneration)
       if from.source.role == .widgetExtension { try await timelines.learned(from.source, kinds: request.widgetKinds) }
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
@@ -116,10 +133,6 @@ package actor Device {
     bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
     bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
     bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
-    bus.onRequest(OpenApp.self) { [weak self] request, _ in
-      try await self?.open(request)
-      return Done()
-    }
     bus.onRequest(DeviceStatus.self) { [weak self] _, _ in
       guard let self else { throw BusError(.closed, "the device is going down") }
       return try await status()
@@ -132,22 +145,13 @@ package actor Device {
       timelines: try await timelines.status())
   }
 
-  private func open(_ request: OpenApp) async throws {
-    guard let app = configuration.apps.first(where: { $0.bundle == request.bundle }) else {
-      let apps = configuration.apps.map(\.bundle).joined(separator: ", ")
-      throw BusError(.noSuchApp, "the device has no app \(request.bundle); it has: \(apps.isEmpty ? "none" : apps)")
-    }
-    let address = app.address(on: configuration.device.name)
-    opening.insert(address)
-    await launcher.want(address, because: .foreground)
-  }
-
   // MARK: From room to room
 
   private func route(_ intent: LaunchIntent) async {
     switch intent {
     case .awake(let address, let life, let woken):
       if address.role == .app { await transfers.setFront(address, await launcher.isInFront(address)) }
+      tellNetwork(address, generation: life.generation)
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if opening.remove(address) != nil { activate(address) }
@@ -155,7 +159,9 @@ package actor Device {
     case .ended(let address, let life, _):
       activations.removeValue(forKey: address)?.cancel()
       if address.role == .app { await transfers.setFront(address, false) }
+      told[address] = nil
       await transfers.ended(address, generation: life.generation)
+      await endedByPerson(address)
       if address.role == .widgetExtension { await timelines.ended(address) }
     case .broken(let reason): broken(reason)
     }
@@ -203,33 +209,7 @@ extension ClusterConfiguration.Settings {
 }
 
 extension Duration {
-  fileprivate var seconds: Double {
+  var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
-}
-
-extension TransferSettings {
-  /// What `widgetlab.yaml` says of transfers.
-  fileprivate init(_ settings: ClusterConfiguration.Settings) {
-    self.init(
-      completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
-      deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
-    completionGrace = settings.completionGrace.seconds
-    observedEventOrder = settings.observedEventOrder
-    maximumLoads = settings.maximumLoads
-    discretionaryNeedsWiFi = settings.discretionaryNeedsWiFi
-    widgetTransfersAreDiscretionary = settings.widgetTransfersAreDiscretionary
-    limiterFirst = settings.limiterFirst.seconds
-    limiterAppliesToWidgets = settings.limiterAppliesToWidgets
-    limiterIsSharedWithApp = settings.limiterIsSharedWithApp
-    delayedRequestLaunches = settings.delayedRequestLaunches
-    countsPerSecond = Double(settings.countsPerSecond)
-    keepsParts = settings.keepsResumeData.seconds
-    forceQuitCancelsExtensions = settings.forceQuitCancelsExtensions
-  }
-}
-
-extension BusError.Code {
-  /// The device has no app with this bundle identifier.
-  package static let noSuchApp = BusError.Code("no-such-app")
 }

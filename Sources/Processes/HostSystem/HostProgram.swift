@@ -5,7 +5,6 @@ import Foundation
 import GRDB
 import Logging
 import MessageBus
-import Timekeeping
 
 /// The command `host-system`.
 package enum HostProgram {
@@ -50,7 +49,7 @@ struct HostCommand: ParsableCommand {
       as: .host, address: .host(configuration.device.name), instance: folder)
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
-      configuration, instance: folder, database: database, bus: connection, clock: MachineClock(), faults: faults
+      configuration, instance: folder, database: database, bus: connection, faults: faults
     ) { reason in
       FileHandle.standardError.write(
         Data("host-system: \(reason). Is the disk full? Started again, the host goes on where it was.\n".utf8))

@@ -14,6 +14,9 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab reload CaffeineTracker the extension starts a background download
         widgetlab kill extension         a real SIGKILL; watch the tail
         widgetlab ps                     what lives, why, how the last life ended
+        widgetlab sessions               each transfer, and what it waits for
+        widgetlab network off            the device without a network
+        widgetlab clock advance 24h      a day later
 
       Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side by \
       side.
@@ -23,8 +26,10 @@ struct WidgetLabTool: AsyncParsableCommand {
     subcommands: [
       UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self, TailCommand.self,
       TraceCommand.self,
-      JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ReloadCommand.self,
-      AppCommand.self, PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
+      SessionsCommand.self, JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
+      ReloadCommand.self,
+      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
+      PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }
 

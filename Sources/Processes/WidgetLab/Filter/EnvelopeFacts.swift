@@ -26,7 +26,8 @@ final class EnvelopeFacts {
     case .to: return Self.names(header.destination)
     case .address: return parties.flatMap(Self.names)
     case .session:
-      let name = envelope.header.kind == OpenSession.kind ? body["identifier"] : body["session"]
+      let isNamed = [OpenSession.kind, CloseSession.kind].contains(envelope.header.kind)
+      let name = isNamed ? body["identifier"] : body["session"]
       return [name as? String].compactMap(\.self)
     case .widget: return [body["widgetKind"] as? String].compactMap(\.self)
     case .state, .step, .method: return [body[field.rawValue] as? String].compactMap(\.self)

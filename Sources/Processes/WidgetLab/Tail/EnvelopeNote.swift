@@ -26,7 +26,7 @@ struct EnvelopeNote {
     }
   }
 
-  private init(_ text: String, _ mark: Mark = .none, about subject: Address? = nil) {
+  init(_ text: String, _ mark: Mark = .none, about subject: Address? = nil) {
     self.mark = mark
     self.text = text
     self.subject = subject
@@ -41,6 +41,8 @@ struct EnvelopeNote {
     var found = try Self.life(envelope)
     if found == nil { found = try Self.bus(envelope) }
     if found == nil { found = try Self.session(envelope) }
+    if found == nil { found = try Self.transfer(envelope) }
+    if found == nil { found = try Self.device(envelope) }
     if found == nil { found = try Self.timeline(envelope) }
     self = found ?? EnvelopeNote(String(decoding: body.prefix(120), as: UTF8.self))
     if envelope.header.attempt > 0 { text += text.isEmpty ? "again" : " (sent again, \(envelope.header.attempt))" }
@@ -73,7 +75,8 @@ struct EnvelopeNote {
       let reply = try BodyCoding.decode(Ping.Reply.self, from: body)
       let wait = reply.isReady ? "ready" : "waiting for \(reply.waitingFor.joined(separator: ", "))"
       return EnvelopeNote("pid \(reply.pid), \(wait)")
-    case (.ok, _), (.acknowledged, _): return EnvelopeNote("")
+    case (.ok, _): return try Self.answer(envelope) ?? EnvelopeNote("")
+    case (.acknowledged, _): return EnvelopeNote("")
     }
   }
 

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import MessageBus
+
+/// `widgetlab network`.
+struct NetworkCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "network",
+    abstract: "Shows the device's network; takes it away, gives it back, makes it cellular or slow.",
+    discussion: """
+      Background transfers wait for connectivity and go on where they were; a session or a request that may not use \
+      cellular waits for Wi-Fi. Requests that an author's process performs itself obey it too. It is the device's network, \
+      not this machine's: nothing outside the cluster notices. It stays so when the host dies.
+
+      STATES
+        off        none
+        on, wifi   Wi-Fi, as fast as this machine is
+        cellular   expensive, as fast as this machine is
+        slow RATE  the network as it is, with RATE bytes a second for all together:
+                   800, 50k, 1M; Wi-Fi when it is off
+
+      EXAMPLES
+        widgetlab network
+        widgetlab network off; widgetlab sessions; widgetlab network on
+        widgetlab network cellular
+        widgetlab network slow 50k
+      """)
+
+  enum Word: String, ExpressibleByArgument, CaseIterable { case off, on, wifi, cellular, slow }
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "off, on, wifi, cellular or slow; nothing to see the network.")
+  var word: Word?
+
+  @Argument(help: "With slow: bytes a second, such as 50k or 1M.")
+  var rate: String?
+
+  @Flag(help: "One JSON object: path, and rate in bytes a second if there is one.")
+  var json = false
+
+  func validate() throws { _ = try wanted(NetworkState()) }
+
+  func run() async throws {
+    try await reporting {
+      let state = try await OperatorSession.with(options) { session in
+        let host = session.cluster.host
+        let now = try await session.connection.request(ListSessions(offset: .max), to: host).network
+        guard let wanted = try wanted(now) else { return now }
+        return try await session.connection.request(SetNetwork(state: wanted), to: host)
+      }
+      Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+    }
+  }
+
+  /// What the network is to be after it was `now`; `nil` when it is only to be seen.
+  func wanted(_ now: NetworkState) throws -> NetworkState? {
+    guard word == .slow else {
+      if rate != nil { throw ValidationError("A rate goes with slow: widgetlab network slow 50k.") }
+      var state = now
+      state.rate = nil
+      switch word {
+      case .off: state.path = .off
+      case .on, .wifi: state.path = .wifi
+      case .cellular: state.path = .cellular
+      case .slow, nil: return nil
+      }
+      return state
+    }
+    guard let rate else { throw ValidationError("Say how slow: widgetlab network slow 50k.") }
+    guard let bytes = Amount.bytes(rate) else {
+      throw ValidationError("'\(rate)' is no rate; say bytes a second, such as 800, 50k or 1M.")
+    }
+    var state = now
+    if state.path == .off { state.path = .wifi }
+    state.rate = bytes
+    return state
+  }
+}
+
+extension NetworkState {
+  /// `cellular, 50 kB/s`.
+  var text: String { path.rawValue + (rate.map { ", \(Amount.text(bytes: $0))/s" } ?? "") }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import MessageBus
+
+/// `widgetlab sessions`.
+struct SessionsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sessions",
+    abstract: "Shows every background session and its tasks: how far each is, and what it waits for.",
+    discussion: """
+      The first line is the device's: its network, its clock, and until when the resume rate limiter holds what a process \
+      creates in the background. All times are the device's. Of a session with more than \(SessionsReport.limit) tasks the \
+      first are listed, those that move before those that wait, and the others are counted.
+
+      EXAMPLES
+        widgetlab sessions
+        widgetlab sessions com.example.Widget.figures --all
+        widgetlab sessions --follow            again whenever something changed
+        widgetlab sessions --json              network, clock, sessions, all tasks
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "Only the session with this identifier.")
+  var session: String?
+
+  @Flag(help: "List every task.")
+  var all = false
+
+  @Flag(name: [.short, .long], help: "Print it again whenever it changed, until Ctrl-C.")
+  var follow = false
+
+  @Flag(help: "One JSON object on a line; times are seconds since 1970.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { operation in
+        var last: [String] = []
+        repeat {
+          let report = try await SessionsReport(operation, session)
+          if let session, report.sessions.isEmpty {
+            throw Complaint(
+              Exit.no, "the device has no background session '\(session)'", at: operation.folder,
+              advice: "`widgetlab sessions` lists what it has")
+          }
+          let lines = json ? [try report.json] : report.lines(all: all)
+          if lines != last { show(lines, again: !last.isEmpty) }
+          last = lines
+          if follow { try await Task.sleep(for: .seconds(1)) }
+        } while follow
+      }
+    }
+  }
+
+  /// In the place of what was shown before, where there is a screen.
+  private func show(_ lines: [String], again: Bool) {
+    if !json, follow, Output.isColourful { Output.say("\u{1b}[H\u{1b}[2J") } else if !json, again { Output.say("") }
+    for line in lines { Output.say(line) }
+  }
+}
+
+extension SessionsReport {
+  /// Asks the host for all pages.
+  init(_ operation: OperatorSession, _ session: String?) async throws {
+    let first = try await Self.page(operation, session, 0)
+    var tasks = first.tasks
+    var count = first.taskCount
+    while tasks.count < count {
+      let page = try await Self.page(operation, session, tasks.count)
+      guard !page.tasks.isEmpty else { break }
+      tasks += page.tasks
+      count = page.taskCount
+    }
+    self.init(network: first.network, clock: first.clock, sessions: first.sessions, tasks: tasks)
+  }
+
+  private static func page(
+    _ operation: OperatorSession, _ session: String?, _ offset: Int
+  ) async throws -> ListSessions.Reply {
+    try await operation.connection.request(ListSessions(session: session, offset: offset), to: operation.cluster.host)
+  }
+
+  var json: String { get throws { String(decoding: try BodyCoding.data(self), as: UTF8.self) } }
+}

@@ -1,0 +1,106 @@
+import Cluster
+import Foundation
+import GRDB
+import Testing
+
+@testable import HostSystem
+
+/// A device's folder and database, as they outlive the host.
+private final class Place: Sendable {
+  let instance = FileManager.default.temporaryDirectory.path + "/containers-\(UUID().uuidString)"
+  let database: DatabaseQueue
+
+  init() throws {
+    database = try DatabaseQueue()
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: instance) }
+
+  var folder: DeviceFolder { InstanceFolder(instance).device("iphone") }
+
+  /// As the next life of the host finds them.
+  func containers() throws -> Containers {
+    try Containers(of: ["com.example.App", "com.example.App.Widget"], in: folder, DeviceStore(database))
+  }
+}
+
+@Suite struct `the containers of a device` {
+  private let app = "com.example.App"
+  private let widget = "com.example.App.Widget"
+  private let place: Place
+  private let containers: Containers
+
+  init() throws {
+    place = try Place()
+    containers = try place.containers()
+  }
+
+  private func path(_ bundle: String, _ containers: Containers? = nil) throws -> String {
+    try #require((containers ?? self.containers).path(of: bundle))
+  }
+
+  private func write(_ name: String, in folder: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: URL(fileURLWithPath: "\(folder)/\(name)").deletingLastPathComponent().path,
+      withIntermediateDirectories: true)
+    try Data("kept".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+  }
+
+  private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  @Test func `lie under a UUID and stay where they are over the host's death`() throws {
+    let name = URL(fileURLWithPath: try path(app)).lastPathComponent
+    #expect(UUID(uuidString: name) != nil)
+    #expect(try path(app).hasPrefix(place.folder.containers(of: app)))
+    #expect(exists(try path(app) + "/Library/Caches"))
+    #expect(try path(app, place.containers()) == path(app))
+    #expect(containers.path(of: "com.example.Other") == nil)
+  }
+
+  @Test func `move to another path with what is in them, but for the files that were handed out`() throws {
+    let old = try path(app)
+    try write("Documents/note", in: old)
+    try write("Library/Caches/com.apple.nsurlsessiond/Downloads/\(app)/a.tmp", in: old)
+    try containers.beginMove(of: [app, widget])
+    #expect(containers.moving == [app, widget])
+    #expect(try path(app) == old)
+    try containers.endMove(of: [app, widget])
+    let new = try path(app)
+    #expect(new != old && !exists(old) && containers.moving.isEmpty)
+    #expect(exists(new + "/Documents/note"))
+    #expect(!exists(new + "/Library/Caches/com.apple.nsurlsessiond"))
+    #expect(try path(app, place.containers()) == new)
+  }
+
+  @Test func `a move that was written down and not made is known to the next life`() throws {
+    let old = try path(app)
+    try containers.beginMove(of: [app])
+    let next = try place.containers()
+    #expect(next.moving == [app])
+    #expect(try path(app, next) == old)
+    try next.endMove(of: [app])
+    #expect(try path(app, next) != old)
+  }
+
+  @Test func `a move that was made and not written down is`() throws {
+    let old = try path(app)
+    try write("Documents/note", in: old)
+    try containers.beginMove(of: [app])
+    let target = try #require(try DeviceStore(place.database).places()[app]?.next)
+    try FileManager.default.moveItem(atPath: old, toPath: place.folder.containers(of: app) + "/\(target)")
+    let next = try place.containers()
+    #expect(next.moving.isEmpty)
+    #expect(try path(app, next).hasSuffix(target))
+    #expect(exists(try path(app, next) + "/Documents/note"))
+  }
+
+  @Test func `what somebody left at an old path is removed`() throws {
+    let old = try path(app)
+    try containers.beginMove(of: [app])
+    try containers.endMove(of: [app])
+    try write("Library/late", in: old)
+    _ = try place.containers()
+    #expect(!exists(old))
+    #expect(exists(try path(app)))
+  }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import Testing
+
+@testable import WidgetLab
+
+@Suite struct `what a person says to the device` {
+  @Test func `the clock is asked, held, let go, advanced and reset`() throws {
+    #expect(try ClockCommand.parse([]).change() == .ask)
+    #expect(try ClockCommand.parse(["hold"]).change() == .hold)
+    #expect(try ClockCommand.parse(["run"]).change() == .run)
+    #expect(try ClockCommand.parse(["advance", "1d12h"]).change() == .advance(129_600))
+    #expect(try ClockCommand.parse(["reset"]).change() == .reset)
+  }
+
+  @Test(arguments: [["advance"], ["advance", "soon"], ["hold", "5s"], ["back"], ["advance", "-5s"]])
+  func `a clock is not advanced by nothing, nor held for a while`(arguments: [String]) {
+    #expect(throws: (any Error).self) { try ClockCommand.parse(arguments) }
+  }
+
+  private func network(_ arguments: String..., after now: NetworkState = NetworkState()) throws -> NetworkState? {
+    try NetworkCommand.parse(arguments).wanted(now)
+  }
+
+  @Test func `the network is what is said, and slow what it was`() throws {
+    let slow = NetworkState(path: .cellular, rate: 50_000)
+    #expect(try network(after: slow) == nil)
+    #expect(try network("off", after: slow) == NetworkState(path: .off))
+    #expect(try network("on", after: slow) == NetworkState())
+    #expect(try network("wifi", after: slow) == NetworkState())
+    #expect(try network("cellular") == NetworkState(path: .cellular))
+    #expect(try network("slow", "1M", after: slow) == NetworkState(path: .cellular, rate: 1_000_000))
+    #expect(try network("slow", "800", after: NetworkState(path: .off)) == NetworkState(path: .wifi, rate: 800))
+  }
+
+  @Test(arguments: [["slow"], ["slow", "soon"], ["on", "50k"], ["5g"], ["slow", "0"]])
+  func `a network is not slow without a rate, nor anything else with one`(arguments: [String]) {
+    #expect(throws: (any Error).self) { try NetworkCommand.parse(arguments) }
+  }
+
+  @Test func `the clock is told in words`() {
+    func text(_ offset: Double, isHeld: Bool = false) -> String {
+      ClockState(now: Date(timeIntervalSince1970: 1_795_262_400), isHeld: isHeld, offset: offset).text
+    }
+    #expect(text(0.001) == "2026-11-21 12:00:00Z, running, as this machine's")
+    #expect(text(90_000, isHeld: true) == "2026-11-21 12:00:00Z, held, 1 d 1 h ahead of this machine's")
+    #expect(text(-90) == "2026-11-21 12:00:00Z, running, 1 min 30 s behind this machine's")
+  }
+}

@@ -1,0 +1,105 @@
+import Conversations
+import Foundation
+import Testing
+
+@testable import WidgetLab
+
+private let host = RecordedStory.cast.host
+private let widget = RecordedStory.cast.widgetExtension
+private let person = Address.operator("1")
+private let noon = Date(timeIntervalSince1970: 1_795_262_400)
+
+@Suite struct `notes of the device and its transfers` {
+  private func note<C: Conversation>(_ body: C, _ from: Address = host, _ to: Address = .journal) throws -> String {
+    var story = RecordedStory()
+    try story.say(body, from: from, to: to)
+    return EnvelopeNote(story.envelopes[0]).text
+  }
+
+  private func note<R: Request>(of reply: R.Reply, to type: R.Type) throws -> String {
+    let header = EnvelopeHeader(kind: R.kind.answered(.ok), source: host, destination: person)
+    return EnvelopeNote(Envelope(header: header, body: try BodyCoding.encode(reply))).text
+  }
+
+  private let snapshot = TaskSnapshot(
+    taskIdentifier: 3, request: TransferRequest(url: "https://a.b/c"), taskDescription: nil, bytesReceived: 5,
+    bytesExpected: 10)
+
+  @Test func `tell what a person did`() throws {
+    let clock = ClockState(now: noon, isHeld: true, offset: 3600)
+    let clockText = "2026-11-21 12:00:00Z, held, 1 h ahead of this machine's"
+    let network = NetworkState(path: .cellular, rate: 1500)
+    #expect(try note(SetClock(change: .advance(86_400)), person, host) == "advance 1 d")
+    #expect(try note(of: clock, to: SetClock.self) == clockText)
+    #expect(try note(ClockChanged(state: clock)) == clockText)
+    #expect(try note(SetNetwork(state: network), person, host) == "cellular, 1.5 kB/s")
+    #expect(try note(of: network, to: SetNetwork.self) == "cellular, 1.5 kB/s")
+    #expect(try note(NetworkChanged(state: NetworkState(path: .off)), host, widget) == "off")
+    #expect(try note(ForceQuitApp(bundle: "a.b"), person, host) == "a.b")
+    #expect(try note(UpdateApp(bundle: "a.b"), person, host) == "a.b")
+    #expect(try note(ListSessions(session: "figures", offset: 512), person, host) == "figures from task 512")
+    let page = ListSessions.Reply(network: network, clock: clock, sessions: [], tasks: [], taskCount: 9)
+    #expect(try note(of: page, to: ListSessions.self) == "0 sessions, 0 of 9 tasks")
+  }
+
+  @Test func `tell what is said of a task`() throws {
+    #expect(try note(CloseSession(identifier: "figures"), widget, host) == "figures")
+    #expect(try note(ExpireEvents(session: "figures", delivery: UUID()), host, widget) == "figures: the time runs out")
+    let change = ChangeTransfer(
+      session: "figures", taskIdentifier: 3, isSuspended: true, description: .init("note"), priority: 0.75,
+      earliestBeginDate: noon)
+    #expect(
+      try note(change, widget, host)
+        == "figures task 3 suspended, described as note, priority 0.75, not before 2026-11-21 12:00:00Z")
+    let count = TransferCounted(
+      session: "figures", taskIdentifier: 3, bytesReceived: 50, bytesExpected: 100, resumedAt: 40)
+    #expect(try note(count, host, widget) == "figures task 3 goes on at 40, 50 bytes of 100")
+    #expect(
+      try note(BeginDelayedRequest(session: "figures", task: snapshot), host, widget) == "figures task 3 may begin")
+    let challenge = AnswerChallenge(
+      session: "figures", task: snapshot, wakesHandler: true, method: "NSURLAuthenticationMethodHTTPBasic",
+      host: "a.b", port: 443, scheme: "https", realm: nil, previousFailures: 1)
+    #expect(
+      try note(challenge, host, widget)
+        == "figures task 3 HTTPBasic of https://a.b:443, failed 1 times, wakes the handler")
+    let limiter = LimiterChanged(owner: widget, delay: 120, until: noon, reason: "woken")
+    #expect(try note(limiter) == "extension/…Widget waits 2 min: woken")
+  }
+
+  @Test func `tell what was answered, but no password`() throws {
+    let reply = AnswerChallenge.Reply(disposition: .useCredential, user: "ann", password: "secret")
+    #expect(try note(of: reply, to: AnswerChallenge.self) == "useCredential ann")
+    let begin = BeginDelayedRequest.Reply(disposition: .useNewRequest, request: TransferRequest(url: "https://d.e"))
+    #expect(try note(of: begin, to: BeginDelayedRequest.self) == "useNewRequest https://d.e")
+    #expect(
+      try note(of: CancelTransfer.Reply(resumeData: Data(count: 7)), to: CancelTransfer.self)
+        == "resume data of 7 bytes")
+  }
+
+  @Test func `every kind that says something of a session is found by it`() throws {
+    let bodies: [any Conversation] = [
+      OpenSession(identifier: "figures", configuration: SessionConfiguration()), CloseSession(identifier: "figures"),
+      ExpireEvents(session: "figures", delivery: UUID()), ChangeTransfer(session: "figures", taskIdentifier: 1),
+      TransferCounted(session: "figures", taskIdentifier: 1, bytesReceived: 0, bytesExpected: 0),
+      BeginDelayedRequest(session: "figures", task: snapshot), ListSessions(session: "figures"),
+    ]
+    let filter = try FilterExpression("session == figures")
+    for body in bodies {
+      var story = RecordedStory()
+      try story.say(body, from: widget, to: host)
+      #expect(filter.matches(story.envelopes[0]), "\(type(of: body).kind)")
+    }
+  }
+
+  @Test func `no request, event or notice is told as its bare body`() throws {
+    // Of a body that is not of its kind a note says that; these have nothing to say.
+    let silent = [Goodbye.kind, WhoAreYou.kind, BusStatus.kind]
+    for entry in ConversationTable.all where !silent.contains(entry.kind) {
+      let route = try #require(entry.routes.first)
+      let source = route.sources.first == .operator ? person : host
+      let envelope = Envelope(
+        header: EnvelopeHeader(kind: entry.kind, source: source, destination: .journal), body: Array("[]".utf8))
+      #expect(EnvelopeNote(envelope).text != "[]", "\(entry.kind)")
+    }
+  }
+}
