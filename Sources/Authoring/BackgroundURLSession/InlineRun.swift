@@ -232,8 +232,10 @@ final class InlineRun: InlineObserver {
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
       if failure != nil, resumeData == nil { state.file?.remove() }
       let error = failure.map {
-        TransferFailure(code: $0.code.rawValue, message: $0.ownMessage, resumeData: resumeData)
-          .error(for: task.currentRequest?.url)
+        TransferFailure(
+          code: $0.code.rawValue, message: $0.ownMessage,
+          networkUnavailableReason: $0.networkUnavailableReason?.rawValue, resumeData: resumeData
+        ).error(for: task.currentRequest?.url)
       }
       if let handler = state.handler { session.process.asCurrent(story) { handler(resumeData) } }
       if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
