@@ -173,7 +173,8 @@ final class FullDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
 
   func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
+    completionHandler:
+      @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
       Void
   ) {
     note("session challenge \(challenge.protectionSpace.host)")
@@ -210,9 +211,10 @@ final class FullDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willBeginDelayedRequest request: URLRequest,
-    completionHandler: @escaping @Sendable (
-      URLSession.DelayedRequestDisposition, URLRequest?
-    ) -> Void
+    completionHandler:
+      @escaping @Sendable (
+        URLSession.DelayedRequestDisposition, URLRequest?
+      ) -> Void
   ) {
     note("delayed \(task.taskIdentifier)")
     completionHandler(answers.delayed.0, answers.delayed.1)
@@ -229,7 +231,8 @@ final class FullDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
+    completionHandler:
+      @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
       Void
   ) {
     note("task challenge \(challenge.protectionSpace.realm ?? "none")")

@@ -44,7 +44,7 @@ struct Stage {
   }
 
   /// A session of this process.
-  func session(_ delegate: Delegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
+  func session(_ delegate: any URLSessionDelegate, _ identifier: String = "daily", shared: Bool = true) -> URLSession {
     let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
     if shared { configuration.sharedContainerIdentifier = Stage.group }
     return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
@@ -97,6 +97,13 @@ actor HostModel {
   nonisolated let connection: Connection
   private(set) var opened: [OpenSession] = []
   private(set) var created: [CreateTransfer] = []
+  private(set) var cancelled: [CancelTransfer] = []
+  private(set) var changed: [ChangeTransfer] = []
+  private(set) var closed: [String] = []
+  /// What a cancelled task is resumed from.
+  var resumeData: Data?
+  /// What an opening is refused for.
+  private var refusal: BusError?
   private(set) var readies = 0
   var openReply = OpenSession.Reply(nextTaskIdentifier: 1, tasks: [])
   /// Answers no `transfer.create` before `answerCreates`.
@@ -109,15 +116,35 @@ actor HostModel {
 
   func start() async throws {
     connection.onRequest(ProcessReady.self) { _, _ in await self.ready() }
-    connection.onRequest(OpenSession.self) { request, _ in await self.open(request) }
+    connection.onRequest(OpenSession.self) { request, _ in try await self.open(request) }
     connection.onRequest(CreateTransfer.self) { request, _ in await self.create(request) }
-    connection.onRequest(CancelTransfer.self) { _, _ in CancelTransfer.Reply() }
+    connection.onRequest(CancelTransfer.self) { request, _ in await self.cancel(request) }
+    connection.onRequest(ChangeTransfer.self) { request, _ in await self.change(request) }
+    connection.onRequest(CloseSession.self) { request, _ in await self.close(request) }
     connection.onEvent(ReloadTimelines.self) { _, _ in }
     _ = try await connection.start()
   }
 
   func reply(nextTask: Int, tasks: [TaskSnapshot]) {
     openReply = OpenSession.Reply(nextTaskIdentifier: nextTask, tasks: tasks)
+  }
+
+  func refuseOpens(_ error: BusError) { refusal = error }
+  func makeResumeData(_ data: Data) { resumeData = data }
+
+  private func cancel(_ request: CancelTransfer) -> CancelTransfer.Reply {
+    cancelled.append(request)
+    return CancelTransfer.Reply(resumeData: request.producesResumeData ? resumeData : nil)
+  }
+
+  private func change(_ request: ChangeTransfer) -> Done {
+    changed.append(request)
+    return Done()
+  }
+
+  private func close(_ request: CloseSession) -> Done {
+    closed.append(request.identifier)
+    return Done()
   }
 
   func holdCreates() { holds = true }
@@ -141,8 +168,9 @@ actor HostModel {
     heldOpens = []
   }
 
-  private func open(_ request: OpenSession) async -> OpenSession.Reply {
+  private func open(_ request: OpenSession) async throws -> OpenSession.Reply {
     opened.append(request)
+    if let refusal { throw refusal }
     if holdsOpens { await withCheckedContinuation { heldOpens.append($0) } }
     return openReply
   }

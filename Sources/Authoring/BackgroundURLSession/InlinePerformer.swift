@@ -52,8 +52,8 @@ package protocol InlineExchange: Sendable {
 
 /// Told of an inline request.
 ///
-/// The calls come one after the other, from any thread, and never before `resume()`. Each returns at once but `received`,
-/// which may hold the transfer back. While an answer is awaited nothing but `ended` is called; `ended` comes exactly
+/// The calls come one after the other, from any thread, and none before `resume()` but `ended` after `cancel()`. Each
+/// returns at once but `received`, which may hold the transfer back. While an answer is awaited nothing but `ended` is called; `ended` comes exactly
 /// once and is the last one.
 package protocol InlineObserver: AnyObject, Sendable {
   /// There is no network that the request may use, and `waitsForConnectivity` is set.

@@ -55,14 +55,17 @@ final class SuspensionWatch: Sendable {
     process.part(SuspensionWatch.self) { SuspensionWatch($0) }
   }
 
-  /// From now on. Once is enough.
+  /// From now on: when it returns, a suspension is noticed. Once is enough.
   func begin() {
+    let isListening = DispatchSemaphore(value: 0)
     source.withLock { source in
       guard source == nil else { return }
       let made = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
       made.setEventHandler { [process] in SessionRegistry.of(process).wasSuspended() }
+      made.setRegistrationHandler { isListening.signal() }
       made.resume()
       source = made
+      _ = isListening.wait(timeout: .now() + 1)
     }
   }
 }

@@ -1,0 +1,406 @@
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+import Testing
+
+@testable import AuthoredProcess
+@testable import BackgroundURLSession
+
+/// Sessions that perform their requests in the process.
+@Suite struct `A session in the process` {
+  private func url(_ path: String = "figures") throws -> URL { try #require(URL(string: "http://a.example/\(path)")) }
+
+  @Test func `gives body and response of a request to an asynchronous function`() async throws {
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let session = stage.inline()
+    async let answer = session.data(from: url)
+    try await performer.next().succeed("figures", 404)
+    let (data, response) = try await answer
+    #expect(String(decoding: data, as: UTF8.self) == "figures")
+    #expect((response as? HTTPURLResponse)?.statusCode == 404)
+  }
+
+  @Test func `throws the failure of a request`() async throws {
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let session = stage.inline()
+    let asking = Task { try await session.data(from: url) }
+    try await performer.next().end(URLError(.notConnectedToInternet))
+    let error = await #expect(throws: URLError.self) { try await asking.value }
+    #expect(error?.code == .notConnectedToInternet)
+    #expect(error?.failingURL == url)
+  }
+
+  @Test func `ends a request whose Swift task is cancelled`() async throws {
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let session = stage.inline()
+    let asking = Task { try await session.data(from: url) }
+    let exchange = try await performer.next()
+    asking.cancel()
+    let error = await #expect(throws: URLError.self) { try await asking.value }
+    #expect(error?.code == .cancelled)
+    #expect(exchange.calls.withLock { $0 } == ["resume", "cancel"])
+  }
+
+  @Test func `calls a completion handler on its queue, and tells the delegate no end`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    let task = Mutex<URLSessionTask?>(nil)
+    async let heard = withCheckedContinuation { continuation in
+      let made = session.dataTask(with: url) { data, response, error in
+        let isThere = OperationQueue.current === session.delegateQueue
+        continuation.resume(returning: (data, (response as? HTTPURLResponse)?.statusCode, error == nil, isThere))
+      }
+      made.resume()
+      task.withLock { $0 = made }
+    }
+    try await performer.next().succeed("figures")
+    let (data, status, isWell, isThere) = await heard
+    #expect(data == Data("figures".utf8))
+    #expect(status == 200)
+    #expect(isWell)
+    #expect(isThere)
+    await session.flush()
+    #expect(delegate.told == ["create 1", "metrics 1 2.0"])
+  }
+
+  @Test func `tells the delegate response, data, metrics and end, in this order`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let task = stage.inline(delegate).dataTask(with: url)
+    task.resume()
+    let exchange = try await performer.next()
+    #expect(await exchange.answer(length: 7))
+    exchange.observer.received(Data("fig".utf8))
+    exchange.observer.received(Data("ures".utf8))
+    exchange.end()
+    await delegate.hears("end")
+    #expect(delegate.told == ["create 1", "response 200", "data fig", "data ures", "metrics 1 2.0", "end 1 0"])
+    #expect(task.state == .completed)
+    #expect(task.countOfBytesReceived == 7)
+    #expect(task.progress.isFinished)
+  }
+
+  @Test func `ends a task whose response is refused`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(response: .cancel)))
+    stage.inline(delegate).dataTask(with: url).resume()
+    #expect(try await performer.next().answer() == false)
+    await delegate.hears("end 1 -999")
+  }
+
+  @Test func `lets a data task become a download`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(response: .becomeDownload)))
+    let session = stage.inline(delegate)
+    session.dataTask(with: url).resume()
+    try await performer.next().succeed("figures")
+    await delegate.hears("end")
+    #expect(
+      delegate.told == [
+        "create 1", "response 200", "become 1", "wrote 7 7/7", "file figures", "metrics 1 2.0", "end 1 0",
+      ])
+  }
+
+  @Test func `asks the forms of the delegate that are asynchronous`() async throws {
+    final class Asynchronous: NSObject, URLSessionDataDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+      ) async -> URLSession.ResponseDisposition { .cancel }
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+      ) async -> URLRequest? { nil }
+    }
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let task = stage.inline(Asynchronous()).dataTask(with: url)
+    task.resume()
+    let exchange = try await performer.next()
+    let other = URLRequest(url: try self.url("other"))
+    let response = try #require(HTTPURLResponse(url: url, statusCode: 301, httpVersion: nil, headerFields: nil))
+    let next = await withCheckedContinuation { continuation in
+      exchange.observer.redirected(by: response, to: other) { continuation.resume(returning: $0) }
+    }
+    #expect(next == nil)
+    #expect(await exchange.answer() == false)
+  }
+
+  @Test func `follows a redirection unless the delegate says no, and shows it in currentRequest`() async throws {
+    for follows in [true, false] {
+      let stage = try Stage()
+      let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(redirects: follows)))
+      let task = stage.inline(delegate).dataTask(with: url)
+      task.resume()
+      let exchange = try await performer.next()
+      let other = URLRequest(url: try self.url("other"))
+      let response = try #require(HTTPURLResponse(url: url, statusCode: 301, httpVersion: nil, headerFields: nil))
+      let next = await withCheckedContinuation { continuation in
+        exchange.observer.redirected(by: response, to: other) { continuation.resume(returning: $0) }
+      }
+      #expect(next == (follows ? other : nil))
+      #expect(task.currentRequest?.url == (follows ? other.url : url))
+      #expect(delegate.told.last == "redirect 301 http://a.example/other")
+      exchange.end()
+    }
+  }
+
+  @Test func `asks the task's own delegate first, and the session's where that has no such method`() async throws {
+    final class Own: NSObject, URLSessionTaskDelegate, Sendable {
+      let challenges = Mutex(0)
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+      ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        challenges.withLock { $0 += 1 }
+        return (.rejectProtectionSpace, nil)
+      }
+    }
+    let stage = try Stage()
+    let (performer, url, delegate, own) = (stage.perform(), try url(), FullDelegate(), Own())
+    let task = stage.inline(delegate).dataTask(with: url)
+    task.delegate = own
+    task.resume()
+    let exchange = try await performer.next()
+    let reply = await withCheckedContinuation { continuation in
+      exchange.observer.challenged(
+        InlineChallenge(
+          method: NSURLAuthenticationMethodHTTPBasic, host: "a.example", port: 80, scheme: "http", realm: "vault",
+          previousFailures: 0, response: nil)
+      ) { continuation.resume(returning: $0) }
+    }
+    #expect(reply.disposition == .rejectProtectionSpace)
+    await exchange.succeed("figures")
+    await delegate.hears("end 1 0")
+    #expect(own.challenges.withLock { $0 } == 1)
+    #expect(!delegate.told.contains { $0.hasPrefix("task challenge") })
+  }
+
+  @Test func `tells that it waits for a network, and what it sends`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let task = stage.inline(delegate).uploadTask(with: URLRequest(url: url), from: Data("12345".utf8))
+    task.resume()
+    let exchange = try await performer.next()
+    exchange.observer.waitsForConnectivity()
+    exchange.observer.sent(2, of: 5)
+    exchange.observer.sent(5, of: 5)
+    await exchange.succeed("thanks")
+    await delegate.hears("end")
+    #expect(
+      delegate.told == [
+        "create 1", "waits", "sent 2 2/5", "sent 3 5/5", "response 200", "data thanks", "metrics 1 2.0", "end 1 0",
+      ])
+    guard case .data(Data("12345".utf8)) = exchange.body else {
+      Issue.record("\(exchange.body)")
+      return
+    }
+  }
+
+  @Test func `sends what a stream has`() async throws {
+    for ofDelegate in [true, false] {
+      let stage = try Stage()
+      let (performer, delegate) = (stage.perform(), FullDelegate(.init(body: "streamed")))
+      var request = URLRequest(url: try url())
+      if !ofDelegate { request.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+      stage.inline(delegate).uploadTask(withStreamedRequest: request).resume()
+      let exchange = try await performer.next()
+      guard case .file(let file) = exchange.body else {
+        Issue.record("\(exchange.body)")
+        return
+      }
+      #expect(try String(contentsOf: file, encoding: .utf8) == "streamed")
+      #expect(delegate.told.contains("stream") == ofDelegate)
+      exchange.end()
+      await delegate.hears("end 1 0")
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+  }
+
+  @Test func `has a download's file until the delegate's method returns`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    stage.inline(delegate).downloadTask(with: url).resume()
+    try await performer.next().succeed("figures")
+    await delegate.hears("end")
+    #expect(delegate.told == ["create 1", "wrote 7 7/7", "file figures", "metrics 1 2.0", "end 1 0"])
+  }
+
+  @Test func `has a download's file until the completion handler returns, and leaves it to an asynchronous caller`()
+    async throws
+  {
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let session = stage.inline()
+    async let heard = withCheckedContinuation { continuation in
+      session.downloadTask(with: url) { file, _, _ in
+        let content = file.flatMap { try? String(contentsOf: $0, encoding: .utf8) }
+        continuation.resume(returning: (file, content))
+      }.resume()
+    }
+    try await performer.next().succeed("figures")
+    let (file, content) = await heard
+    #expect(content == "figures")
+    await withCheckedContinuation { done in session.flush { done.resume() } }
+    #expect(!FileManager.default.fileExists(atPath: try #require(file).path))
+    async let mine = session.download(from: url)
+    try await performer.next().succeed("more")
+    let (kept, _) = try await mine
+    await withCheckedContinuation { done in session.flush { done.resume() } }
+    #expect(try String(contentsOf: kept, encoding: .utf8) == "more")
+    try FileManager.default.removeItem(at: kept)
+  }
+
+  @Test func `goes on with a download where it was cancelled`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    let task = session.downloadTask(with: url)
+    task.resume()
+    let first = try await performer.next()
+    #expect(await first.answer(200, ["ETag": "\"1\""], length: 7))
+    first.observer.received(Data("fig".utf8))
+    let data = try #require(await task.cancelByProducingResumeData())
+    await delegate.hears("end 1 -999")
+    #expect((task.error as? URLError)?.downloadTaskResumeData == data)
+    session.downloadTask(withResumeData: data).resume()
+    let second = try await performer.next()
+    #expect(second.request.url == url)
+    #expect(second.request.value(forHTTPHeaderField: "Range") == "bytes=3-")
+    #expect(second.request.value(forHTTPHeaderField: "If-Range") == "\"1\"")
+    await second.succeed("ures", 206)
+    await delegate.hears("end 2 0")
+    #expect(
+      delegate.told.suffix(6) == [
+        "create 2", "resumed at 3/7", "wrote 4 7/7", "file figures", "metrics 1 2.0", "end 2 0",
+      ])
+  }
+
+  @Test func `begins a download anew when the server does not go on`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    let task = session.downloadTask(with: url)
+    task.resume()
+    let first = try await performer.next()
+    #expect(await first.answer(200, ["Last-Modified": "today"], length: 7))
+    first.observer.received(Data("fig".utf8))
+    let data = try #require(await task.cancelByProducingResumeData())
+    session.downloadTask(withResumeData: data).resume()
+    try await performer.next().succeed("another")
+    await delegate.hears("end 2 0")
+    #expect(delegate.told.contains("file another"))
+    #expect(!delegate.told.contains { $0.hasPrefix("resumed") })
+  }
+
+  @Test func `makes no resume data where the server names no version, and leaves no file`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let task = stage.inline(delegate).downloadTask(with: url)
+    task.resume()
+    let exchange = try await performer.next()
+    #expect(await exchange.answer())
+    exchange.observer.received(Data("fig".utf8))
+    #expect(await task.cancelByProducingResumeData() == nil)
+    await delegate.hears("end 1 -999")
+  }
+
+  @Test func `fails a download from data that is none of its resume data`() async throws {
+    let stage = try Stage()
+    let (_, delegate) = (stage.perform(), FullDelegate())
+    stage.inline(delegate).downloadTask(withResumeData: Data("nonsense".utf8)).resume()
+    await delegate.hears("end 1 -3001")
+  }
+
+  @Test func `holds a task while it is suspended`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let task = stage.inline(delegate).dataTask(with: url)
+    task.resume()
+    let exchange = try await performer.next()
+    task.suspend()
+    #expect(task.state == .suspended)
+    task.resume()
+    #expect(exchange.calls.withLock { $0 } == ["resume", "suspend", "resume"])
+    task.progress.cancel()
+    await delegate.hears("end 1 -999")
+  }
+
+  @Test func `puts into a request what its configuration says`() async throws {
+    let stage = try Stage()
+    let performer = stage.perform()
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpAdditionalHeaders = ["X-Both": "session", "X-Session": "1"]
+    configuration.timeoutIntervalForRequest = 5
+    configuration.timeoutIntervalForResource = 50
+    configuration.allowsCellularAccess = false
+    configuration.waitsForConnectivity = true
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    let session = stage.inline(nil, configuration)
+    var request = URLRequest(url: try url())
+    request.setValue("request", forHTTPHeaderField: "x-both")
+    session.dataTask(with: request).resume()
+    let plain = try await performer.next()
+    #expect(plain.request.value(forHTTPHeaderField: "X-Both") == "request")
+    #expect(plain.request.value(forHTTPHeaderField: "X-Session") == "1")
+    #expect(plain.request.timeoutInterval == 5)
+    #expect(plain.request.allowsCellularAccess == false)
+    #expect(plain.request.cachePolicy == .reloadIgnoringLocalCacheData)
+    request.timeoutInterval = 7
+    session.dataTask(with: request).resume()
+    #expect(try await performer.next().request.timeoutInterval == 7)
+    let set = try #require(performer.configurations.withLock { $0.first })
+    #expect(set.timeoutIntervalForResource == 50)
+    #expect(set.waitsForConnectivity)
+    guard case .ofSession = set.cookies else {
+      Issue.record("\(set.cookies)")
+      return
+    }
+    plain.end()
+  }
+
+  @Test func `is invalid when its tasks have ended, and has no delegate then`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    session.dataTask(with: url).resume()
+    let exchange = try await performer.next()
+    session.finishTasksAndInvalidate()
+    await exchange.succeed("figures")
+    await delegate.hears("invalid 0")
+    #expect(delegate.told.suffix(2) == ["end 1 0", "invalid 0"])
+    #expect(session.delegate == nil)
+  }
+
+  @Test func `cancels its tasks and becomes invalid`() async throws {
+    let stage = try Stage()
+    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
+    let session = stage.inline(delegate)
+    session.dataTask(with: url).resume()
+    _ = try await performer.next()
+    session.invalidateAndCancel()
+    await delegate.hears("invalid 0")
+    #expect(delegate.told.suffix(2) == ["end 1 -999", "invalid 0"])
+  }
+
+  @Test func `is never invalid when it is the shared one, of which there is one`() async throws {
+    let stage = try Stage()
+    let (performer, url) = (stage.perform(), try url())
+    let session = stage.process.asCurrent { URLSession.shared }
+    #expect(stage.process.asCurrent { URLSession.shared } === session)
+    session.invalidateAndCancel()
+    async let answer = session.data(from: url)
+    try await performer.next().succeed("figures")
+    #expect(try await answer.0.count == 7)
+  }
+
+  @Test func `fails a task where nobody performs requests`() async throws {
+    let stage = try Stage()
+    let (url, session) = (try url(), stage.inline())
+    let error = await #expect(throws: URLError.self) { _ = try await session.data(from: url) }
+    #expect(error?.code == .resourceUnavailable)
+  }
+}
