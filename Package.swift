@@ -27,14 +27,25 @@ let staticRuntime: [LinkerSetting] = [
   ])
 ]
 
+/// What an author's targets are compiled with, so that a file may import Foundation alone, or FoundationNetworking beside
+/// it, and means our URLSession all the same: Documentation/authors.md.
+let author: [SwiftSetting] = [
+  .unsafeFlags([
+    "-Xfrontend", "-import-module", "-Xfrontend", "BackgroundURLSession",
+    "-module-alias", "FoundationNetworking=BackgroundURLSession",
+  ])
+]
+
 func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
 }
 
-func process(_ name: String, in wing: String, _ dependencies: [Target.Dependency]) -> Target {
+func process(
+  _ name: String, in wing: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house,
-    linkerSettings: staticRuntime)
+    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)",
+    swiftSettings: house + (isAuthored ? author : []), linkerSettings: staticRuntime)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -98,11 +109,20 @@ let package = Package(
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
     room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
     room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
+    .target(name: "CLazyCurl", path: "Sources/Authoring/CLazyCurl"),
+    room(
+      "ForegroundURLSession", in: "Authoring",
+      ["AuthoredProcess", "BackgroundURLSession", "CLazyCurl", "Conversations", "MessageBus"]),
     room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations"]),
     room(
       "WidgetKit", in: "Authoring",
-      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI"]),
-    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
+      [
+        "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
+        "SwiftUI",
+      ]),
+    room(
+      "UIKit", in: "Authoring",
+      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
 
     // Device: the rooms of the host system. No room imports another.
     room("Timekeeping", in: "Device"),
@@ -139,14 +159,14 @@ let package = Package(
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
-    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"]),
-    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"]),
+    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"], isAuthored: true),
+    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, lifecycle, logging, nioCore, unixSignals]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
-    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"]),
+    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -161,6 +181,9 @@ let package = Package(
         "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit",
         "WidgetKit",
       ]),
+    tests(
+      "ForegroundURLSessionTests",
+      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",

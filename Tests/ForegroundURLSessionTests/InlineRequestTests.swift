@@ -81,7 +81,8 @@ import Testing
     }
   }
 
-  @Test func `a download is a file that stays until it is moved, or until the completion handler returns`() async throws {
+  @Test func `a download is a file that stays until it is moved, or until the completion handler returns`() async throws
+  {
     try await Scene.run({ _ in .text("a file") }) { scene in
       let (url, _) = try await scene.session().download(from: scene.server.url())
       #expect(try String(contentsOf: url, encoding: .utf8) == "a file")

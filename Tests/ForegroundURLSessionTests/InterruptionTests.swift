@@ -102,7 +102,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("cut", URLError.Code.networkConnectionLost), ("garbage", .cannotParseResponse), ("silence", .networkConnectionLost),
+    ("cut", URLError.Code.networkConnectionLost), ("garbage", .cannotParseResponse),
+    ("silence", .networkConnectionLost),
   ])
   func `a server that misbehaves is named by the error`(fault: String, code: URLError.Code) async throws {
     try await Scene.run({ _ in
@@ -159,7 +160,8 @@ import Testing
       guard request.headers["range"] == nil else {
         return .text("b", 206, ["Content-Range": "bytes 1-1/2", "ETag": "\"1\""])
       }
-      return LocalServer.Reply(headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"], body: Data("ab".utf8), holdsAfter: 1)
+      return LocalServer.Reply(
+        headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"], body: Data("ab".utf8), holdsAfter: 1)
     }) { scene in
       let recorder = Recorder()
       let session = scene.session(recorder)

@@ -88,7 +88,8 @@ import Testing
       let host = scene.bus.connection(.host("phone"))
       _ = try await host.start()
       _ = try await scene.process.connection.start()
-      host.notify(NetworkChanged(state: NetworkState(path: .cellular, rate: 7)), to: scene.process.address, story: .none)
+      host.notify(
+        NetworkChanged(state: NetworkState(path: .cellular, rate: 7)), to: scene.process.address, story: .none)
       for await _ in changes { break }
       #expect(network.current == NetworkState(path: .cellular, rate: 7))
     }

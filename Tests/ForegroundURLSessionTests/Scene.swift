@@ -73,6 +73,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     var follows = true
     var disposition = URLSession.ResponseDisposition.allow
     var credential: URLCredential?
+    var trusts = false
   }
 
   private let answers: Answers
@@ -118,6 +119,9 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
   ) {
     let space = challenge.protectionSpace
     note("challenge \(space.authenticationMethod) \(space.realm ?? "") \(challenge.previousFailureCount)")
+    if let trust = space.serverTrust, answers.trusts {
+      return completionHandler(.useCredential, URLCredential(trust: trust))
+    }
     let isRefused = challenge.previousFailureCount > 0 || answers.credential == nil
     completionHandler(isRefused ? .performDefaultHandling : .useCredential, isRefused ? nil : answers.credential)
   }

@@ -56,8 +56,18 @@ struct Trial: Sendable {
       completionDeadline: 30
     """
 
+  /// The configuration with more in the extension's environment: lines of `name: value`.
+  private static func configuration(adding environment: [String]) -> String {
+    let place = "      TRIAL_GROUP: \(group)\n"
+    return configuration.replacingOccurrences(
+      of: place, with: place + environment.map { "      \($0)\n" }.joined())
+  }
+
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
-  static func run(_ name: String, _ body: @Sendable (Trial) async throws -> Void) async throws {
+  static func run(
+    _ name: String, environment: [String] = [], _ body: @Sendable (Trial) async throws -> Void
+  ) async throws {
+    let configuration = configuration(adding: environment)
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,7 +144,14 @@ void lazy_curl_set_functions(
     library.easy_setopt(curl->easy, option_seek_context, context);
 }
 
-int lazy_curl_begin(lazy_curl *curl) { return library.multi_add_handle(curl->multi, curl->easy); }
+int lazy_curl_begin(lazy_curl *curl) {
+    // A TLS connection that the server has closed must not end the process.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+    return library.multi_add_handle(curl->multi, curl->easy);
+}
 
 int lazy_curl_step(lazy_curl *curl, int *code) {
     int running = 0;

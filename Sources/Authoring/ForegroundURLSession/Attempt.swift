@@ -141,37 +141,41 @@ final class Attempt {
     guard head.isComplete, !wasComplete, head.status >= 200 else { return line.count }
     if answersDigest, head.status == 401 { return line.count }
     answersDigest = false
-    return guarded({ () throws(URLError) in
-      try watcher.received(head)
-      return line.count
-    }, otherwise: 0)
+    return guarded(
+      { () throws(URLError) in
+        try watcher.received(head)
+        return line.count
+      }, otherwise: 0)
   }
 
   fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Int {
-    guarded({ () throws(URLError) in
-      if answersDigest, head.status == 401 {
-        answersDigest = false
-        try watcher.received(head)
-      }
-      try watcher.received(bytes)
-      return bytes.count
-    }, otherwise: 0)
+    guarded(
+      { () throws(URLError) in
+        if answersDigest, head.status == 401 {
+          answersDigest = false
+          try watcher.received(head)
+        }
+        try watcher.received(bytes)
+        return bytes.count
+      }, otherwise: 0)
   }
 
   fileprivate func give(body buffer: UnsafeMutableRawBufferPointer) -> Int {
-    guarded({ () throws(URLError) in
-      let room = try watcher.mayRead(buffer.count)
-      let count = try body.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(room, buffer.count)]))
-      watcher.sent(body.offset)
-      return count
-    }, otherwise: Int(lazy_curl_read_abort))
+    guarded(
+      { () throws(URLError) in
+        let room = try watcher.mayRead(buffer.count)
+        let count = try body.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(room, buffer.count)]))
+        watcher.sent(body.offset)
+        return count
+      }, otherwise: Int(lazy_curl_read_abort))
   }
 
   fileprivate func seek(to offset: Int64) -> Int32 {
-    guarded({ () throws(URLError) in
-      try body.seek(to: offset)
-      return 0
-    }, otherwise: 1)
+    guarded(
+      { () throws(URLError) in
+        try body.seek(to: offset)
+        return 0
+      }, otherwise: 1)
   }
 }
 

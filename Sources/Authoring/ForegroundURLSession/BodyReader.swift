@@ -27,7 +27,8 @@ final class BodyReader {
         source = .file(handle)
       } catch {
         let isThere = FileManager.default.fileExists(atPath: url.path)
-        throw URLError(isThere ? .noPermissionsToReadFile : .fileDoesNotExist, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        throw URLError(
+          isThere ? .noPermissionsToReadFile : .fileDoesNotExist, userInfo: [NSURLErrorFailingURLErrorKey: url])
       }
     }
   }

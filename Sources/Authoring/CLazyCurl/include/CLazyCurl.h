@@ -67,7 +67,7 @@ void lazy_curl_set_functions(
     lazy_curl *curl, void *context, lazy_curl_data header, lazy_curl_data write, lazy_curl_data read,
     lazy_curl_seek seek);
 
-/// The request goes out with the next steps. 0, or a CURLMcode.
+/// The request goes out with the next steps, all on this thread, which is sent no SIGPIPE from now on. 0, or a CURLMcode.
 int lazy_curl_begin(lazy_curl *curl);
 /// Does what can be done now, on this thread. 1 when the request has ended, and `code` is its CURLcode then; 0 when it
 /// goes on; below 0 when it cannot.
