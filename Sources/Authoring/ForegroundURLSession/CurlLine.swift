@@ -77,7 +77,8 @@ extension URLError {
       case 65: .requestBodyStreamExhausted
       default: .unknown
       }
-    let message = lazy_curl_message(Int32(code)).map { String(cString: $0) } ?? "libcurl's error \(code)"
+    let words = CurlLine.problem == nil ? lazy_curl_message(Int32(code)) : nil
+    let message = words.map { String(cString: $0) } ?? "libcurl's error \(code)"
     self.init(name, userInfo: [NSLocalizedDescriptionKey: message])
   }
 }

@@ -79,7 +79,7 @@ void lazy_curl_wake(lazy_curl *curl);
 /// After the end of a request, or instead of it.
 void lazy_curl_end(lazy_curl *curl);
 
-/// What a CURLcode means, in English.
+/// What a CURLcode means, in English. After libcurl was loaded.
 const char *lazy_curl_message(int code);
 
 /// curl_slist_append. NULL when there is no memory.
