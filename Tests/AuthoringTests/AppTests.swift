@@ -72,4 +72,24 @@ import Testing
     #expect(listener.told == ["file 1 figures", "end 1 0", "finish"])
     withExtendedLifetime((app, session)) {}
   }
+
+  @MainActor private class PlainDelegate: NSObject, UIApplicationDelegate {
+    let number = 1
+  }
+
+  @MainActor private class DelegateWithInitializer: NSObject, UIApplicationDelegate {
+    let number: Int
+    override nonisolated init() {
+      number = 2
+      super.init()
+    }
+  }
+
+  @MainActor private func made<Delegate: UIApplicationDelegate>(_ type: Delegate.Type) -> Delegate { type.init() }
+
+  @Test @MainActor func `has a delegate of any class that inherits NSObject, made by its initializer`() {
+    #expect(made(PlainDelegate.self).number == 1)
+    #expect(made(DelegateWithInitializer.self).number == 2)
+    #expect(type(of: made(SilentDelegate.self)) == SilentDelegate.self)
+  }
 }

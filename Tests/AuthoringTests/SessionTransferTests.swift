@@ -101,11 +101,14 @@ import Testing
     try await stage.begin()
     let delegate = FullDelegate()
     let session = stage.session(delegate)
-    let (request, file) = (try request(), stage.folder.appendingPathComponent("upload"))
-    let task = await resumed(stage) { session.uploadTask(with: request, fromFile: file) }
+    var request = try request()
+    request.httpBody = Data("not this".utf8)
+    let file = stage.folder.appendingPathComponent("upload")
+    let task = await resumed(stage) { [request] in session.uploadTask(with: request, fromFile: file) }
     let created = try #require(await stage.host.created.first)
     #expect(created.type == .upload)
     #expect(created.file == file.path)
+    #expect(created.request.body == nil)
     let answer = try stage.success(1, "thanks")
     var snapshot = answer.task
     snapshot.type = .upload
@@ -269,92 +272,6 @@ import Testing
     let goesOn = ChangeTransfer(session: "daily", taskIdentifier: 3, isSuspended: false)
     #expect(await stage.host.changed.map(body) == [body(goesOn)])
     #expect(await stage.host.created.isEmpty)
-  }
-
-  @Test func `asks the delegate before a delayed request goes out`() async throws {
-    let other = TransferRequest(url: "http://b.example/")
-    let answers: [(FullDelegate.Answers, BeginDelayedRequest.Reply)] = [
-      (FullDelegate.Answers(), BeginDelayedRequest.Reply(disposition: .continueLoading)),
-      (FullDelegate.Answers(delayed: (.cancel, nil)), BeginDelayedRequest.Reply(disposition: .cancel)),
-      (
-        FullDelegate.Answers(delayed: (.useNewRequest, URLRequest(other))),
-        BeginDelayedRequest.Reply(disposition: .useNewRequest, request: other)
-      ),
-    ]
-    for (answer, reply) in answers {
-      let stage = try Stage()
-      try await stage.begin()
-      let delegate = FullDelegate(answer)
-      let session = stage.session(delegate)
-      let given = try await stage.host.connection.request(
-        BeginDelayedRequest(session: "daily", task: Stage.snapshot(1)), to: Stage.widget)
-      #expect(given == reply)
-      #expect(delegate.told == ["delayed 1"])
-      withExtendedLifetime(session) {}
-    }
-  }
-
-  @Test func `asks the task's method about a request, and the session's first about a connection`() async throws {
-    let stage = try Stage()
-    try await stage.begin()
-    let delegate = FullDelegate()
-    let session = stage.session(delegate)
-    func challenge(_ method: String) async throws -> AnswerChallenge.Reply {
-      try await stage.host.connection.request(
-        AnswerChallenge(
-          session: "daily", task: Stage.snapshot(1), wakesHandler: false, method: method, host: "a.example", port: 443,
-          scheme: "https", realm: "vault", previousFailures: 0), to: Stage.widget)
-    }
-    let basic = try await challenge(NSURLAuthenticationMethodHTTPBasic)
-    #expect(basic == AnswerChallenge.Reply(disposition: .useCredential, user: "user", password: "word"))
-    let trust = try await challenge(NSURLAuthenticationMethodServerTrust)
-    #expect(trust == AnswerChallenge.Reply(disposition: .useCredential))
-    #expect(delegate.told == ["task challenge vault", "session challenge a.example"])
-    withExtendedLifetime(session) {}
-  }
-
-  @Test func `never falls back to the session's method for a challenge of a request`() async throws {
-    final class OnlySession: NSObject, URLSessionTaskDelegate, Sendable {
-      func urlSession(
-        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
-      ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.cancelAuthenticationChallenge, nil) }
-    }
-    let stage = try Stage()
-    try await stage.begin()
-    let session = stage.process.asCurrent {
-      let configuration = URLSessionConfiguration.background(withIdentifier: "daily")
-      configuration.sharedContainerIdentifier = Stage.group
-      return URLSession(configuration: configuration, delegate: OnlySession(), delegateQueue: nil)
-    }
-    let reply = try await stage.host.connection.request(
-      AnswerChallenge(
-        session: "daily", task: Stage.snapshot(1), wakesHandler: false, method: NSURLAuthenticationMethodHTTPBasic,
-        host: "a.example", port: 443, scheme: "https", realm: "vault", previousFailures: 0), to: Stage.widget)
-    #expect(reply.disposition == .performDefaultHandling)
-    withExtendedLifetime(session) {}
-  }
-
-  @Test func `wakes the handler before a challenge of a session that is not open`() async throws {
-    let stage = try Stage()
-    let delegate = FullDelegate()
-    let made = Mutex<URLSession?>(nil)
-    let handler = await Handler {
-      let configuration = URLSessionConfiguration.background(withIdentifier: "daily")
-      configuration.sharedContainerIdentifier = Stage.group
-      made.withLock {
-        $0 = stage.process.asCurrent {
-          URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        }
-      }
-    }
-    try await stage.begin([await handler.handler()])
-    let reply = try await stage.host.connection.request(
-      AnswerChallenge(
-        session: "daily", task: Stage.snapshot(1), wakesHandler: true, method: NSURLAuthenticationMethodHTTPBasic,
-        host: "a.example", port: 443, scheme: "https", realm: "vault", previousFailures: 0), to: Stage.widget)
-    #expect(reply.user == "user")
-    #expect(await handler.identifiers == ["daily"])
-    #expect(delegate.told == ["task challenge vault", "finish"])
   }
 
   @Test func `is of an invalid session with -996 when another process has it`() async throws {

@@ -19,13 +19,17 @@ import WidgetLabTesting
   }
 
   @Test func `dies with its process, and is the provider's own to begin again`() async throws {
-    let path = Self.path("&bytesPerSecond=100000")
+    let path = Self.path("&bytesPerSecond=50000")
     try await Trial.run("inline killed", environment: Self.environment(path)) { trial in
       try await trial.cluster.run("reload", Trial.kind)
-      try await trial.cluster.eventually("the provider has sent a quarter") {
-        try await trial.cluster.providerCounters().byPath[path]?.bytes ?? 0 >= 50_000
+      let born = try await trial.journal.waitFor("the extension was born") {
+        $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
       }
-      try await trial.kill("extension")
+      let pid = try #require(born.reading(ProcessStarted.self)?.pid)
+      try await trial.cluster.eventually("the provider has sent the beginning") {
+        try await trial.cluster.providerCounters().byPath[path]?.bytes ?? 0 >= 5000
+      }
+      try LabProcess(pid: pid).signal(SIGKILL)
       // A provider that died is asked once more, in a new process, and the request goes out anew, from its first byte.
       let stored = try await Self.stored(trial)
       #expect(stored == ["200, 200000 bytes"])

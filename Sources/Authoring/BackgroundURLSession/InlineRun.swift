@@ -10,6 +10,7 @@ final class InlineRun: InlineObserver {
     var exchange: (any InlineExchange)?
     var isHeld = false
     var isCancelled = false
+    var hasEnded = false
     /// Why it ended, whatever the performer says.
     var reason: URLError.Code?
     /// For a completion handler.
@@ -112,12 +113,14 @@ final class InlineRun: InlineObserver {
   }
 
   func cancel(_ handler: (@Sendable (Data?) -> Void)? = nil) {
-    let exchange = state.withLock { state in
+    let (exchange, hasEnded) = state.withLock { state in
       state.isCancelled = true
-      if let handler { state.handler = handler }
-      return state.exchange
+      if let handler, !state.hasEnded { state.handler = handler }
+      return (state.exchange, state.hasEnded)
     }
     exchange?.cancel()
+    guard hasEnded, let handler else { return }
+    session.queue.addOperation { [session, story] in session.process.asCurrent(story) { handler(nil) } }
   }
 
   /// Ends it with an error of the session's own.
@@ -221,7 +224,7 @@ final class InlineRun: InlineObserver {
 
   func ended(_ failure: URLError?, _ metrics: TransferMetrics) {
     let state = state.withLock { state in
-      defer { (state.file, state.handler, state.exchange) = (nil, nil, nil) }
+      defer { (state.file, state.handler, state.exchange, state.hasEnded) = (nil, nil, nil, true) }
       return state
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
@@ -231,12 +234,7 @@ final class InlineRun: InlineObserver {
       let task = state.task
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
       if failure != nil, resumeData == nil { state.file?.remove() }
-      let error = failure.map {
-        TransferFailure(
-          code: $0.code.rawValue, message: $0.ownMessage,
-          networkUnavailableReason: $0.networkUnavailableReason?.rawValue, resumeData: resumeData
-        ).error(for: task.currentRequest?.url)
-      }
+      let error = failure?.told(of: task.currentRequest?.url, resumeData)
       if let handler = state.handler { session.process.asCurrent(story) { handler(resumeData) } }
       if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
         session.tellFile(file.url, of: task, story)
@@ -271,11 +269,9 @@ final class InlineRun: InlineObserver {
       answer(false)
       session.hand(download)
     } else {
-      state.withLock { state in
-        state.task = download
-        state.file = try? DownloadedFile()
-      }
-      answer(true)
+      let file = try? DownloadedFile()
+      state.withLock { ($0.task, $0.file) = (download, file) }
+      if file == nil { abandon(.cannotCreateFile) } else { answer(true) }
     }
   }
 }
@@ -294,8 +290,13 @@ extension TaskCore.Completion {
 }
 
 extension URLError {
-  /// What its maker said; empty when it said nothing.
-  var ownMessage: String { errorUserInfo[NSLocalizedDescriptionKey] as? String ?? "" }
+  /// The same with what an author finds in it.
+  func told(of url: URL?, _ resumeData: Data?) -> URLError {
+    var information = errorUserInfo
+    if let url { information[NSURLErrorFailingURLErrorKey] = url }
+    if let resumeData { information[NSURLSessionDownloadTaskResumeData] = resumeData }
+    return URLError(code, userInfo: information)
+  }
 }
 
 extension SessionCore {

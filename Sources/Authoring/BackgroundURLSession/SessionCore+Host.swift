@@ -95,15 +95,22 @@ extension SessionCore {
     process.connection.submit(
       creation(core), to: process.host, id: UUID(), story: story, within: process.callLimit, whenUnreachable: .wait
     ) { answer.come($0) }
-    guard case .failure(let error) = answer.wait(atMost: process.callLimit + .seconds(1)) else { return }
+    guard case .failure(let error) = answer.wait(atMost: process.callLimit + .seconds(1)) else {
+      // Another thread's word may have overtaken this one's.
+      if task.state == .canceling { cancel(core, nil) }
+      return
+    }
     process.log("session \(identifier), task \(core.identifier): resume() failed: \(error)")
     fail(task, .backgroundSessionWasDisconnected)
   }
 
   private func creation(_ task: TaskCore) -> CreateTransfer {
     let values = task.values
+    var request = task.request.transfer
     var file: String?
     var resumeData: Data?
+    // The body of an upload is its file, whatever the request says.
+    if task.kind == .upload { request.body = nil }
     switch task.source {
     case .file(let url): file = url.path
     case .resumeData(let data): resumeData = data
@@ -111,7 +118,7 @@ extension SessionCore {
     }
     return CreateTransfer(
       session: identifier, taskIdentifier: task.identifier, type: task.kind == .upload ? .upload : .download,
-      request: task.request.transfer, taskDescription: values.description, file: file, resumeData: resumeData,
+      request: request, taskDescription: values.description, file: file, resumeData: resumeData,
       earliestBeginDate: values.earliestBeginDate,
       asksBeforeDelayedRequest: values.earliestBeginDate != nil && delegate is any URLSessionTaskDelegate,
       priority: values.priority, bytesClientExpectsToSend: values.bytesClientExpectsToSend,

@@ -28,6 +28,12 @@ extension SessionCore {
     if isBackground { SuspensionWatch.of(process).begin() }
     let run = InlineRun(task, in: self, HostedProcess.currentStory)
     task.core.change { $0.run = run }
+    // Meanwhile another thread may have changed its mind.
+    switch task.state {
+    case .canceling: run.cancel()
+    case .suspended: run.hold(true)
+    case .running, .completed: break
+    }
     run.begin(on: connections)
   }
 

@@ -179,7 +179,8 @@ final class TaskCore: Sendable {
       if case .resumeData(let data) = source { handler?(data) } else { handler?(nil) }
       return session.fail(task, .cancelled)
     }
-    if isInline { run?.cancel(handler) } else { session.cancel(self, handler) }
+    guard isInline else { return session.cancel(self, handler) }
+    if let run { run.cancel(handler) } else { handler?(nil) }
   }
 
   // MARK: What became of it

@@ -53,7 +53,9 @@ extension URLResponse {
   /// A response with these header fields. `httpVersion` is taken and not kept, as Apple does.
   public nonisolated init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?)
   {
-    let fields = headerFields ?? [:]
+    let fields = Dictionary((headerFields ?? [:]).map { (HTTPURLResponse.capitalized($0.key), $0.value) }) {
+      "\($0), \($1)"
+    }
     self.statusCode = statusCode
     self.fields = fields
     let type = HTTPURLResponse.value(of: "content-type", in: fields)
@@ -63,6 +65,12 @@ extension URLResponse {
       url: url, mimeType: parts.first,
       expectedContentLength: HTTPURLResponse.value(of: "content-length", in: fields).flatMap { Int($0) } ?? -1,
       textEncodingName: charset.map(String.init))
+  }
+
+  /// A name as HTTP/1.1 writes it, where it came as HTTP/2 does: `content-type` is `Content-Type`, `etag` is `Etag`.
+  private static nonisolated func capitalized(_ name: String) -> String {
+    guard name == name.lowercased() else { return name }
+    return name.split(separator: "-", omittingEmptySubsequences: false).map(\.capitalized).joined(separator: "-")
   }
 
   /// The header fields.

@@ -1,9 +1,7 @@
 public import Foundation
 
 /// What the system tells an app. Source: `UIKit.UIApplicationDelegate`; every method is optional.
-@MainActor public protocol UIApplicationDelegate: NSObjectProtocol {
-  /// `main()` makes the delegate.
-  init()
+@MainActor public protocol UIApplicationDelegate: NSObjectProtocol, MadeByItsClass {
   /// The process has begun.
   func application(
     _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
