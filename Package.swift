@@ -31,14 +31,25 @@ let staticRuntime: [LinkerSetting] = [
 /// Set by scripts/sanitize: what a sanitizer intercepts in the runtime, it finds only in a shared library.
 let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
+/// What an author's targets are compiled with, so that a file may import Foundation alone, or FoundationNetworking beside
+/// it, and means our URLSession all the same: Documentation/authors.md.
+let author: [SwiftSetting] = [
+  .unsafeFlags([
+    "-Xfrontend", "-import-module", "-Xfrontend", "BackgroundURLSession",
+    "-module-alias", "FoundationNetworking=BackgroundURLSession",
+  ])
+]
+
 func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
 }
 
-func process(_ name: String, in wing: String, _ dependencies: [Target.Dependency]) -> Target {
+func process(
+  _ name: String, in wing: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house,
-    linkerSettings: sanitizer == nil ? staticRuntime : [])
+    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)",
+    swiftSettings: house + (isAuthored ? author : []), linkerSettings: sanitizer == nil ? staticRuntime : [])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -110,11 +121,20 @@ let package = Package(
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
     room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
     room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
-    room("UIKit", in: "Authoring", ["AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
+    .target(name: "CLazyCurl", path: "Sources/Authoring/CLazyCurl"),
+    room(
+      "ForegroundURLSession", in: "Authoring",
+      ["AuthoredProcess", "BackgroundURLSession", "CLazyCurl", "Conversations", "MessageBus"]),
+    room(
+      "UIKit", in: "Authoring",
+      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
     room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations", "UIKit"]),
     room(
       "WidgetKit", in: "Authoring",
-      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI"]),
+      [
+        "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
+        "SwiftUI",
+      ]),
 
     // Device: the rooms of the host system. No room imports another.
     room("Timekeeping", in: "Device"),
@@ -154,15 +174,15 @@ let package = Package(
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
-    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"]),
-    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"]),
+    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"], isAuthored: true),
+    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, lifecycle, logging, nioCore, unixSignals]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
-    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"]),
-    process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"]),
+    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -179,6 +199,9 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("TimekeepingTests", ["Timekeeping"]),
+    tests(
+      "ForegroundURLSessionTests",
+      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",

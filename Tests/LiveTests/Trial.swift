@@ -64,17 +64,26 @@ struct Trial: Sendable {
     """
   }
 
+  /// The configuration with more in the extension's environment: lines of `name: value`.
+  private static func configuration(adding environment: [String]) -> String {
+    let place = "      TRIAL_GROUP: \(group)\n"
+    return configuration.replacingOccurrences(
+      of: place, with: place + environment.map { "      \($0)\n" }.joined())
+  }
+
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
   ///
   /// - Parameters:
+  ///   - environment: lines of `name: value` that are added to the extension's environment.
   ///   - settings: lines that are added to the configuration's settings.
   ///   - more: lines at the end of the configuration.
   static func run(
-    _ name: String, settings: [String] = [], with more: String = "", _ body: @Sendable (Trial) async throws -> Void
+    _ name: String, environment: [String] = [], settings: [String] = [], with more: String = "",
+    _ body: @Sendable (Trial) async throws -> Void
   ) async throws {
     // A sanitizer's own memory is over the limit of an extension.
     let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
-    let configuration = configuration + (memory + settings).map { "\n  \($0)" }.joined()
+    let configuration = configuration(adding: environment) + (memory + settings).map { "\n  \($0)" }.joined()
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {

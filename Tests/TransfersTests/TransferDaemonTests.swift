@@ -367,19 +367,23 @@ private let bytes = figures(300_000)
     for task in [1, 2] {
       _ = try store.insert(
         StoredTask(
-          key: TaskKey(session: session, identifier: task), request: TransferRequest(url: "http://a.example"),
-          description: nil, created: Date(), hasEnded: false))
+          CreateTransfer(
+            session: "figures", taskIdentifier: task, request: TransferRequest(url: "http://a.example"),
+            taskDescription: nil),
+          resuming: nil, key: TaskKey(session: session, identifier: task), created: Date(), isInBackground: false))
     }
-    func decision(_ tasks: [[Int]], _ ids: [UUID]) -> DeliveryDecision {
-      DeliveryDecision(
-        deliveries: zip(tasks, ids).map { DeliveryDecision.Delivery(id: $1, session: session, tasks: $0) },
-        settings: TransferSettings())
-    }
-    let ids = [UUID(), UUID()]
-    try store.save(decision([[1], [2]], ids), since: decision([], []))
-    try store.save(decision([[1, 2]], ids), since: decision([[1], [2]], ids))
-    #expect(try store.tasks().map(\.key.identifier) == [1, 2])
-    try store.save(decision([], []), since: decision([[1, 2]], ids))
-    #expect(try store.tasks().isEmpty)
+    var decision = DeliveryDecision(settings: TransferSettings())
+    var kept = KeptDeliveries(decision)
+    let (older, younger) = (UUID(), UUID())
+    decision.deliveries[older] = DeliveryDecision.Delivery(id: older, session: session, tasks: [1])
+    decision.deliveries[younger] = DeliveryDecision.Delivery(id: younger, session: session, tasks: [2])
+    try store.save(&decision, &kept)
+    decision.deliveries[older]?.tasks = [1, 2]
+    decision.deliveries[younger] = nil
+    try store.save(&decision, &kept)
+    #expect(try store.tasks(of: session).map(\.key.identifier) == [1, 2])
+    decision.deliveries[older] = nil
+    try store.save(&decision, &kept)
+    #expect(try store.tasks(of: session).isEmpty)
   }
 }

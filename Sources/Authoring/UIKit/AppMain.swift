@@ -1,6 +1,7 @@
 import AuthoredProcess
 package import BackgroundURLSession
 import Conversations
+import ForegroundURLSession
 import Foundation
 import MessageBus
 
@@ -43,6 +44,7 @@ extension UIApplication {
       guard let delegate = self.delegate else { return completion() }
       delegate.application(self, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
     }
+    ForegroundPerformer.serve(process)
     SessionRegistry.of(process).serve(handlers + [handler])
     _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }
   }

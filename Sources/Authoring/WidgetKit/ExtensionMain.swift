@@ -1,6 +1,7 @@
 package import AuthoredProcess
 import BackgroundURLSession
 package import Conversations
+import ForegroundURLSession
 import Foundation
 import MessageBus
 public import SwiftUI
@@ -41,6 +42,7 @@ extension WidgetBundle {
     }
     return try await process.asCurrent(received.story) { try await timeline(request) }
   }
+  ForegroundPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))
 }
 

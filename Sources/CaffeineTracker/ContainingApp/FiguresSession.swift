@@ -1,6 +1,5 @@
 import Foundation
 import Synchronization
-import UIKit
 
 /// Downloads the app's own figures in a background session.
 final class FiguresSession: NSObject, URLSessionDownloadDelegate, Sendable {

@@ -2,7 +2,8 @@ import Foundation
 import SwiftUI
 import WidgetKit
 
-/// A widget extension for tests: it downloads `TRIAL_URL` once, and says and can be held at each point of the way.
+/// A widget extension for tests: it downloads `TRIAL_URL` once, and says and can be held at each point of the way; or it
+/// asks for `TRIAL_INLINE_URL` each time that it is asked for a timeline.
 @main struct TrialWidget: Widget {
   nonisolated static let kind = "Trial"
 
@@ -33,6 +34,13 @@ struct TrialProvider: TimelineProvider {
 
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<TrialEntry>) -> Void) {
     Point.timeline.reached()
+    if let url = TrialRequest.url {
+      Task {
+        let entry = TrialEntry(date: Date(), text: await TrialRequest.outcome(of: url))
+        completion(Timeline(entries: [entry], policy: .never))
+      }
+      return
+    }
     Task {
       let digest = TrialDownload.shared.digestOfResult
       if digest == nil { await TrialDownload.shared.start() }

@@ -1,0 +1,137 @@
+package import AuthoredProcess
+package import BackgroundURLSession
+import Conversations
+import Foundation
+import Synchronization
+
+/// Performs the requests of sessions that are no background sessions in the author's process, with libcurl, which is
+/// loaded when the first one is resumed.
+package final class ForegroundPerformer: InlinePerformer {
+  private let network: DeviceNetwork
+  private let jar = CookieJar()
+
+  private init(_ process: HostedProcess) {
+    network = DeviceNetwork.of(process)
+    if let problem = CurlLine.problem { process.log(problem) }
+  }
+
+  /// From now on the requests of this process that are not the host's are performed, and obey the device's network.
+  /// Before the process is announced.
+  package static func serve(_ process: HostedProcess) {
+    _ = DeviceNetwork.of(process)
+    InlineRequests.of(process).performed { ForegroundPerformer(process) }
+  }
+
+  package func session(_ configuration: InlineConfiguration) -> any InlineConnections {
+    ForegroundConnections(configuration, on: network, sharing: jar)
+  }
+}
+
+/// What the requests of one session share: connections, cookies, and how many may go to one host at a time.
+final class ForegroundConnections: InlineConnections {
+  private struct State {
+    /// By host.
+    var running: [String: Int] = [:]
+    var waiting: [String: [ForegroundExchange]] = [:]
+    var idle: [CurlLine] = []
+    var isClosed = false
+  }
+
+  /// Lines that are kept with their connections.
+  private static let idleLimit = 6
+
+  let configuration: InlineConfiguration
+  let network: DeviceNetwork
+  private let jar: CookieJar?
+  private let state = Mutex(State())
+
+  init(_ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieJar) {
+    self.configuration = configuration
+    self.network = network
+    let keeps = configuration.setsCookies && configuration.cookieAcceptPolicy != .never
+    self.jar =
+      switch configuration.cookies {
+      case .ofSession where keeps: CookieJar()
+      case .shared where keeps: jar
+      default: nil
+      }
+  }
+
+  func exchange(_ request: URLRequest, body: InlineBody, _ observer: any InlineObserver) -> any InlineExchange {
+    ForegroundExchange(request, body, observer, on: self)
+  }
+
+  func reset() async {
+    jar?.clear()
+    let idle = state.withLock { state in
+      defer { state.idle = [] }
+      return state.idle
+    }
+    _ = idle
+  }
+
+  func close() {
+    let idle = state.withLock { state in
+      state.isClosed = true
+      defer { state.idle = [] }
+      return state.idle
+    }
+    _ = idle
+  }
+
+  func cookies(for request: URLRequest) -> CookieJar? { request.httpShouldHandleCookies ? jar : nil }
+
+  // MARK: Taking turns
+
+  /// The exchange is performed as soon as its host may have another request.
+  func enqueue(_ exchange: ForegroundExchange) {
+    let isFree = state.withLock { state in
+      let running = state.running[exchange.place, default: 0]
+      guard running < max(configuration.httpMaximumConnectionsPerHost, 1) else {
+        state.waiting[exchange.place, default: []].append(exchange)
+        return false
+      }
+      state.running[exchange.place] = running + 1
+      return true
+    }
+    if isFree { exchange.perform(inPlace: true) }
+  }
+
+  /// One that was cancelled need not wait for its turn in order to end.
+  func hurry(_ exchange: ForegroundExchange) {
+    let isWaiting = state.withLock { state in
+      let index = state.waiting[exchange.place]?.firstIndex { $0 === exchange }
+      if let index { state.waiting[exchange.place]?.remove(at: index) }
+      return index != nil
+    }
+    if isWaiting { exchange.perform(inPlace: false) }
+  }
+
+  /// An exchange that had its turn is over.
+  func left(_ place: String) {
+    let next = state.withLock { state -> ForegroundExchange? in
+      if var waiting = state.waiting[place], !waiting.isEmpty {
+        let next = waiting.removeFirst()
+        state.waiting[place] = waiting.isEmpty ? nil : waiting
+        return next
+      }
+      let running = state.running[place, default: 1] - 1
+      state.running[place] = running == 0 ? nil : running
+      return nil
+    }
+    next?.perform(inPlace: true)
+  }
+
+  // MARK: Lines
+
+  func takeLine() throws(URLError) -> CurlLine {
+    if let line = state.withLock({ $0.idle.popLast() }) { return line }
+    return try CurlLine()
+  }
+
+  func giveBack(_ line: CurlLine) {
+    state.withLock { state in
+      if !state.isClosed, state.idle.count < ForegroundConnections.idleLimit { state.idle.append(line) }
+    }
+  }
+}

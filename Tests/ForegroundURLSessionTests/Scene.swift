@@ -1,0 +1,153 @@
+import AuthoredProcess
+import Conversations
+import Foundation
+import MessageBus
+import Synchronization
+import Testing
+
+@testable import BackgroundURLSession
+@testable import ForegroundURLSession
+
+/// An author's process that performs its own requests, a server for them, and the device's network.
+struct Scene {
+  let bus = InMemoryBus()
+  let process: HostedProcess
+  let server: LocalServer
+
+  init(_ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply) throws {
+    let address = Address.widgetExtension("phone", "com.example.App.Widget")
+    let certificate = BirthCertificate(
+      address: address, generation: 1, host: .host("phone"), endpoint: "", serverKey: "", publicKey: "", secretKey: "",
+      container: NSTemporaryDirectory(), groups: [:], agentPid: 0)
+    process = HostedProcess(certificate, connection: bus.connection(address))
+    ForegroundPerformer.serve(process)
+    server = try LocalServer(answer)
+  }
+
+  /// What the host says of the network.
+  func network(_ path: NetworkState.Path, rate: Int64? = nil) {
+    DeviceNetwork.of(process).became(NetworkState(path: path, rate: rate))
+  }
+
+  func session(
+    _ delegate: (any URLSessionDelegate)? = nil, _ configuration: URLSessionConfiguration = .ephemeral,
+    _ change: (URLSessionConfiguration) -> Void = { _ in }
+  ) -> URLSession {
+    change(configuration)
+    return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }
+  }
+
+  /// Runs a test's body, and stops the server when it is done.
+  static func run(
+    _ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply,
+    _ body: (Scene) async throws -> Void
+  ) async throws {
+    let scene = try Scene(answer)
+    defer { scene.server.stop() }
+    try await body(scene)
+  }
+}
+
+/// The code of the `URLError` that some work ends with; `nil` when it succeeds.
+func failure<Result>(of work: () async throws -> Result) async -> URLError? {
+  do {
+    _ = try await work()
+    return nil
+  } catch {
+    return error as? URLError ?? URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: "\(error)"])
+  }
+}
+
+func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
+
+extension URLSession {
+  func text(from url: URL) async throws -> String { ForegroundURLSessionTests.text(try await data(from: url).0) }
+  func text(for request: URLRequest) async throws -> String {
+    ForegroundURLSessionTests.text(try await data(for: request).0)
+  }
+}
+
+/// Writes down what it is told, and answers as a test says.
+final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+  struct Answers: Sendable {
+    var follows = true
+    var disposition = URLSession.ResponseDisposition.allow
+    var credential: URLCredential?
+    var trusts = false
+  }
+
+  private let answers: Answers
+  private let lines = Mutex<[String]>([])
+  private let told: AsyncStream<String>
+  private let tell: AsyncStream<String>.Continuation
+
+  init(_ answers: Answers = Answers()) {
+    self.answers = answers
+    (told, tell) = AsyncStream.makeStream()
+  }
+
+  var all: [String] { lines.withLock { $0 } }
+
+  /// Waits for a line that begins like this.
+  @discardableResult func hears(_ beginning: String) async -> String? {
+    for await line in told where line.hasPrefix(beginning) { return line }
+    return nil
+  }
+
+  private func note(_ line: String) {
+    lines.withLock { $0.append(line) }
+    tell.yield(line)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    note("end \((error as? URLError)?.code.rawValue ?? 0)")
+  }
+
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) { note("waits") }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    note("redirect \(response.statusCode) \(request.httpMethod ?? "") \(request.url?.path ?? "")")
+    completionHandler(answers.follows ? request : nil)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    let space = challenge.protectionSpace
+    note("challenge \(space.authenticationMethod) \(space.realm ?? "") \(challenge.previousFailureCount)")
+    if let trust = space.serverTrust, answers.trusts {
+      return completionHandler(.useCredential, URLCredential(trust: trust))
+    }
+    let isRefused = challenge.previousFailureCount > 0 || answers.credential == nil
+    completionHandler(isRefused ? .performDefaultHandling : .useCredential, isRefused ? nil : answers.credential)
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+    completionHandler(answers.disposition)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    note("data \(text(data))")
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    note("sent \(totalBytesSent)/\(totalBytesExpectedToSend)")
+  }
+
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+  ) {
+    note("file \((try? String(contentsOf: location, encoding: .utf8)) ?? "none")")
+  }
+}
