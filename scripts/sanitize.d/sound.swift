@@ -22,9 +22,15 @@ func referWeakly() {
   precondition(reference != nil)
 }
 
+@inline(never)
+func readWithoutLength() {
+  precondition((try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8))?.isEmpty == false)
+}
+
 @main struct Sound {
   static func main() async {
     referWeakly()
+    readWithoutLength()
     let shared = Shared()
     let counter = Counter()
     // Enough threads and turns for the slow path of the lock: some thread waits in the kernel.
