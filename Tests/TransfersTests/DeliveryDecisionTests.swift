@@ -198,7 +198,7 @@ private struct Bench {
     _ = bench.take(.ended(two))
     _ = bench.take(.awake(widget, generation: 2, woken: false))
     #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id), want, .stop(next), want])
-    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [1, 2]])
+    #expect(bench.decision.deliveries.all.mapValues(\.tasks) == [id: [1, 2]])
     #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
   }
 
@@ -237,7 +237,7 @@ private struct Bench {
     _ = bench.take(.suspended(widget, generation: 1))
     #expect(bench.take(.ended(two)) == [want])
     #expect(bench.take(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
-    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [1, 2]])
+    #expect(bench.decision.deliveries.all.mapValues(\.tasks) == [id: [1, 2]])
   }
 
   @Test func `an owner that runs for another reason is told of what ended as soon as it has the session`() {
@@ -261,7 +261,7 @@ private struct Bench {
     #expect(bench.take(.awake(widget, generation: 2, woken: true)) == [])
     #expect(bench.take(.ended(one)) == [want])
     #expect(bench.take(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: true)])
-    #expect(bench.decision.deliveries.mapValues(\.tasks) == [id: [2, 1]])
+    #expect(bench.decision.deliveries.all.mapValues(\.tasks) == [id: [2, 1]])
   }
 
   @Test func `a running owner that is told without its handler has all the time it wants`() {

@@ -193,7 +193,7 @@ private let bytes = figures(300_000)
     #expect(outcome?.failure?.code == -999)
     #expect(outcome?.file == nil)
     await scene.end(daemon)
-    withExtendedLifetime(port) {}
+    withExtendedLifetime(nobody) {}
   }
 
   @Test func `what cannot be had at all fails at once`() async throws {

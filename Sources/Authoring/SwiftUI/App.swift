@@ -32,8 +32,11 @@ public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicatio
 
   /// Makes the delegate of the app.
   public init(_ delegateType: DelegateType.Type = DelegateType.self) {
-    let delegate: DelegateType = DelegateType()
+    let delegate = made(delegateType)
     wrappedValue = delegate
     UIApplication.adopted = delegate
   }
 }
+
+/// As the system makes it: known as a delegate alone, and not as a class whose `init()` would have to be `required`.
+@MainActor private func made<Delegate: UIApplicationDelegate>(_ type: Delegate.Type) -> Delegate { Delegate() }

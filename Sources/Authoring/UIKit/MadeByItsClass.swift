@@ -8,7 +8,7 @@ public protocol MadeByItsClass {}
 extension MadeByItsClass {
   /// Calls the `init()` of the class, whichever that is. It stands at the same place in the table of every class that
   /// inherits `NSObject`, and is called there as one that Swift lets be called so: `UIResponder`'s.
-  @MainActor init() {
+  @MainActor package init() {
     guard let type = Self.self as? NSObject.Type else {
       fatalError("\(Self.self) cannot be an app's delegate: it does not inherit NSObject")
     }
