@@ -32,14 +32,15 @@ private struct Bench {
 
 @Suite struct `what a person does to an app` {
   private let kill = LaunchDecision.Answer.signal(app, generation: 1, signal: SIGKILL)
-  private let ended = LaunchDecision.Answer.intent(.ended(app, first, .signalled(signal: SIGKILL)))
+  private let crashed = LaunchDecision.Answer.intent(.ended(app, first, .signalled(signal: SIGKILL)))
+  private func ended(_ why: String) -> LaunchDecision.Answer { .intent(.ended(app, first, .evicted(why: why))) }
   private let death = LaunchDecision.Event.exited(app, first, .signalled(signal: SIGKILL))
 
   @Test func `an app that a person ends is killed and not started for its events`() {
     var bench = Bench()
     #expect(bench.take(.quit(app)) == [kill])
     #expect(bench.take(.wanted(app, Assertion("events a"))) == [])
-    #expect(bench.take(death) == [ended])
+    #expect(bench.take(death) == [ended("ended by a person")])
     #expect(bench.take(.wanted(app, Assertion("events b"))) == [])
     #expect(bench.process?.state == .absent)
   }
@@ -57,12 +58,12 @@ private struct Bench {
     var bench = Bench()
     _ = bench.take(.quit(app))
     #expect(bench.take(.wanted(app, .foreground)) == [])
-    #expect(bench.take(death) == [ended, .spawn(app, reason: "foreground")])
+    #expect(bench.take(death) == [ended("ended by a person"), .spawn(app, reason: "foreground")])
   }
 
   @Test func `an app that crashes in front is not started again`() {
     var bench = Bench()
-    #expect(bench.take(death) == [ended])
+    #expect(bench.take(death) == [crashed])
     #expect(bench.process?.state == .absent)
   }
 
@@ -79,7 +80,7 @@ private struct Bench {
     _ = bench.take(.wanted(app, Assertion("events a")))
     #expect(bench.take(.heldBack(app, why: "updated")) == [kill])
     #expect(!bench.decision.isOver(app))
-    #expect(bench.take(death) == [ended])
+    #expect(bench.take(death) == [ended("updated")])
     #expect(bench.decision.isOver(app))
     #expect(bench.take(.letGo(app)) == [.spawn(app, reason: "events a")])
   }
