@@ -244,9 +244,6 @@ struct EnvelopeNote {
         (["\(progress.step.rawValue) \(progress.session) task \(progress.taskIdentifier), \(progress.bytes) bytes"]
           + tail)
           .joined(separator: ", "), about: progress.owner)
-    case ExpireEvents.kind:
-      let word = try BodyCoding.decode(ExpireEvents.self, from: body)
-      return EnvelopeNote("\(word.session): the time to handle its events is running out")
     case SessionUnclaimed.kind:
       let unclaimed = try BodyCoding.decode(SessionUnclaimed.self, from: body)
       return EnvelopeNote("\(unclaimed.session): \(unclaimed.reason)", .refused, about: unclaimed.owner)
