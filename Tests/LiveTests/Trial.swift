@@ -67,14 +67,17 @@ struct Trial: Sendable {
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
   ///
   /// - Parameters:
+  ///   - suspendAfter: seconds after which the extension is suspended that has nothing to do.
   ///   - settings: lines that are added to the configuration's settings.
   ///   - more: lines at the end of the configuration.
   static func run(
-    _ name: String, settings: [String] = [], with more: String = "", _ body: @Sendable (Trial) async throws -> Void
+    _ name: String, suspendAfter: Double = 0.5, settings: [String] = [], with more: String = "",
+    _ body: @Sendable (Trial) async throws -> Void
   ) async throws {
     // A sanitizer's own memory is over the limit of an extension.
     let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
-    let configuration = configuration + (memory + settings).map { "\n  \($0)" }.joined()
+    let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter)
+    let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {
