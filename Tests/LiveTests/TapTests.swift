@@ -18,20 +18,21 @@ import WidgetLabTesting
   @Test func `is read by a program in another language, from the documented layout alone`() async throws {
     try await LabCluster.with("tap", configuration: Self.configuration) { cluster in
       let wanted = 6
-      let viewer = Process()
-      viewer.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      viewer.arguments = [Self.script, cluster.folder, "peer.ping", "\(wanted)"]
-      let output = Pipe()
-      viewer.standardOutput = output
-      try viewer.run()
-      defer { if viewer.isRunning { viewer.terminate() } }
+      let output = cluster.folder + "/viewer.out"
+      let viewer = try await LabChild.start(
+        "/usr/bin/python3", [Self.script, cluster.folder, "peer.ping", "\(wanted)"], output: output,
+        errors: output + ".err")
+      let ending = Task { await viewer.ending() }
+      let process = LabProcess(pid: viewer.pid)
       // A subscription takes a moment to arrive, and what was said before it is not shown: so there is traffic until the
       // viewer has seen enough.
-      for _ in 0..<100 where viewer.isRunning { _ = try await cluster.run("ping", "host") }
-      try #require(!viewer.isRunning, "the viewer saw nothing of 100 pings")
-      #expect(viewer.terminationStatus == 0)
+      for _ in 0..<100 where process.isAlive { _ = try? await cluster.run("ping", "host") }
+      let isLate = process.isAlive
+      if isLate { kill(viewer.pid, SIGKILL) }
+      #expect(await ending.value == 0)
+      try #require(!isLate, "the viewer saw nothing of 100 pings")
 
-      let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      let said = try String(contentsOfFile: output, encoding: .utf8)
       let lines = said.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
       #expect(lines.count == wanted)
       let journal = try await cluster.journal.all()

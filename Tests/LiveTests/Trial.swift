@@ -38,8 +38,10 @@ struct Trial: Sendable {
 
   static let configuration = configuration(path: path, appPath: appPath, suspendAfter: 0.5)
 
-  /// The cluster with other downloads than the usual ones.
-  static func configuration(path: String, appPath: String, suspendAfter: Double) -> String {
+  /// The cluster with other downloads than the usual ones, and with lines of `name: value` in the extension's environment.
+  static func configuration(
+    path: String, appPath: String, suspendAfter: Double, adding environment: [String] = []
+  ) -> String {
     """
     device:
       name: \(device)
@@ -55,7 +57,7 @@ struct Trial: Sendable {
         executable: trial-extension
         environment:
           TRIAL_URL: ${provider.url}\(path)
-          TRIAL_GROUP: \(group)
+          TRIAL_GROUP: \(group)\(environment.map { "\n          \($0)" }.joined())
     provider:
       executable: provider-server
     settings:
@@ -64,26 +66,21 @@ struct Trial: Sendable {
     """
   }
 
-  /// The configuration with more in the extension's environment: lines of `name: value`.
-  private static func configuration(adding environment: [String]) -> String {
-    let place = "      TRIAL_GROUP: \(group)\n"
-    return configuration.replacingOccurrences(
-      of: place, with: place + environment.map { "      \($0)\n" }.joined())
-  }
-
   /// Runs the test as often as `WIDGETLAB_REPEAT` says, each time in a new cluster, and a few tests at a time.
   ///
   /// - Parameters:
   ///   - environment: lines of `name: value` that are added to the extension's environment.
+  ///   - suspendAfter: seconds after which the extension is suspended that has nothing to do.
   ///   - settings: lines that are added to the configuration's settings.
   ///   - more: lines at the end of the configuration.
   static func run(
-    _ name: String, environment: [String] = [], settings: [String] = [], with more: String = "",
-    _ body: @Sendable (Trial) async throws -> Void
+    _ name: String, environment: [String] = [], suspendAfter: Double = 0.5, settings: [String] = [],
+    with more: String = "", _ body: @Sendable (Trial) async throws -> Void
   ) async throws {
     // A sanitizer's own memory is over the limit of an extension.
     let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
-    let configuration = configuration(adding: environment) + (memory + settings).map { "\n  \($0)" }.joined()
+    let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter, adding: environment)
+    let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
     for round in 1...max(1, rounds) {
       try await Berths.shared.occupy {

@@ -110,10 +110,15 @@ import WidgetLabTesting
 
   @Test(.disabled(if: Trial.isSanitized, "a sanitizer's own memory is over any limit"))
   func `its extension evicted for its memory`() async throws {
-    try await Trial.run("evicted") { trial in
-      try trial.set(.grow, at: "resumed", "64")
+    // One that is evicted before it gave its timeline is started for that again, and then not for its events.
+    try await Trial.run("evicted", suspendAfter: 30) { trial in
+      try trial.closeGate(at: "told")
+      try trial.set(.grow, at: "told", "64")
       try await trial.begin()
+      try await trial.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
+      try await trial.openGate(at: "told")
       let exceeded = try await trial.exceeded(1)
+      try trial.clear(.grow, at: "told")
       let found = try #require(exceeded.reading(MemoryExceeded.self))
       #expect(found.limit == 30 << 20)
       #expect(found.memory > 30 << 20 && found.memory < 256 << 20)
@@ -130,11 +135,12 @@ import WidgetLabTesting
 
   @Test(.disabled(if: Trial.isSanitized, "a sanitizer's own memory is over any limit"))
   func `its extension evicted for its memory while the host was dead`() async throws {
-    try await Trial.run("evicted without a host") { trial in
-      try trial.closeGate(at: "resumed")
-      try trial.set(.grow, at: "resumed", "64")
+    try await Trial.run("evicted without a host", suspendAfter: 30) { trial in
+      try trial.closeGate(at: "told")
+      try trial.set(.grow, at: "told", "64")
       try await trial.begin()
-      try await trial.reached("resumed")
+      try await trial.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
+      try await trial.reached("told")
       let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
       // Nobody starts another host until it has happened.
       try trial.cluster.up.signal(SIGSTOP)
@@ -142,8 +148,9 @@ import WidgetLabTesting
       do {
         try host.signal(SIGKILL)
         try await host.ended()
-        try await trial.openGate(at: "resumed")
+        try await trial.openGate(at: "told")
         exceeded = try await trial.exceeded(1)
+        try trial.clear(.grow, at: "told")
       } catch {
         try trial.cluster.up.signal(SIGCONT)
         throw error

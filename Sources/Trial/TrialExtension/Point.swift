@@ -13,6 +13,7 @@ enum Point: String {
   case launched
   case timeline
   case resumed
+  case told
   case handler
   case fileBefore = "file-before"
   case fileMoved = "file-moved"

@@ -5,7 +5,8 @@ import Glibc
 package final class RawLine: Sendable {
   private let descriptor: Int32
 
-  /// Connects; again and again for ten seconds where nobody listens, as a bus closes its door for a moment.
+  /// Connects; again and again for ten seconds where nobody listens or nobody takes it any longer, as a bus closes its
+  /// door for a moment.
   ///
   /// - Parameter endpoint: such as `tcp://127.0.0.1:7701`.
   /// - Throws: `LabError` with the kernel's reason.
@@ -20,7 +21,7 @@ package final class RawLine: Sendable {
         self.descriptor = try Self.connected(to: port)
         return
       } catch {
-        guard error.code == ECONNREFUSED, ContinuousClock.now < end else {
+        guard [ECONNREFUSED, ECONNRESET].contains(error.code), ContinuousClock.now < end else {
           throw LabError("\(endpoint): \(String(cString: strerror(error.code)))")
         }
         _ = poll(nil, 0, 5)
