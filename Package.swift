@@ -201,7 +201,10 @@ let package = Package(
     tests("TimekeepingTests", ["Timekeeping"]),
     tests(
       "ForegroundURLSessionTests",
-      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
+      [
+        "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
+        "WidgetLabTesting",
+      ]),
     tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
     tests(
       "TransfersTests",

@@ -1,37 +1,45 @@
 import Foundation
+import Glibc
+import WidgetLabTesting
 
 /// An HTTPS server whose certificate nobody knows, in Python: our own processes have no TLS server without a server stack.
-final class SecureServer {
-  private let process = Process()
-  private let input = Pipe()
-  private let pem = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
+struct SecureServer {
+  private let child: LabChild
+  private let folder: URL
   let url: URL
 
-  init() throws {
+  init() async throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let pem = folder.appendingPathComponent("identity.pem")
+    let port = folder.appendingPathComponent("port")
     try SecureServer.identity.write(to: pem, atomically: true, encoding: .utf8)
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-c", SecureServer.program, pem.path]
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let url = URL(string: "https://127.0.0.1:\(line.trimmingCharacters(in: .whitespacesAndNewlines))/") else {
+    guard mkfifo(port.path, 0o600) == 0 else { throw URLError(.cannotCreateFile) }
+    child = try await LabChild.start(
+      "/usr/bin/python3", ["-c", SecureServer.program, pem.path, port.path], output: "/dev/null",
+      errors: folder.appendingPathComponent("errors").path)
+    let announced = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let line = try? FileHandle(forReadingFrom: port).readToEnd()
+        continuation.resume(returning: line.map { String(decoding: $0, as: UTF8.self) })
+      }
+    }
+    guard let announced, let url = URL(string: "https://127.0.0.1:\(announced)/") else {
       throw URLError(.cannotConnectToHost)
     }
     self.url = url
   }
 
-  /// It ends when its standard input does: with the test too.
-  func stop() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-    try? FileManager.default.removeItem(at: pem)
+  func stop() async {
+    kill(child.pid, SIGKILL)
+    _ = await child.ending()
+    try? FileManager.default.removeItem(at: folder)
   }
 
+  /// It ends with the process that started it.
   private static let program = """
-    import http.server, os, ssl, sys, threading
+    import ctypes, http.server, ssl, sys
+    ctypes.CDLL(None).prctl(1, 9)
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         def do_GET(self):
@@ -44,8 +52,7 @@ final class SecureServer {
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[1])
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()
-    print(server.server_address[1], flush=True)
+    with open(sys.argv[2], "w") as port: port.write(str(server.server_address[1]))
     server.serve_forever()
     """
 

@@ -6,13 +6,13 @@ import Testing
 /// A server with a certificate that nobody knows.
 @Suite struct TrustTests {
   private func run(_ answers: Recorder.Answers) async throws -> [String] {
-    let server = try SecureServer()
-    defer { server.stop() }
+    let server = try await SecureServer()
     let scene = try Scene { _ in .text("") }
     defer { scene.server.stop() }
     let recorder = Recorder(answers)
     scene.session(recorder).dataTask(with: server.url).resume()
     await recorder.hears("end")
+    await server.stop()
     return recorder.all
   }
 

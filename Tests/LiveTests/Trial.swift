@@ -57,7 +57,7 @@ struct Trial: Sendable {
         executable: trial-extension
         environment:
           TRIAL_URL: ${provider.url}\(path)
-          TRIAL_GROUP: \(group)\(environment.map { "\n          \($0)" }.joined())
+          TRIAL_GROUP: \(group)\(environment.map { "\n      \($0)" }.joined())
     provider:
       executable: provider-server
     settings:
