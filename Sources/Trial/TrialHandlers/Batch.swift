@@ -6,8 +6,8 @@ import WidgetKit
 /// The downloads of one session: those that `TRIAL_URLS` names, with commas between.
 final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
   static let shared = Batch()
-  static let identifier = "com.example.Trial.session"
   private static let environment = ProcessInfo.processInfo.environment
+  static let identifier = environment["TRIAL_SESSION"] ?? "com.example.Trial.session"
 
   private struct State {
     var session: URLSession?
