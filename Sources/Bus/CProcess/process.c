@@ -11,7 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int process_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0); }
+int process_set_parent_death_signal(int signal) {
+  if (syscall(SYS_gettid) != getpid()) {
+    errno = EDEADLK;
+    return -1;
+  }
+  return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0);
+}
 
 int process_set_name(const char *name) { return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0); }
 

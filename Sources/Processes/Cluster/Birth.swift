@@ -6,8 +6,8 @@ package enum Birth {
   /// The option of every standing process that is followed by the pid of whoever starts it.
   package static let option = "--die-with-parent"
 
-  /// Does what `--die-with-parent PID` asks for, when it is there. The first act of `main`, before any other option is
-  /// read, since the parent may be gone by then. Exits with 64 when no pid follows.
+  /// Does what `--die-with-parent PID` asks for, when it is there. The first act of `main`, on the main thread, before any
+  /// other option is read, since the parent may be gone by then. Exits with 64 when no pid follows.
   ///
   /// - Parameter arguments: `CommandLine.arguments`.
   package static func dieWithParentIfAsked(_ arguments: [String]) {
@@ -20,7 +20,7 @@ package enum Birth {
   }
 
   /// Asks the kernel for `SIGKILL` at the death of the thread that spawned this process. Exits with 0 when the parent
-  /// is another already, and with 70 when the kernel refuses.
+  /// is another already, and with 70 when the kernel refuses or this is not the main thread.
   ///
   /// - Parameter pid: the parent's, as itself knows it. In a container where the parent is outside, this is never met.
   package static func dieWithParent(expecting pid: Int32) {

@@ -7,7 +7,8 @@
 // that the C library of Debian 12 has no wrapper for, and what its headers show with _GNU_SOURCE only.
 // Each returns -1 with the reason in errno unless it says otherwise.
 
-/// prctl(PR_SET_PDEATHSIG, signal): the kernel sends this process the signal when the thread that spawned it ends.
+/// prctl(PR_SET_PDEATHSIG, signal): the kernel sends this process the signal when the thread that spawned it ends. It
+/// forgets that with the thread that asked, which therefore must be the main one; EDEADLK to any other.
 int process_set_parent_death_signal(int signal);
 
 /// prctl(PR_SET_NAME): what `ps -L` and /proc/PID/comm show for this thread; 15 bytes of it.

@@ -35,7 +35,6 @@ struct UpCommand: AsyncParsableCommand {
   var dieWithParent: Int32?
 
   func run() async throws {
-    Birth.dieWithParentIfAsked(CommandLine.arguments)
     let signals = Signals()
     try await reporting {
       // The configuration that an earlier `up` had does not bind this one.
