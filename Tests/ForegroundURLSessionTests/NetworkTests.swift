@@ -36,6 +36,17 @@ import Testing
     }
   }
 
+  @Test func `a request that may not use a constrained network says so`() async throws {
+    try await Scene.run({ _ in .text("there") }) { scene in
+      scene.network(.wifi, isConstrained: true)
+      let modest = scene.session { $0.allowsConstrainedNetworkAccess = false }
+      let failure = await failure { try await modest.data(from: scene.server.url()) }
+      #expect(failure?.code == .notConnectedToInternet && failure?.networkUnavailableReason == .constrained)
+      let answer = try await scene.session().text(from: scene.server.url())
+      #expect(answer == "there")
+    }
+  }
+
   @Test func `waitsForConnectivity waits, says so once, and goes out when there is a network`() async throws {
     try await Scene.run({ _ in .text("there") }) { scene in
       let recorder = Recorder()

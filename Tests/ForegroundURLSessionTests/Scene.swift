@@ -25,8 +25,8 @@ struct Scene {
   }
 
   /// What the host says of the network.
-  func network(_ path: NetworkState.Path, rate: Int64? = nil) {
-    DeviceNetwork.of(process).became(NetworkState(path: path, rate: rate))
+  func network(_ path: NetworkState.Path, rate: Int64? = nil, isConstrained: Bool = false) {
+    DeviceNetwork.of(process).became(NetworkState(path: path, rate: rate, isConstrained: isConstrained))
   }
 
   func session(

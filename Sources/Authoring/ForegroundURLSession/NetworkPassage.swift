@@ -11,14 +11,17 @@ enum NetworkPassage: Hashable {
   case closed(URLError.NetworkUnavailableReason)
 
   init(_ state: NetworkState, for request: URLRequest) {
-    switch state.path {
-    case .wifi: self = .open
-    case .off: self = .absent
-    case .cellular:
-      self =
-        if !request.allowsCellularAccess { .closed(.cellular) } else if !request.allowsExpensiveNetworkAccess {
-          .closed(.expensive)
-        } else { .open }
+    let isCellular = state.path == .cellular
+    if state.path == .off {
+      self = .absent
+    } else if isCellular && !request.allowsCellularAccess {
+      self = .closed(.cellular)
+    } else if isCellular && !request.allowsExpensiveNetworkAccess {
+      self = .closed(.expensive)
+    } else if state.isConstrained && !request.allowsConstrainedNetworkAccess {
+      self = .closed(.constrained)
+    } else {
+      self = .open
     }
   }
 

@@ -20,11 +20,14 @@ struct NetworkCommand: AsyncParsableCommand {
         slow RATE  the network as it is, with RATE bytes a second for all together:
                    800, 50k, 1M; Wi-Fi when it is off
 
+      Low Data Mode (--low-data) makes any of them constrained, until --no-low-data.
+
       EXAMPLES
         widgetlab network
         widgetlab network off; widgetlab sessions; widgetlab network on
         widgetlab network cellular
         widgetlab network slow 50k
+        widgetlab network --low-data
       """)
 
   enum Word: String, ExpressibleByArgument, CaseIterable { case off, on, wifi, cellular, slow }
@@ -37,7 +40,10 @@ struct NetworkCommand: AsyncParsableCommand {
   @Argument(help: "With slow: bytes a second, such as 50k or 1M.")
   var rate: String?
 
-  @Flag(help: "One JSON object: path, and rate in bytes a second if there is one.")
+  @Flag(inversion: .prefixedNo, help: "Low Data Mode: who may not use a constrained network waits.")
+  var lowData: Bool?
+
+  @Flag(help: "One JSON object: path, rate in bytes a second if there is one, and isConstrained in Low Data Mode.")
   var json = false
 
   func validate() throws { _ = try wanted(NetworkState()) }
@@ -56,15 +62,16 @@ struct NetworkCommand: AsyncParsableCommand {
 
   /// What the network is to be after it was `now`; `nil` when it is only to be seen.
   func wanted(_ now: NetworkState) throws -> NetworkState? {
+    var state = now
+    if let lowData { state.isConstrained = lowData }
     guard word == .slow else {
       if rate != nil { throw ValidationError("A rate goes with slow: widgetlab network slow 50k.") }
-      var state = now
+      guard let word else { return lowData == nil ? nil : state }
       state.rate = nil
       switch word {
       case .off: state.path = .off
-      case .on, .wifi: state.path = .wifi
       case .cellular: state.path = .cellular
-      case .slow, nil: return nil
+      case .on, .wifi, .slow: state.path = .wifi
       }
       return state
     }
@@ -72,7 +79,6 @@ struct NetworkCommand: AsyncParsableCommand {
     guard let bytes = Amount.bytes(rate) else {
       throw ValidationError("'\(rate)' is no rate; say bytes a second, such as 800, 50k or 1M.")
     }
-    var state = now
     if state.path == .off { state.path = .wifi }
     state.rate = bytes
     return state
@@ -80,6 +86,8 @@ struct NetworkCommand: AsyncParsableCommand {
 }
 
 extension NetworkState {
-  /// `cellular, 50 kB/s`.
-  var text: String { path.rawValue + (rate.map { ", \(Amount.text(bytes: $0))/s" } ?? "") }
+  /// `cellular, 50 kB/s, Low Data Mode`.
+  var text: String {
+    path.rawValue + (rate.map { ", \(Amount.text(bytes: $0))/s" } ?? "") + (isConstrained ? ", Low Data Mode" : "")
+  }
 }
