@@ -32,6 +32,13 @@ import Testing
     _ = try await session(Stage()).uploadTask(withStreamedRequest: URLRequest(url: url))
   }
 
+  @inline(never) private static func downloadWithStream() async throws {
+    guard let url = URL(string: "http://a.example/") else { return }
+    var request = URLRequest(url: url)
+    request.httpBodyStream = InputStream(data: Data([1]))
+    _ = try await session(Stage()).downloadTask(with: request)
+  }
+
   @inline(never) private static func makeTaskTooLate() async throws {
     guard let url = URL(string: "http://a.example/") else { return }
     let session = try await session(Stage())
@@ -69,6 +76,13 @@ import Testing
       try await `A background session ends the process`.uploadStream()
     }
     #expect(says(result, "Upload tasks from streams are not supported in background sessions."))
+  }
+
+  @Test func `that downloads with a stream as the request's body`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try await `A background session ends the process`.downloadWithStream()
+    }
+    #expect(says(result, "Download tasks with an httpBodyStream are not supported in background sessions."))
   }
 
   @Test func `that makes a task after its invalidation`() async {

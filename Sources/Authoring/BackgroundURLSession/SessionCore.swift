@@ -101,7 +101,7 @@ final class SessionCore: Sendable {
     _ kind: TaskCore.Kind, _ request: URLRequest, from source: TaskCore.Source = .none,
     completion: TaskCore.Completion? = nil
   ) -> URLSessionTask {
-    if isBackground { refuse(source, completion) }
+    if isBackground { refuse(kind, request, source, completion) }
     let isValid = state.withLock { $0.validity == .valid || $0.obstacle != nil }
     guard isValid else { fatalError("Task created in a session that has been invalidated") }
     if isBackground, obstacle == nil { _ = waitUntilOpen() }
@@ -115,14 +115,19 @@ final class SessionCore: Sendable {
     return task
   }
 
-  /// What Apple's background sessions raise an exception for, with its reason.
-  private func refuse(_ source: TaskCore.Source, _ completion: TaskCore.Completion?) {
+  /// What Apple's background sessions raise an exception for, with its reason; and what the host could not send, since the
+  /// stream dies with this process.
+  private func refuse(
+    _ kind: TaskCore.Kind, _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion?
+  ) {
     guard completion == nil else {
       fatalError("Completion handler blocks are not supported in background sessions. Use a delegate instead.")
     }
     switch source {
     case .data: fatalError("Upload tasks from NSData are not supported in background sessions.")
     case .stream: fatalError("Upload tasks from streams are not supported in background sessions.")
+    case .none where kind == .download && request.httpBodyStream != nil:
+      fatalError("Download tasks with an httpBodyStream are not supported in background sessions. Use httpBody.")
     case .none, .file, .resumeData: return
     }
   }
