@@ -36,6 +36,15 @@ import Testing
     #expect(reply.policy == .after(Date(timeIntervalSince1970: 30)))
   }
 
+  @Test func `give a snapshot for the gallery`() async throws {
+    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let reply = try await stage.host.connection.request(
+      RequestTimeline(.snapshot, widgetKind: "One", family: .systemSmall, displayWidth: 155, displayHeight: 155),
+      to: Stage.widget)
+    #expect(reply.entries.map(\.view.lines) == [["systemSmall", "155 points", "5"]])
+    #expect(reply.policy == .never)
+  }
+
   @Test func `give the first of two timelines`() async throws {
     let stage = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
     let reply = try await stage.host.connection.request(
@@ -83,7 +92,10 @@ private struct Provider: TimelineProvider {
   var calls = 0
 
   func placeholder(in context: Context) -> Entry { Entry(date: Date(), family: context.family, width: 0) }
-  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {}
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
+    let date = Date(timeIntervalSince1970: context.isPreview ? 5 : 0)
+    completion(Entry(date: date, family: context.family, width: context.displaySize.width))
+  }
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
     let entries = [10.0, 20].map {
       Entry(date: Date(timeIntervalSince1970: $0), family: context.family, width: context.displaySize.width)

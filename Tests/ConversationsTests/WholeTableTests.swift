@@ -65,6 +65,7 @@ private let everything = """
   notice  session.unclaimed  host > journal
   event   timeline.reload    app extension operator > host
   request timeline.request   host > extension
+  request snapshot.take      operator > host
   notice  timeline.stored    host > journal
   notice  timeline.failed    host > journal
   """

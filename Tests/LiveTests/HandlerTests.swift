@@ -169,6 +169,20 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `are not waited for by a request in getSnapshot, which is halted half-way`() async throws {
+    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", settings: ["timelineDeadline: 1"]) { trial in
+      #expect(try await trial.cluster.run("snapshot", Trial.kind) == "snapshot\n")
+      try await trial.cluster.run("reload", Trial.kind)
+      try await trial.stored("a good entry")
+      let answer = try await trial.cluster.attempt(["snapshot", Trial.kind])
+      #expect(answer.status != 0)
+      #expect(answer.errors.contains("no snapshot within 1 s: the extension is halted half-way"))
+      try await trial.state("suspended")
+      let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
+      #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
+    }
+  }
+
   @Test func `bring what a request in getTimeline could not, which is halted half-way`() async throws {
     try await HandlersTrial.run("halted request", extensionForm: "halted", settings: ["timelineDeadline: 1"]) { trial in
       try await trial.cluster.run("reload", Trial.kind)

@@ -16,7 +16,10 @@ private func release(_ address: Address) -> TimelineDecision.Answer {
   .intent(.release(address, because: "timeline"))
 }
 private func question(_ kind: String, _ serial: Int = 1) -> TimelineDecision.Question {
-  TimelineDecision.Question(address: widget, kind: kind, serial: serial)
+  TimelineDecision.Question(purpose: .timeline, address: widget, kind: kind, serial: serial)
+}
+private func snapshot(_ kind: String, _ serial: Int, of address: Address = widget) -> TimelineDecision.Question {
+  TimelineDecision.Question(purpose: .snapshot, address: address, kind: kind, serial: serial)
 }
 
 private struct Bench {
@@ -60,6 +63,45 @@ private struct Bench {
     _ = bench.take(.awake(widget))
     _ = bench.reload(widget, "Coffee")
     #expect(bench.take(.answered(question("Coffee", 1))) == [.ask(question("Coffee", 2))])
+  }
+
+  @Test func `a snapshot is asked for after the timelines that are owed`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
+    #expect(bench.take(.snapshot(kind: "Tea", serial: 7)) == [want(widget)])
+    _ = bench.reload(widget, "Coffee")
+    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
+    #expect(bench.take(.answered(question("Coffee"))) == [.ask(snapshot("Tea", 7))])
+    #expect(bench.take(.answered(snapshot("Tea", 7))) == [release(widget)])
+  }
+
+  @Test func `a snapshot that takes too long halts the extension, and one whose extension dies is not asked for again`() {
+    var bench = Bench()
+    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
+    _ = bench.take(.snapshot(kind: "Coffee", serial: 1))
+    _ = bench.take(.awake(widget))
+    let reason = "no snapshot within 30 s: the extension is halted half-way, and the last timeline stays"
+    #expect(
+      bench.take(.overran(snapshot("Coffee", 1), limit: 30)) == [
+        .stopAsking(widget), .noSnapshot(serial: 1, reason: reason), .intent(.halt(widget, because: "timeline")),
+      ])
+    _ = bench.take(.snapshot(kind: "Coffee", serial: 2))
+    _ = bench.take(.awake(widget))
+    #expect(
+      bench.take(.lifeEnded(widget)) == [
+        .stopAsking(widget), .noSnapshot(serial: 2, reason: "the extension died while it was asked"), release(widget),
+      ])
+  }
+
+  @Test func `a kind that nobody is known to have is looked for in all that never ran`() {
+    var bench = Bench()
+    #expect(bench.take(.snapshot(kind: "Coffee", serial: 1)) == [want(widget), want(other)])
+    _ = bench.take(.learned(widget, kinds: ["Tea"]))
+    #expect(bench.take(.awake(widget)) == [release(widget)])
+    _ = bench.take(.learned(other, kinds: ["Coffee"]))
+    #expect(bench.take(.awake(other)) == [.ask(snapshot("Coffee", 1, of: other))])
+    let reason = "no widget is of kind Water; there are: Coffee, Tea"
+    #expect(bench.take(.snapshot(kind: "Water", serial: 2)) == [.noSnapshot(serial: 2, reason: reason)])
   }
 
   @Test func `all kinds are asked for one after the other`() {

@@ -68,6 +68,20 @@ private struct Scene {
     await process.leave()
   }
 
+  @Test func `a snapshot is given to who asked, and not stored`() async throws {
+    let scene = try Scene()
+    let keeper = try await scene.host()
+    try await keeper.learned(widget, kinds: ["Coffee"])
+    let process = try await scene.startExtension("95 mg")
+    async let snapshot = keeper.snapshot(TakeSnapshot(widgetKind: "Coffee"))
+    var intents = keeper.intents.makeAsyncIterator()
+    #expect(await intents.next() == .wantAwake(widget, because: "timeline"))
+    await keeper.awake(widget)
+    #expect(try await snapshot.text == ["Coffee: 95 mg"])
+    #expect(try await keeper.status().isEmpty)
+    await process.leave()
+  }
+
   @Test func `a provider that fails leaves the last timeline where it is`() async throws {
     let scene = try Scene()
     let keeper = try await scene.host()

@@ -11,7 +11,7 @@ package import Conversations
   /// `nil`: all.
   package var families: [WidgetFamilyName]?
   package var handlers: [BackgroundEventsHandler] = []
-  /// Asks the provider for a timeline and archives its views. `nil` for a configuration without content.
+  /// Asks the provider for a timeline or a snapshot and archives its views. `nil` for a configuration without content.
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
 
   init() {}

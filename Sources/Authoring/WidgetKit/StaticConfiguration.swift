@@ -19,11 +19,13 @@ public struct StaticConfiguration<Content: View>: WidgetConfiguration, Described
     self.kind = kind
     let source = TimelineSource(
       kind: kind,
-      ask: { context, done in
-        provider.getTimeline(in: context, completion: erasing(done))
-      },
-      read: { timeline in
-        guard let timeline = timeline as? Timeline<Provider.Entry> else { return nil }
+      getTimeline: { context, done in provider.getTimeline(in: context, completion: erasing(done)) },
+      getSnapshot: { context, done in provider.getSnapshot(in: context, completion: erasing(done)) },
+      read: { given in
+        if let entry = given as? Provider.Entry {
+          return ReadTimeline(entries: [(entry.date, content(entry))], policy: .never)
+        }
+        guard let timeline = given as? Timeline<Provider.Entry> else { return nil }
         return ReadTimeline(
           entries: timeline.entries.map { ($0.date, content($0)) }, policy: timeline.policy.policy)
       })

@@ -19,20 +19,24 @@ func erasing<Value>(_ done: @escaping @Sendable (Any) -> Void) -> @Sendable (Val
 
 /// A provider and the view of its entries.
 final class TimelineSource: Sendable {
+  typealias Ask = (TimelineProviderContext, @escaping @Sendable (Any) -> Void) -> Void
+
   private let queue: DispatchQueue
-  // Holds the author's provider, which is made for being called by the system: on one serial queue and nowhere else.
-  private nonisolated(unsafe) let ask: (TimelineProviderContext, @escaping @Sendable (Any) -> Void) -> Void
+  // Hold the author's provider, which is made for being called by the system: on one serial queue and nowhere else.
+  private nonisolated(unsafe) let getTimeline: Ask
+  private nonisolated(unsafe) let getSnapshot: Ask
   // Made on the main actor, and called there alone.
   private nonisolated(unsafe) let read: (Any) -> ReadTimeline?
 
   /// - Parameters:
-  ///   - ask: calls the provider.
-  ///   - read: makes the views of the timeline that the provider gave.
+  ///   - getTimeline: calls the provider.
+  ///   - getSnapshot: the same.
+  ///   - read: makes the views of the timeline, or of the one entry, that the provider gave.
   @MainActor init(
-    kind: String, ask: @escaping (TimelineProviderContext, @escaping @Sendable (Any) -> Void) -> Void,
-    read: @escaping (Any) -> ReadTimeline?
+    kind: String, getTimeline: @escaping Ask, getSnapshot: @escaping Ask, read: @escaping (Any) -> ReadTimeline?
   ) {
-    self.ask = ask
+    self.getTimeline = getTimeline
+    self.getSnapshot = getSnapshot
     self.read = read
     queue = DispatchQueue(label: "timeline provider of \(kind)")
   }
@@ -45,9 +49,12 @@ final class TimelineSource: Sendable {
       let first = FirstCall()
       queue.async {
         let call = {
-          self.ask(TimelineProviderContext(request)) { timeline in
+          let isSnapshot = request.purpose == .snapshot
+          let ask = isSnapshot ? self.getSnapshot : self.getTimeline
+          ask(TimelineProviderContext(request)) { timeline in
             guard first.isNow() else {
-              process?.log("getTimeline of \(request.widgetKind) called its completion again; the first call counts")
+              let method = isSnapshot ? "getSnapshot" : "getTimeline"
+              process?.log("\(method) of \(request.widgetKind) called its completion again; the first call counts")
               return
             }
             // Handed over by the author, who keeps a value of it at most.
@@ -72,7 +79,7 @@ extension TimelineProviderContext {
   /// What the host asks for.
   init(_ request: RequestTimeline) {
     self.init(
-      family: WidgetFamily(request.family), isPreview: false,
+      family: WidgetFamily(request.family), isPreview: request.purpose == .snapshot,
       displaySize: CGSize(width: request.displayWidth, height: request.displayHeight))
   }
 }

@@ -176,8 +176,11 @@ package enum ConversationTable {
     .event(
       ReloadTimelines.self, [Route(spawned + [.operator], to: .host)], "Asks for new timelines of a kind, or of all."),
     .request(
-      RequestTimeline.self, [Route([.host], to: .widgetExtension)], "Asks the extension's provider for a timeline.",
+      RequestTimeline.self, [Route([.host], to: .widgetExtension)], "Asks the extension's provider for a timeline or a snapshot.",
       failure: "The last timeline stays."),
+    .request(
+      TakeSnapshot.self, [Route([.operator], to: .host)], "Shows a widget's snapshot, as the gallery does.",
+      failure: "Ask again; nothing changed."),
     .notice(TimelineStored.self, [Route([.host], to: .journal)], "A timeline is stored."),
     .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload came to nothing."),
   ]

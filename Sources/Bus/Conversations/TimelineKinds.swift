@@ -28,16 +28,29 @@ package struct ArchivedEntry: Codable, Hashable, Sendable {
   }
 }
 
-/// The host asks the extension for a new timeline.
+/// The host asks the extension's provider for entries.
 package struct RequestTimeline: Request {
   package static let kind: Kind = "timeline.request"
+
+  /// Which of the provider's methods is called.
+  package enum Purpose: String, Codable, Sendable {
+    case timeline
+    /// One entry, for the gallery: `isPreview`.
+    case snapshot
+  }
+
+  package let purpose: Purpose
   package let widgetKind: String
   package let family: WidgetFamilyName
   /// Points.
   package let displayWidth: Double
   /// Points.
   package let displayHeight: Double
-  package init(widgetKind: String, family: WidgetFamilyName, displayWidth: Double, displayHeight: Double) {
+  package init(
+    _ purpose: Purpose = .timeline, widgetKind: String, family: WidgetFamilyName, displayWidth: Double,
+    displayHeight: Double
+  ) {
+    self.purpose = purpose
     self.widgetKind = widgetKind
     self.family = family
     self.displayWidth = displayWidth
@@ -50,6 +63,19 @@ package struct RequestTimeline: Request {
       self.entries = entries
       self.policy = policy
     }
+  }
+}
+
+/// A person looks at a widget in the gallery: the host has its extension make a snapshot.
+package struct TakeSnapshot: Request {
+  package static let kind: Kind = "snapshot.take"
+  package let widgetKind: String
+  package init(widgetKind: String) { self.widgetKind = widgetKind }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The entry's texts, line by line.
+    package let text: [String]
+    package init(text: [String]) { self.text = text }
   }
 }
 

@@ -39,6 +39,7 @@ package struct TimelineDecision: Sendable {
 
   /// One question to one extension.
   package struct Question: Sendable, Equatable {
+    package let purpose: RequestTimeline.Purpose
     package let address: Address
     package let kind: String
     package let serial: Int
@@ -48,6 +49,8 @@ package struct TimelineDecision: Sendable {
     /// The host begins: what was owed still is.
     case began
     case reload(from: Address, kind: String?, cause: UUID?, correlation: UUID?)
+    /// Somebody waits for a snapshot under this number. That is not owed: whoever waits asks the host's next life again.
+    case snapshot(kind: String, serial: Int)
     /// The extension said `ready` with the kinds that it has.
     case learned(Address, kinds: [String])
     case awake(Address)
@@ -65,6 +68,7 @@ package struct TimelineDecision: Sendable {
     case stopAsking(Address)
     /// A reload came to nothing.
     case gaveUp(bundle: String, kind: String, reason: String, Story)
+    case noSnapshot(serial: Int, reason: String)
   }
 
   private let extensions: [Address]
@@ -72,6 +76,9 @@ package struct TimelineDecision: Sendable {
   package private(set) var owed: [Address: [String: Owed]]
   package private(set) var kinds: [Address: [String]]
   private var asking: [Address: Question] = [:]
+  /// By extension, in the order in which they were asked for. A kind that nobody is known to have is asked of all that
+  /// never ran.
+  private var snapshots: [Address: [Question]] = [:]
 
   package init(extensions: [Address], owed: [Address: [String: Owed]] = [:], kinds: [Address: [String]] = [:]) {
     self.extensions = extensions.sorted { $0.text < $1.text }
@@ -81,13 +88,14 @@ package struct TimelineDecision: Sendable {
 
   package mutating func take(_ event: Event) -> [Answer] {
     switch event {
-    case .began: return extensions.filter { owed[$0]?.isEmpty == false }.map(want)
+    case .began: return extensions.filter { !isDone($0) }.map(want)
     case .reload(let source, let kind, let cause, let correlation):
       return reload(source, kind, Story(cause: cause, correlation: correlation))
+    case .snapshot(let kind, let serial): return snapshot(kind, serial)
     case .learned(let address, let kinds):
       self.kinds[address] = kinds
       return []
-    case .awake(let address): return owed[address]?.isEmpty == false ? next(address) : []
+    case .awake(let address): return isDone(address) ? [] : next(address)
     case .lifeEnded(let address): return lifeEnded(address)
     case .answered(let question):
       guard asking[question.address] == question else { return [] }
@@ -97,7 +105,7 @@ package struct TimelineDecision: Sendable {
       guard asking[question.address] == question else { return [] }
       let story = story(question)
       pay(question)
-      return [gaveUp(question.address, question.kind, reason, story)] + next(question.address)
+      return [gaveUp(question, reason, story)] + next(question.address)
     case .overran(let question, let limit): return overran(question, limit)
     }
   }
@@ -108,12 +116,12 @@ package struct TimelineDecision: Sendable {
     let story = story(question)
     pay(question)
     let reason =
-      "no timeline within \(limit.formatted()) s: the extension is halted half-way, and the last timeline stays"
-    let isDone = owed[question.address]?.isEmpty ?? true
+      "no \(question.purpose) within \(limit.formatted()) s: the extension is halted half-way, and the last timeline "
+      + "stays"
     return [
-      .stopAsking(question.address), gaveUp(question.address, question.kind, reason, story),
+      .stopAsking(question.address), gaveUp(question, reason, story),
       .intent(.halt(question.address, because: TimelineDecision.assertion)),
-    ] + (isDone ? [] : [want(question.address)])
+    ] + (isDone(question.address) ? [] : [want(question.address)])
   }
 
   /// The story that an answer belongs to.
@@ -122,12 +130,24 @@ package struct TimelineDecision: Sendable {
     return Story(cause: owed?.cause, correlation: owed?.correlation)
   }
 
+  /// Whether an extension is to be asked for nothing.
+  private func isDone(_ address: Address) -> Bool {
+    owed[address]?.isEmpty ?? true && snapshots[address]?.isEmpty ?? true
+  }
+
   private func want(_ address: Address) -> Answer {
     .intent(.wantAwake(address, because: TimelineDecision.assertion))
   }
 
   private func gaveUp(_ address: Address, _ kind: String, _ reason: String, _ story: Story) -> Answer {
     .gaveUp(bundle: address.bundleIdentifier ?? address.short, kind: kind, reason: reason, story)
+  }
+
+  private func gaveUp(_ question: Question, _ reason: String, _ story: Story) -> Answer {
+    switch question.purpose {
+    case .timeline: gaveUp(question.address, question.kind, reason, story)
+    case .snapshot: .noSnapshot(serial: question.serial, reason: reason)
+    }
   }
 
   /// Whose timelines a process may ask for: its own bundle's, those of the extensions in its bundle; all, for the operator.
@@ -159,12 +179,24 @@ package struct TimelineDecision: Sendable {
     return targets.map(want)
   }
 
+  private mutating func snapshot(_ kind: String, _ serial: Int) -> [Answer] {
+    let having = extensions.filter { kinds[$0]?.contains(kind) == true }.prefix(1)
+    let targets = having.isEmpty ? extensions.filter { kinds[$0] == nil } : Array(having)
+    guard !targets.isEmpty else { return [.noSnapshot(serial: serial, reason: unknown(kind))] }
+    for target in targets {
+      snapshots[target, default: []].append(
+        Question(purpose: .snapshot, address: target, kind: kind, serial: serial))
+    }
+    return targets.map(want)
+  }
+
   /// Asks an extension that runs for what it owes next, or lets it go.
   private mutating func next(_ address: Address) -> [Answer] {
     guard asking[address] == nil else { return [] }
-    var answers = expandAll(address) + dropUnknown(address)
-    if let (kind, item) = owed[address]?.min(by: { $0.key < $1.key }) {
-      let question = Question(address: address, kind: kind, serial: item.serial)
+    var answers = expandAll(address) + dropUnknown(address) + dropUnknownSnapshots(address)
+    let timeline = owed[address]?.min { $0.key < $1.key }
+      .map { Question(purpose: .timeline, address: address, kind: $0.key, serial: $0.value.serial) }
+    if let question = timeline ?? snapshots[address]?.first {
       asking[address] = question
       answers.append(.ask(question))
     } else {
@@ -190,16 +222,33 @@ package struct TimelineDecision: Sendable {
       owed[address]?[kind] = nil
       let mayHave = extensions.contains { owed[$0]?[kind] != nil || kinds[$0]?.contains(kind) == true }
       guard !mayHave else { continue }
-      let existing = extensions.flatMap { kinds[$0] ?? [] }.sorted().joined(separator: ", ")
-      let reason = "no widget is of kind \(kind); there are: \(existing.isEmpty ? "none" : existing)"
-      answers.append(gaveUp(address, kind, reason, Story(cause: item.cause, correlation: item.correlation)))
+      let story = Story(cause: item.cause, correlation: item.correlation)
+      answers.append(gaveUp(address, kind, unknown(kind), story))
     }
     return answers
+  }
+
+  private mutating func dropUnknownSnapshots(_ address: Address) -> [Answer] {
+    let own = kinds[address] ?? []
+    let dropped = (snapshots[address] ?? []).filter { !own.contains($0.kind) }
+    snapshots[address]?.removeAll { !own.contains($0.kind) }
+    let left = Set(snapshots.values.joined().map(\.serial))
+    return dropped.filter { !left.contains($0.serial) }
+      .map { .noSnapshot(serial: $0.serial, reason: unknown($0.kind)) }
+  }
+
+  private func unknown(_ kind: String) -> String {
+    let existing = extensions.flatMap { kinds[$0] ?? [] }.sorted().joined(separator: ", ")
+    return "no widget is of kind \(kind); there are: \(existing.isEmpty ? "none" : existing)"
   }
 
   /// The extension answered: nothing is owed, unless it was asked for again meanwhile.
   private mutating func pay(_ question: Question) {
     asking[question.address] = nil
+    guard question.purpose == .timeline else {
+      snapshots[question.address]?.removeAll { $0 == question }
+      return
+    }
     if owed[question.address]?[question.kind]?.serial == question.serial {
       owed[question.address]?[question.kind] = nil
     } else {
@@ -209,6 +258,10 @@ package struct TimelineDecision: Sendable {
 
   private mutating func lifeEnded(_ address: Address) -> [Answer] {
     guard let question = asking.removeValue(forKey: address) else { return [] }
+    guard question.purpose == .timeline else {
+      pay(question)
+      return afterwards(question, "the extension died while it was asked", .none)
+    }
     let deaths = (owed[address]?[question.kind]?.deaths ?? 0) + 1
     guard deaths > 1 else {
       owed[address]?[question.kind]?.deaths = deaths
@@ -216,10 +269,15 @@ package struct TimelineDecision: Sendable {
     }
     let story = story(question)
     owed[address]?[question.kind] = nil
-    let isDone = owed[address]?.isEmpty ?? true
+    return afterwards(question, "the extension died twice while it was asked", story)
+  }
+
+  /// What follows a death after which the question is not asked again.
+  private func afterwards(_ question: Question, _ reason: String, _ story: Story) -> [Answer] {
+    let address = question.address
     return [
-      .stopAsking(address), gaveUp(address, question.kind, "the extension died twice while it was asked", story),
-      isDone ? .intent(.release(address, because: TimelineDecision.assertion)) : want(address),
+      .stopAsking(address), gaveUp(question, reason, story),
+      isDone(address) ? .intent(.release(address, because: TimelineDecision.assertion)) : want(address),
     ]
   }
 }

@@ -21,6 +21,9 @@ package actor TimelineKeeper {
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
   private var failure: BusError?
   private var timers: [Address: Task<Void, Never>] = [:]
+  /// Who waits for a snapshot, by its number.
+  private var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  private var lastSnapshot = 0
   /// How long an extension may take for a timeline, seconds of the device's clock.
   private let limit: Double
 
@@ -48,6 +51,24 @@ package actor TimelineKeeper {
   /// - Throws: `failed` when it cannot be recorded.
   package func reload(_ event: ReloadTimelines, _ from: Received) throws(BusError) {
     try record(.reload(from: from.source, kind: event.widgetKind, cause: from.id, correlation: from.correlation))
+  }
+
+  /// `snapshot.take`. Nothing of it is kept.
+  ///
+  /// - Throws: `failed` with the reason why there is none.
+  package func snapshot(_ request: TakeSnapshot) async throws(BusError) -> TakeSnapshot.Reply {
+    lastSnapshot += 1
+    let serial = lastSnapshot
+    let result = await withCheckedContinuation { continuation in
+      waiting[serial] = continuation
+      take(.snapshot(kind: request.widgetKind, serial: serial))
+      if let failure { tell(serial, .failure(failure)) }
+    }
+    return try result.get()
+  }
+
+  private func tell(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
+    waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
   /// An extension is ready and has these kinds. Remembered when this returns.
@@ -93,6 +114,8 @@ package actor TimelineKeeper {
     case .stopAsking(let address):
       questions.removeValue(forKey: address)?.cancel()
       timers.removeValue(forKey: address)?.cancel()
+    case .noSnapshot(let serial, let reason):
+      tell(serial, .failure(BusError(.failed, reason, isDefinite: true)))
     case .gaveUp(let bundle, let kind, let reason, let story):
       bus.record(ReloadFailed(bundle: bundle, widgetKind: kind, reason: reason), story: story)
     }
@@ -108,7 +131,7 @@ package actor TimelineKeeper {
     questions[question.address] = Task {
       // The size of a small widget on the 6.1-inch phones. Source: ours until a device has its own table.
       let request = RequestTimeline(
-        widgetKind: question.kind, family: .systemSmall, displayWidth: 155, displayHeight: 155)
+        question.purpose, widgetKind: question.kind, family: .systemSmall, displayWidth: 155, displayHeight: 155)
       do throws(BusError) {
         let reply = try await bus.request(
           request, to: question.address, story: story, within: .seconds(86_400), whenUnreachable: .wait)
@@ -122,8 +145,12 @@ package actor TimelineKeeper {
   }
 
   private func answered(_ question: TimelineDecision.Question, _ reply: RequestTimeline.Reply, _ story: Story) {
-    guard !reply.entries.isEmpty else {
+    guard let first = reply.entries.first else {
       return take(.failed(question, reason: "the provider gave a timeline without entries"))
+    }
+    guard question.purpose == .timeline else {
+      tell(question.serial, .success(TakeSnapshot.Reply(text: first.view.lines)))
+      return take(.answered(question))
     }
     let stored = StoredTimeline(
       address: question.address, kind: question.kind, family: .systemSmall, timeline: reply, stored: clock.now)

@@ -133,6 +133,7 @@ package actor Device {
     bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
     bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
     bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
+    bus.onRequest(TakeSnapshot.self) { [timelines] request, _ in try await timelines.snapshot(request) }
     bus.onRequest(DeviceStatus.self) { [weak self] _, _ in
       guard let self else { throw BusError(.closed, "the device is going down") }
       return try await status()

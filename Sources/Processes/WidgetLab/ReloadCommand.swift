@@ -43,6 +43,41 @@ struct ReloadCommand: AsyncParsableCommand {
   }
 }
 
+/// `widgetlab snapshot`.
+struct SnapshotCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Shows what a widget's provider gives in getSnapshot, as the gallery does.",
+    discussion: """
+      The extension is launched for it, and has the time that a timeline may take: who takes longer is halted half-way. \
+      Nothing is stored.
+
+      EXAMPLE
+        widgetlab snapshot CaffeineTracker
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
+  var kind: String
+
+  @Option(help: "Seconds to wait for the host's answer.")
+  var timeout = 60.0
+
+  @Flag(help: "One JSON object: text, line by line.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        let reply = try await session.connection.request(
+          TakeSnapshot(widgetKind: kind), to: session.cluster.host, within: .seconds(timeout))
+        if json { try Output.json(reply) } else { Output.say(reply.text.joined(separator: "\n")) }
+      }
+    }
+  }
+}
+
 /// `widgetlab app`.
 struct AppCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cluster
 
 /// The operator's tool. Each command is a file of its own; what they share is how an instance is found, how the bus is
 /// reached, how a failure is told, and the exit codes.
@@ -27,11 +28,14 @@ struct WidgetLabTool: AsyncParsableCommand {
       UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self, TailCommand.self,
       TraceCommand.self,
       SessionsCommand.self, JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
-      ReloadCommand.self,
+      ReloadCommand.self, SnapshotCommand.self,
       AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }
 
 /// Runs the tool with the arguments of this process and ends it with the exit code that the command gives.
-package func runTool() async { await WidgetLabTool.main() }
+package func runTool() async {
+  Birth.dieWithParentIfAsked(CommandLine.arguments)
+  await WidgetLabTool.main()
+}

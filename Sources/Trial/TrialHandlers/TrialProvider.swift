@@ -13,7 +13,10 @@ struct TrialProvider: TimelineProvider {
   func placeholder(in context: Context) -> TrialEntry { TrialEntry(date: Date(), text: "placeholder") }
 
   func getSnapshot(in context: Context, completion: @escaping @Sendable (TrialEntry) -> Void) {
-    completion(TrialEntry(date: Date(), text: "snapshot"))
+    guard Form.current == .halted, isThere("answered") else {
+      return completion(TrialEntry(date: Date(), text: "snapshot"))
+    }
+    Task { await neverAnswer() }
   }
 
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<TrialEntry>) -> Void) {

@@ -71,6 +71,8 @@ struct EnvelopeNote {
     case (.ok, RequestTimeline.kind):
       let reply = try BodyCoding.decode(RequestTimeline.Reply.self, from: body)
       return EnvelopeNote("\(reply.entries.count) entries")
+    case (.ok, TakeSnapshot.kind):
+      return EnvelopeNote(try BodyCoding.decode(TakeSnapshot.Reply.self, from: body).text.joined(separator: " | "))
     case (.ok, Ping.kind):
       let reply = try BodyCoding.decode(Ping.Reply.self, from: body)
       let wait = reply.isReady ? "ready" : "waiting for \(reply.waitingFor.joined(separator: ", "))"
@@ -261,7 +263,9 @@ struct EnvelopeNote {
       return EnvelopeNote(try BodyCoding.decode(ReloadTimelines.self, from: body).widgetKind ?? "all kinds")
     case RequestTimeline.kind:
       let request = try BodyCoding.decode(RequestTimeline.self, from: body)
-      return EnvelopeNote("\(request.widgetKind) \(request.family.rawValue)")
+      let purpose = request.purpose == .timeline ? "" : " \(request.purpose)"
+      return EnvelopeNote("\(request.widgetKind) \(request.family.rawValue)\(purpose)")
+    case TakeSnapshot.kind: return EnvelopeNote(try BodyCoding.decode(TakeSnapshot.self, from: body).widgetKind)
     case TimelineStored.kind:
       let stored = try BodyCoding.decode(TimelineStored.self, from: body)
       return EnvelopeNote(
