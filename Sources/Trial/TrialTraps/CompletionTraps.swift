@@ -86,7 +86,7 @@ final class StoresLater: NSObject, Downloader {
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
     _ = session
     Task { @MainActor in
-      _ = try? await URLSession.shared.data(from: TrialURL.inline)
+      await askServer()
       self.completion = completion
       print("stored")
     }

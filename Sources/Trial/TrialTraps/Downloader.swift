@@ -90,6 +90,15 @@ extension Downloader {
     WidgetCenter.shared.reloadTimelines(ofKind: "Trap")
   }
 
+  /// Asks the server for what this process needs before it goes on.
+  func askServer() async {
+    do {
+      _ = try await URLSession.shared.data(from: TrialURL.inline)
+    } catch {
+      print("the server did not answer: \((error as? URLError)?.code.rawValue ?? 0)")
+    }
+  }
+
   // MARK: Delegate
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {

@@ -79,7 +79,7 @@ final class TriesOnce: NSObject, Downloader {
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
-    _ = try? await URLSession.shared.data(from: TrialURL.inline)
+    await askServer()
     start()
   }
 }
@@ -90,7 +90,7 @@ final class TriesAgain: NSObject, Downloader {
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
-    _ = try? await URLSession.shared.data(from: TrialURL.inline)
+    await askServer()
     start()
   }
 
