@@ -117,8 +117,10 @@ import WidgetLabTesting
       for _ in 1...2 { _ = await trial.server.next() }
       let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
       try host.signal(SIGSTOP)
-      trial.release()
       do {
+        // A signal comes when the kernel has a turn for one of its threads.
+        try await trial.cluster.eventually("the host is stopped") { host.isStopped }
+        trial.release()
         try await trial.wrong.says("completed 1 -997")
         try await trial.right.says("could not communicate; once more")
       } catch {
