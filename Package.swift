@@ -88,6 +88,7 @@ let package = Package(
     .executable(name: "provider-server", targets: ["ProviderServer"]),
     .executable(name: "trial-extension", targets: ["TrialExtension"]),
     .executable(name: "trial-handlers", targets: ["TrialHandlers"]),
+    .executable(name: "trial-traps", targets: ["TrialTraps"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -183,6 +184,7 @@ let package = Package(
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),

@@ -2,6 +2,7 @@ import AuthoredProcess
 import Foundation
 import Synchronization
 import Testing
+import WidgetLabTesting
 
 @testable import BackgroundURLSession
 

@@ -1,6 +1,7 @@
 import Conversations
 import Foundation
 import Testing
+import WidgetLabTesting
 
 @testable import BackgroundURLSession
 

@@ -3,6 +3,7 @@ import Conversations
 import Foundation
 import MessageBus
 import Testing
+import WidgetLabTesting
 
 @testable import BackgroundURLSession
 @testable import ForegroundURLSession

@@ -4,6 +4,7 @@ import Foundation
 import MessageBus
 import Synchronization
 import Testing
+import WidgetLabTesting
 
 @testable import BackgroundURLSession
 @testable import ForegroundURLSession

@@ -1,30 +1,45 @@
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
 /// A small HTTP/1.1 server on a free port, which answers as a test says.
-final class LocalServer: Sendable {
-  struct Request: Sendable {
-    let method: String
-    let path: String
+package final class LocalServer: Sendable {
+  /// What a client asked for.
+  package struct Request: Sendable {
+    package let method: String
+    package let path: String
     /// Names in lower case.
-    let headers: [String: String]
-    let body: Data
+    package let headers: [String: String]
+    package let body: Data
   }
 
   /// An answer, or what looks like one.
-  struct Reply: Sendable {
-    var status = 200
-    var headers: [String: String] = [:]
-    var body = Data()
+  package struct Reply: Sendable {
+    package var status = 200
+    package var headers: [String: String] = [:]
+    package var body = Data()
     /// Keeps silent after so many bytes of the body, until `release()`.
-    var holdsAfter: Int?
+    package var holdsAfter: Int?
     /// Closes the connection after so many bytes of the body.
-    var cutsAfter: Int?
+    package var cutsAfter: Int?
     /// Sent as it stands, instead of all that.
-    var raw: String?
+    package var raw: String?
 
-    static func text(_ text: String, _ status: Int = 200, _ headers: [String: String] = [:]) -> Reply {
+    /// An answer; by default 200 without a body.
+    package init(
+      status: Int = 200, headers: [String: String] = [:], body: Data = Data(), holdsAfter: Int? = nil,
+      cutsAfter: Int? = nil, raw: String? = nil
+    ) {
+      self.status = status
+      self.headers = headers
+      self.body = body
+      self.holdsAfter = holdsAfter
+      self.cutsAfter = cutsAfter
+      self.raw = raw
+    }
+
+    /// An answer that is a text.
+    package static func text(_ text: String, _ status: Int = 200, _ headers: [String: String] = [:]) -> Reply {
       Reply(status: status, headers: headers, body: Data(text.utf8))
     }
   }
@@ -36,7 +51,8 @@ final class LocalServer: Sendable {
     var isOver = false
   }
 
-  let port: UInt16
+  /// Where it listens, on 127.0.0.1.
+  package let port: UInt16
   private let listener: Int32
   private let answer: @Sendable (Request) -> Reply
   private let state = Mutex(State())
@@ -44,7 +60,10 @@ final class LocalServer: Sendable {
   private let arrivals: AsyncStream<Request>
   private let arrive: AsyncStream<Request>.Continuation
 
-  init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
+  /// Listens on a free port, and answers each request on a thread of its own.
+  ///
+  /// - Throws: `cannotConnectToHost` when there is no free port.
+  package init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
     self.answer = answer
     (arrivals, arrive) = AsyncStream.makeStream()
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -64,24 +83,28 @@ final class LocalServer: Sendable {
     Thread { self.accept() }.start()
   }
 
-  func url(_ path: String = "/") -> URL {
+  /// The URL of a path here.
+  package func url(_ path: String = "/") -> URL {
     guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { fatalError("\(path) is no path") }
     return url
   }
 
-  var requests: [Request] { state.withLock { $0.requests } }
-  var connectionCount: Int { state.withLock { $0.connectionCount } }
+  /// Those that came, in order.
+  package var requests: [Request] { state.withLock { $0.requests } }
+  /// How many connections were made.
+  package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
   /// The next request that arrives.
-  func next() async -> Request? {
+  package func next() async -> Request? {
     for await request in arrivals { return request }
     return nil
   }
 
   /// Lets one held answer go on.
-  func release() { gate.signal() }
+  package func release() { gate.signal() }
 
-  func stop() {
+  /// Breaks all connections, and takes no more.
+  package func stop() {
     let connections = state.withLock { state in
       state.isOver = true
       return state.connections

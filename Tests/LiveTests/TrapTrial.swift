@@ -1,0 +1,259 @@
+import Cluster
+import Conversations
+import Foundation
+import WidgetLabTesting
+
+/// A cluster in which one author walks into a trap of background sessions and another one does not, side by side: an
+/// extension each, and where it is asked for the containing app of each too.
+struct TrapTrial: Sendable {
+  static let size = 20_000
+  /// By then the time for a completion is over; the clock is moved, nobody waits.
+  static let overTheDeadline = "36s"
+
+  let cluster: LabCluster
+  let journal: LabJournal
+  let server: LocalServer
+  let wrong: TrapAuthor
+  let right: TrapAuthor
+
+  /// What the server answers, unless a test says otherwise: 20,000 bytes; after `/held` only when it is released.
+  static let usual: @Sendable (LocalServer.Request) -> LocalServer.Reply = { request in
+    LocalServer.Reply(body: Data(count: size), holdsAfter: request.path.hasPrefix("/held") ? 1000 : nil)
+  }
+
+  /// Runs a test as often as `WIDGETLAB_REPEAT` says.
+  ///
+  /// - Parameters:
+  ///   - trap: its number.
+  ///   - path: what is downloaded; `/held` for a file that comes when the test releases it.
+  ///   - inline: what the processes themselves ask for.
+  ///   - suspendAfter: seconds; by default nobody is suspended during the test.
+  ///   - apps: forms of the trap by the bundle identifiers of apps.
+  static func run(
+    _ trap: Int, path: String = "/held", inline: String = "/", suspendAfter: Double = 60, settings: [String] = [],
+    environment: [String] = [], apps: [String: String] = [:],
+    answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply = usual,
+    _ body: @Sendable (TrapTrial) async throws -> Void
+  ) async throws {
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for round in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        let server = try LocalServer(answer)
+        defer { server.stop() }
+        let environment =
+          environment + ["TRIAL_URL: \(server.url(path))", "TRIAL_INLINE_URL: \(server.url(inline))"]
+        let products =
+          apps.sorted { $0.key < $1.key }.map { product($0.key, "\(trap) \($0.value)", isApp: true, environment) }
+        let extensions = ["Wrong", "Right"].map {
+          product("com.example.\($0).Widget", "\(trap) \($0.lowercased())", isApp: false, environment)
+        }
+        let groups = Set(["com.example.Wrong", "com.example.Right"] + apps.keys).map(group(of:)).sorted()
+        let configuration = """
+          device:
+            name: \(Trial.device)
+          appGroups:
+          \(groups.map { "  - \($0)" }.joined(separator: "\n"))
+          \(products.isEmpty ? "" : "apps:\n" + products.joined(separator: "\n"))
+          extensions:
+          \(extensions.joined(separator: "\n"))
+          settings:
+          \((["suspendAfter: \(suspendAfter)"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+          """
+        do {
+          try await LabCluster.with("trap \(trap)", configuration: configuration) { cluster in
+            try await body(TrapTrial(cluster, server))
+          }
+        } catch {
+          throw LabError("trap \(trap), round \(round) of \(rounds): \(error)")
+        }
+      }
+    }
+  }
+
+  private static func product(_ bundle: String, _ form: String, isApp: Bool, _ environment: [String]) -> String {
+    let own = ["TRIAL_TRAP: \(form)", "TRIAL_GROUP: \(group(of: bundle))"] + (isApp ? ["TRIAL_APP: yes"] : [])
+    return """
+        - bundle: \(bundle)
+          executable: trial-traps
+          environment:
+      \((own + environment).map { "      \($0)" }.joined(separator: "\n"))
+      """
+  }
+
+  /// The group of an app and its extension.
+  static func group(of bundle: String) -> String {
+    "group.\(bundle.split(separator: ".").prefix(3).joined(separator: "."))"
+  }
+
+  private init(_ cluster: LabCluster, _ server: LocalServer) {
+    self.cluster = cluster
+    self.server = server
+    journal = cluster.journal
+    wrong = TrapAuthor(.widgetExtension(Trial.device, "com.example.Wrong.Widget"), cluster)
+    right = TrapAuthor(.widgetExtension(Trial.device, "com.example.Right.Widget"), cluster)
+  }
+
+  /// One of the authors' apps.
+  func app(_ bundle: String) -> TrapAuthor { TrapAuthor(.app(Trial.device, bundle), cluster) }
+
+  // MARK: Acts
+
+  /// Asks both for a timeline.
+  func reload() async throws { try await cluster.run("reload", "Trap") }
+
+  /// Asks both for a timeline; returns when the downloads of both have begun.
+  func begin() async throws {
+    try await reload()
+    for author in [wrong, right] {
+      try await author.progress(.started)
+      // A provider that is killed before it has answered is asked once more.
+      try await author.shows("nothing yet")
+    }
+  }
+
+  /// Begins, and returns when both are suspended.
+  func beginAndSleep() async throws {
+    try await begin()
+    for author in [wrong, right] { try await author.state("suspended") }
+  }
+
+  /// Begins, and kills both before anything came.
+  func beginAndDie() async throws {
+    try await begin()
+    for author in [wrong, right] { try await author.kill() }
+  }
+
+  /// Lets so many files come, or what else is held.
+  func release(_ count: Int = 2) { for _ in 0..<count { server.release() } }
+
+  /// Moves the device's clock.
+  func advance(_ time: String) async throws { try await cluster.run("clock", "advance", time) }
+
+  /// Moves the clock over the deadline of a completion that was not called.
+  func expectEviction(of author: TrapAuthor) async throws {
+    try await advance(Self.overTheDeadline)
+    let end = try await author.ended(1)
+    let absent = try await author.state("absent", after: end.sequence)
+    let why = absent.reading(ProcessState.self)?.why ?? ""
+    guard why.hasPrefix("evicted: did not call the completion for") else {
+      throw LabError("\(author.owner.short) is absent: \(why)")
+    }
+  }
+}
+
+/// The process of one author, as the journal shows it.
+struct TrapAuthor: Sendable {
+  let owner: Address
+  private let cluster: LabCluster
+  private var journal: LabJournal { cluster.journal }
+
+  init(_ owner: Address, _ cluster: LabCluster) {
+    self.owner = owner
+    self.cluster = cluster
+  }
+
+  // MARK: What comes
+
+  /// A line that it prints, or the end of one on standard error.
+  @discardableResult
+  func says(_ line: String, after: UInt64 = 0) async throws -> LabEnvelope {
+    try await journal.waitFor("\(owner.short) says: \(line)", after: after) { $0.saidBy(owner)?.contains(line) == true }
+  }
+
+  /// A timeline that shows this.
+  @discardableResult
+  func shows(_ text: String, after: UInt64 = 0) async throws -> LabEnvelope {
+    try await journal.waitFor("\(owner.short) shows: \(text)", after: after) {
+      let stored = $0.reading(TimelineStored.self)
+      return stored?.bundle == owner.bundleIdentifier && stored?.text == [text]
+    }
+  }
+
+  @discardableResult
+  func progress(_ step: TransferProgress.Step, task: Int = 1) async throws -> LabEnvelope {
+    try await journal.waitFor("\(step.rawValue): task \(task) of \(owner.short)") {
+      let progress = $0.reading(TransferProgress.self)
+      return progress?.owner == owner && progress?.step == step && progress?.taskIdentifier == task
+    }
+  }
+
+  @discardableResult
+  func state(_ state: String, after: UInt64 = 0) async throws -> LabEnvelope {
+    try await journal.waitFor("\(owner.short) is \(state)", after: after) {
+      let change = $0.reading(ProcessState.self)
+      return change?.address == owner && change?.state == state
+    }
+  }
+
+  @discardableResult
+  func ended(_ generation: UInt32) async throws -> LabEnvelope {
+    try await journal.waitFor("the end of generation \(generation) of \(owner.short)") {
+      let exited = $0.reading(ProcessExited.self)
+      return exited?.address == owner && exited?.generation == generation
+    }
+  }
+
+  func acknowledged() async throws {
+    try await journal.waitFor("\(owner.short) has acknowledged") {
+      $0.reading(SessionAcknowledged.self)?.owner == owner
+    }
+  }
+
+  @discardableResult
+  func handlerCalled() async throws -> LabEnvelope {
+    try await journal.waitFor("the handler of \(owner.short) is called") {
+      $0.envelope.header.source == owner && $0.kind == HandlerCalled.kind.name
+    }
+  }
+
+  @discardableResult
+  func told(_ method: String) async throws -> LabEnvelope {
+    try await journal.waitFor("\(owner.short) is told: \(method)") {
+      $0.envelope.header.source == owner && $0.reading(DelegateCalled.self)?.method == method
+    }
+  }
+
+  func kill() async throws {
+    let birth = try await journal.waitFor("\(owner.short) was born") {
+      $0.reading(ProcessStarted.self)?.address == owner
+    }
+    try LabProcess(pid: birth.reading(ProcessStarted.self)?.pid ?? 0).signal(SIGKILL)
+    try await ended(1)
+  }
+
+  // MARK: What came
+
+  /// What its runtime recorded of calls into the author's code, in order.
+  func calls() async throws -> [String] {
+    try await journal.all().filter { $0.envelope.header.source == owner }.compactMap { entry in
+      if entry.kind == HandlerCalled.kind.name { return "handler" }
+      if let called = entry.reading(DelegateCalled.self) { return called.method }
+      return entry.reading(CompletionCalled.self).map { "completion \($0.outstanding)" }
+    }
+  }
+
+  /// How its lives ended.
+  func endings() async throws -> [Ending] {
+    try await journal.all().compactMap { $0.reading(ProcessExited.self) }.filter { $0.address == owner }.map(\.ending)
+  }
+
+  /// What its timelines showed.
+  func texts() async throws -> [String] {
+    try await journal.all().compactMap { $0.reading(TimelineStored.self) }
+      .filter { $0.bundle == owner.bundleIdentifier }.flatMap(\.text)
+  }
+
+  func said() async throws -> [String] { try await journal.all().compactMap { $0.saidBy(owner) } }
+
+  /// How many tasks it had made.
+  func tasks() async throws -> Int {
+    try await journal.all().count { $0.envelope.header.source == owner && $0.kind == CreateTransfer.kind.name }
+  }
+}
+
+extension LabEnvelope {
+  fileprivate func saidBy(_ owner: Address) -> String? {
+    let output = reading(ProcessOutput.self)
+    return output?.address == owner ? output?.line : nil
+  }
+}
