@@ -212,7 +212,7 @@ let package = Package(
       "TransfersTests",
       ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
-    tests("HostSystemTests", ["Cluster", "Conversations", "HostSystem", "MessageBus", grdb]),
+    tests("HostSystemTests", ["Cluster", "Conversations", "HostSystem", "MessageBus", "Transfers", grdb]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),

@@ -256,6 +256,26 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
+  @Test(arguments: [false, true])
+  func `are acknowledged when the first of two handlers has completed where the setting says so`(
+    isSo: Bool
+  ) async throws {
+    var rules = ProcessRules()
+    rules.firstCompletionCounts = isSo
+    let stage = try Stage(rules: rules)
+    let (delegate, one, two) = (Delegate(), await Handler(), await Handler())
+    try await stage.begin([await one.handler(), await two.handler()])
+    let session = stage.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
+    await delegate.hears("finish")
+    await two.complete()
+    await stage.record(CompletionCalled.self)
+    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [isSo ? 0 : 1])
+    if !isSo { await one.complete() }
+    try await acknowledged
+    withExtendedLifetime(session) {}
+  }
+
   @Test func `count a completion once, however often it is called`() async throws {
     let stage = try Stage()
     let (delegate, one, two) = (Delegate(), await Handler(), await Handler())

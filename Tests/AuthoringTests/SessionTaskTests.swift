@@ -21,6 +21,7 @@ import Testing
     let isBack = Mutex(false)
     let made = await stage.blocking { [request] in session.downloadTask(with: request) }
     made.taskDescription = "today"
+    #expect(await session.allTasks.isEmpty)
     async let returned: Void = stage.blocking {
       made.resume()
       isBack.withLock { $0 = true }
@@ -37,17 +38,20 @@ import Testing
     #expect(created.first?.request == TransferRequest(url: "http://a.example/figures", headers: [["X-Day", "1"]]))
   }
 
-  @Test func `fails a task with -997 when the host does not answer in time`() async throws {
-    let stage = try Stage(callLimit: .milliseconds(50))
+  @Test(arguments: [0.05, 0.3])
+  func `fails a task with -997 when the host does not answer in time`(deadline: Double) async throws {
+    let stage = try Stage(rules: .waiting(deadline))
     try await stage.begin()
     await stage.host.holdCreates()
     let (delegate, url) = (Delegate(), try #require(url))
     let session = stage.session(delegate)
+    let began = ContinuousClock.now
     let task = await stage.blocking {
       let task = session.downloadTask(with: url)
       task.resume()
       return task
     }
+    #expect(ContinuousClock.now - began >= .seconds(deadline))
     await delegate.hears("end 1 -997")
     #expect(task.state == .completed)
     #expect((task.error as? URLError)?.code == .backgroundSessionWasDisconnected)
@@ -55,7 +59,7 @@ import Testing
   }
 
   @Test func `fails a task with -997 when nobody is there, and opens itself when the host comes`() async throws {
-    let stage = try Stage(callLimit: .milliseconds(50))
+    let stage = try Stage(rules: .waiting(0.05))
     await MainActor.run { stage.registry.serve([]) }
     try await stage.announce()
     let (delegate, url) = (Delegate(), try #require(url))
@@ -168,6 +172,29 @@ import Testing
     #expect(session.configuration.httpAdditionalHeaders as? [String: String] == ["X-App": "trial"])
   }
 
+  @Test func `has a serial queue where the author gives none`() async throws {
+    let stage = try Stage()
+    try await stage.begin()
+    #expect(stage.session(Delegate()).delegateQueue.maxConcurrentOperationCount == 1)
+    let queue = OperationQueue()
+    let configuration = URLSessionConfiguration.background(withIdentifier: "queued")
+    configuration.sharedContainerIdentifier = Stage.group
+    let session = stage.process.asCurrent {
+      URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: queue)
+    }
+    #expect(session.delegateQueue === queue)
+    #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
+  }
+
+  @Test(arguments: [
+    (-996, "Could not communicate with background transfer service"),
+    (-997, "Lost connection to background transfer service"),
+  ])
+  func `says of the host's errors what Apple's systems say`(code: Int, text: String) {
+    #expect(TransferFailure(code: code, message: "").error(for: url).localizedDescription == text)
+    #expect(TransferFailure(code: code, message: "else").error(for: url).localizedDescription == "else")
+  }
+
   @Test func `says its last word when it is invalidated, and frees its identifier`() async throws {
     let stage = try Stage()
     try await stage.begin()
@@ -176,8 +203,9 @@ import Testing
     await stage.blocking { session.downloadTask(with: url).resume() }
     session.finishTasksAndInvalidate()
     try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try stage.success(1)]), to: Stage.widget)
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: Stage.widget)
     await delegate.hears("invalid 0")
+    #expect(delegate.told == ["file 1 figures", "end 1 0", "invalid 0"])
     #expect(session.delegate == nil)
     let next = Delegate()
     #expect(stage.session(next).delegate === next)
@@ -200,5 +228,14 @@ import Testing
     fresh.cancel()
     await delegate.hears("end 2 -999")
     #expect(fresh.state == .completed)
+  }
+}
+
+extension ProcessRules {
+  /// A process that waits so many seconds for its host.
+  fileprivate static func waiting(_ seconds: Double) -> ProcessRules {
+    var rules = ProcessRules()
+    rules.callDeadline = seconds
+    return rules
   }
 }

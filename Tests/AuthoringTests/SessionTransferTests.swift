@@ -148,6 +148,16 @@ import Testing
     #expect(delegate.told == ["create 1"])
   }
 
+  @Test func `takes no delegate of its own`() async throws {
+    let stage = try Stage()
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    let request = try request()
+    let task = await stage.blocking { session.downloadTask(with: request) }
+    task.delegate = FullDelegate()
+    #expect(task.delegate == nil)
+  }
+
   @Test func `tells a running process how far it is`() async throws {
     let stage = try Stage()
     try await stage.begin()

@@ -50,6 +50,13 @@ import Testing
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(reason)
   }
 
+  @Test func `that has no identifier`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = URLSessionConfiguration.background(withIdentifier: "")
+    }
+    #expect(says(result, "a background session needs an identifier that is not empty"))
+  }
+
   @Test func `that makes a task with a completion handler`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try await `A background session ends the process`.makeDataTaskWithHandler()

@@ -20,14 +20,15 @@ struct Stage {
   var folder: URL { scratch.url }
 
   /// A process that has not been announced yet.
-  init(_ address: Address = Stage.widget, callLimit: Duration = .seconds(5)) throws {
+  init(_ address: Address = Stage.widget, rules: ProcessRules = ProcessRules()) throws {
     let host = Address.host("phone")
     scratch = try ScratchFolder()
     let folder = scratch.url
     let certificate = BirthCertificate(
       address: address, generation: 1, host: host, endpoint: "", serverKey: "", publicKey: "", secretKey: "",
-      container: folder.path, groups: [Stage.group: folder.path], agentPid: 0)
-    process = HostedProcess(certificate, connection: bus.connection(address), callLimit: callLimit)
+      container: folder.path, groups: [Stage.group: folder.path], rules: rules,
+      agentPid: 0)
+    process = HostedProcess(certificate, connection: bus.connection(address))
     self.host = HostModel(bus.connection(host))
   }
 

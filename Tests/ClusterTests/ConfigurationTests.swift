@@ -30,6 +30,34 @@ struct ConfigurationTests {
     #expect(configuration.agentNumbers == [1])
   }
 
+  /// The figures that Documentation/fidelity.md tells.
+  @Test func `what is left out of the settings has the value that the page of fidelity says`() {
+    let settings = ClusterConfiguration.Settings()
+    let times: [Duration] = [
+      settings.suspendAfter, settings.completionDeadline, settings.completionGrace, settings.timelineDeadline,
+      settings.crashBackoffFirst, settings.crashBackoffMax, settings.redeliverAfter, settings.resumeAfter,
+      settings.resumeAfterMax, settings.limiterFirst, settings.limiterMax, settings.keepsResumeData,
+      settings.challengeDeadline, settings.callDeadline, settings.memoryInterval,
+    ]
+    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25]
+    #expect(times == seconds.map { .seconds($0) })
+    let figures: [Int] = [
+      settings.redeliveries, settings.maximumLoads, settings.countsPerSecond, settings.redirectLimit,
+      settings.inlineRedirectLimit, settings.resumableFrom, settings.extensionMemoryLimit,
+    ]
+    #expect(figures == [5, 64, 4, 16, 20, 64, 30] as [Int])
+    let yes: [Bool] = [
+      settings.discretionaryNeedsWiFi, settings.limiterAppliesToWidgets, settings.delayedRequestLaunches,
+      settings.listsEndedTasks,
+    ]
+    #expect(yes.allSatisfy { $0 })
+    let no: [Bool] = [
+      settings.observedEventOrder, settings.widgetTransfersAreDiscretionary, settings.limiterIsSharedWithApp,
+      settings.firstCompletionCounts, settings.forceQuitCancelsExtensions,
+    ]
+    #expect(no.allSatisfy { !$0 })
+  }
+
   @Test func `agents and settings are taken from the file`() throws {
     let configuration = try ClusterConfiguration(
       yaml: """
@@ -66,6 +94,12 @@ struct ConfigurationTests {
           countsPerSecond: 0
           keepsResumeData: 60
           forceQuitCancelsExtensions: true
+          limiterMax: 7200
+          resumeAfterMax: 9
+          redirectLimit: 3
+          resumableFrom: 0
+          challengeDeadline: 4
+          listsEndedTasks: false
         """
     ).settings
     #expect(settings.maximumLoads == 8)
@@ -78,6 +112,24 @@ struct ConfigurationTests {
     #expect(settings.countsPerSecond == 0)
     #expect(settings.keepsResumeData == .seconds(60))
     #expect(settings.forceQuitCancelsExtensions)
+    #expect(settings.limiterMax == .seconds(7200))
+    #expect(settings.resumeAfterMax == .seconds(9))
+    #expect(settings.redirectLimit == 3)
+    #expect(settings.resumableFrom == 0)
+    #expect(settings.challengeDeadline == .seconds(4))
+    #expect(!settings.listsEndedTasks)
+  }
+
+  @Test func `the rules within a process are taken from the file`() throws {
+    let settings = try ClusterConfiguration(
+      yaml: """
+        device: {name: iphone}
+        settings: {callDeadline: 2, inlineRedirectLimit: 3, firstCompletionCounts: true}
+        """
+    ).settings
+    #expect(settings.callDeadline == .seconds(2))
+    #expect(settings.inlineRedirectLimit == 3)
+    #expect(settings.firstCompletionCounts)
   }
 
   @Test func `the times and the order of a hand-over are taken from the file`() throws {
@@ -95,6 +147,11 @@ struct ConfigurationTests {
 
   @Test(arguments: [
     ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: is at least 1"),
+    ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: is 0 or more"),
+    ("device: {name: a}\nsettings: {resumableFrom: -1}", "f.yaml:2: settings.resumableFrom: is a number of KiB"),
+    ("device: {name: a}\nsettings: {inlineRedirectLimit: -1}", "settings.inlineRedirectLimit: is 0 or more"),
+    ("device: {name: a}\nsettings: {limiterFirst: 2, limiterMax: 1}", "settings.limiterMax: is shorter than"),
+    ("device: {name: a}\nsettings: {resumeAfter: 61}", "settings.resumeAfterMax: is shorter than resumeAfter"),
     ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "true or false is expected"),
     ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
     ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),

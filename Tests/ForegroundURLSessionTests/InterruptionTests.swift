@@ -30,11 +30,13 @@ import WidgetLabTesting
     $0.path == "/a" ? .text("elsewhere", 302, ["Location": "b"]) : .text("there")
   }
 
-  @Test func `redirections in a circle end with -1007 after twenty`() async throws {
-    try await Scene.run({ _ in .text("", 301, ["Location": "/"]) }) { scene in
+  @Test(arguments: [20, 2]) func `redirections in a circle end with -1007 after twenty`(limit: Int) async throws {
+    var rules = ProcessRules()
+    rules.inlineRedirectLimit = limit
+    try await Scene.run(rules: rules, { _ in .text("", 301, ["Location": "/"]) }) { scene in
       let session = scene.session()
       #expect(await failure { try await session.data(from: scene.server.url()) }?.code == .httpTooManyRedirects)
-      #expect(scene.server.requests.count == 21)
+      #expect(scene.server.requests.count == limit + 1)
     }
   }
 

@@ -15,11 +15,13 @@ struct Scene {
   let process: HostedProcess
   let server: LocalServer
 
-  init(_ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply) throws {
+  init(
+    rules: ProcessRules = ProcessRules(), _ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply
+  ) throws {
     let address = Address.widgetExtension("phone", "com.example.App.Widget")
     let certificate = BirthCertificate(
       address: address, generation: 1, host: .host("phone"), endpoint: "", serverKey: "", publicKey: "", secretKey: "",
-      container: NSTemporaryDirectory(), groups: [:], agentPid: 0)
+      container: NSTemporaryDirectory(), groups: [:], rules: rules, agentPid: 0)
     process = HostedProcess(certificate, connection: bus.connection(address))
     ForegroundPerformer.serve(process)
     server = try LocalServer(answer)
@@ -40,10 +42,11 @@ struct Scene {
 
   /// Runs a test's body, and stops the server when it is done.
   static func run(
+    rules: ProcessRules = ProcessRules(),
     _ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply,
     _ body: (Scene) async throws -> Void
   ) async throws {
-    let scene = try Scene(answer)
+    let scene = try Scene(rules: rules, answer)
     defer { scene.server.stop() }
     try await body(scene)
   }

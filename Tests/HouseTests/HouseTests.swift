@@ -87,7 +87,7 @@ import Testing
 }
 
 /// The repository that this file lies in.
-private struct Tree {
+struct Tree {
   struct ToolFailure: Error, CustomStringConvertible {
     var description: String
   }

@@ -12,11 +12,14 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
 /// A decision whose agent has said that it holds `children`, and the time.
 private struct Bench {
-  var decision = LaunchDecision(agents: [widget: agent], suspendAfter: 1)
+  var decision: LaunchDecision
   var now = origin
   let incarnation = UUID()
 
-  init() { _ = decision.take(.agentReported(agent, incarnation: incarnation, children: []), now: now) }
+  init(suspendAfter: Double = 1, backoff: Backoff = Backoff(first: 1, limit: 60)) {
+    decision = LaunchDecision(agents: [widget: agent], suspendAfter: suspendAfter, backoff: backoff)
+    _ = decision.take(.agentReported(agent, incarnation: incarnation, children: []), now: now)
+  }
 
   mutating func take(_ event: LaunchDecision.Event) -> [LaunchDecision.Answer] {
     decision.take(event, now: now).filter { if case .changed = $0 { false } else { true } }
@@ -84,12 +87,13 @@ private struct Bench {
     #expect(bench.take(.wanted(widget, Assertion("events a"))) == [.intent(.awake(widget, first, woken: false))])
   }
 
-  @Test func `a process with nothing to do is stopped after a while, and continued when it is wanted`() {
-    var bench = Bench()
+  @Test(arguments: [1.0, 7])
+  func `a process with nothing to do is stopped after a while, and continued when it is wanted`(pause: Double) {
+    var bench = Bench(suspendAfter: pause)
     bench.launch()
     #expect(bench.take(.released(widget, Assertion("timeline"))) == [])
-    #expect(bench.decision.nextInstant(after: bench.now) == origin + 1)
-    bench.now += 1
+    #expect(bench.decision.nextInstant(after: bench.now) == origin + pause)
+    bench.now += pause
     #expect(bench.take(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     _ = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
     #expect(bench.process?.state == .suspended)
@@ -155,10 +159,11 @@ private struct Bench {
     #expect(bench.take(.wanted(widget, Assertion("events a"))) == [.spawn(widget, reason: "events a")])
   }
 
-  @Test func `crashes on launch are backed off: 1 s, doubling to 60 s`() {
-    var bench = Bench()
+  @Test(arguments: [(1.0, 60.0), (3, 10)])
+  func `crashes on launch are backed off: 1 s, doubling to 60 s`(first: Double, most: Double) {
+    var bench = Bench(backoff: Backoff(first: first, limit: most))
     _ = bench.take(.wanted(widget, Assertion("timeline")))
-    for (index, pause) in [1.0, 2, 4, 8, 16, 32, 60, 60].enumerated() {
+    for (index, pause) in [1.0, 2, 4, 8, 16, 32, 64, 128].map({ min(first * $0, most) }).enumerated() {
       let life = Life(generation: UInt32(index + 1), pid: 5)
       _ = bench.take(.spawned(widget, life))
       let answers = bench.take(.exited(widget, life, .exited(code: 1)))

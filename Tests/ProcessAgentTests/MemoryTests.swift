@@ -41,6 +41,18 @@ struct MemoryTests {
     }
   }
 
+  @Test func `a child below its limit is not told of`() async throws {
+    try await onStage { stage in
+      let life = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
+      try Self.letGrow(stage)
+      _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+      #expect(try #require(try await stage.children().first?.memory) > Self.limit.bytes)
+      _ = try await stage.signal(SIGKILL, generation: life.generation)
+      _ = try await stage.exit(of: life.generation)
+      #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+    }
+  }
+
   @Test func `a child without a limit may have any amount`() async throws {
     try await onStage { stage in
       _ = try await stage.spawn(Self.grower)

@@ -55,11 +55,13 @@ final class AttemptScene: Sendable {
   @discardableResult
   func attempt(
     _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
-    headers: [[String]] = []
+    headers: [[String]] = [], resumableFrom: Int64 = TransferSettings().resumableFrom,
+    redirectLimit: Int = TransferSettings().redirectLimit
   ) async throws -> AttemptResult {
     let configuration = SessionConfiguration(timeoutIntervalForRequest: idle, httpAdditionalHeaders: headers)
     let attempt = TransferAttempt(
       request: request, upload: upload, configuration: configuration, path: path, network: network,
+      resumableFrom: resumableFrom, redirectLimit: redirectLimit,
       report: { [self] event in reported.withLock { $0.append(event) } },
       setHead: { [self] response, validator in
         known.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }
@@ -73,10 +75,11 @@ final class AttemptScene: Sendable {
 
   /// How an attempt fails; `nil` when it does not.
   func fault(
-    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
+    redirectLimit: Int = TransferSettings().redirectLimit
   ) async -> TransferFault? {
     do {
-      _ = try await attempt(request, upload: upload, idle: idle, within: limit)
+      _ = try await attempt(request, upload: upload, idle: idle, within: limit, redirectLimit: redirectLimit)
       return nil
     } catch {
       return error as? TransferFault

@@ -40,9 +40,11 @@ private struct Bench {
   var decision: DeliveryDecision
   var now = origin
 
-  init(sendsLaunchEvents: Bool = true) {
+  init(sendsLaunchEvents: Bool = true, _ change: (inout TransferSettings) -> Void = { _ in }) {
     let last = Counter()
-    decision = DeliveryDecision(settings: TransferSettings(), makeID: { number(last.next()) })
+    var settings = TransferSettings()
+    change(&settings)
+    decision = DeliveryDecision(settings: settings, makeID: { number(last.next()) })
     _ = take(.opened(session, sendsLaunchEvents: sendsLaunchEvents, generation: 1))
   }
 
@@ -124,55 +126,71 @@ private struct Bench {
     #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
   }
 
-  @Test func `an owner that dies each time is left alone for longer and longer`() {
-    var bench = Bench()
+  @Test(arguments: [(1.0, 60.0), (4, 6)])
+  func `an owner that dies each time is left alone for longer and longer`(first: Double, most: Double) {
+    var bench = Bench {
+      $0.resumePause = first
+      $0.resumePauseLimit = most
+    }
     bench.handOver()
     _ = bench.take(.lifeEnded(widget, generation: 2))
     _ = bench.take(.awake(widget, generation: 3, woken: true))
     #expect(bench.take(.lifeEnded(widget, generation: 3)) == [.stop(id), want])
     _ = bench.take(.awake(widget, generation: 4, woken: true))
     #expect(bench.take(.lifeEnded(widget, generation: 4)) == [.stop(id), release])
-    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 1)
-    bench.now += 1
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + first)
+    bench.now += first
     #expect(bench.take(.instantCame) == [want])
+    _ = bench.take(.awake(widget, generation: 5, woken: true))
+    _ = bench.take(.lifeEnded(widget, generation: 5))
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + min(first * 2, most))
   }
 
-  @Test func `an owner that does not acknowledge in time is evicted, and told again after a minute`() {
-    var bench = Bench()
+  @Test(arguments: [(30.0, 5.0, 60.0), (2, 1, 7)])
+  func `an owner that does not acknowledge in time is evicted, and told again after a minute`(
+    deadline: Double, grace: Double, pause: Double
+  ) {
+    var bench = Bench {
+      $0.completionDeadline = deadline
+      $0.completionGrace = grace
+      $0.redeliveryPause = pause
+    }
     bench.handOver()
-    bench.now += 30
-    let why = "did not call the completion for figures within 35 s"
+    bench.now += deadline
+    let why = "did not call the completion for figures within \(Int(deadline + grace)) s"
     #expect(bench.take(.instantCame) == [.expire(id)])
     #expect(bench.take(.instantCame) == [])
-    bench.now += 5
+    bench.now += grace
     #expect(bench.take(.instantCame) == [.ask(id, generation: 2)])
     #expect(bench.take(.instantCame) == [])
     let answers = bench.take(.overdue(id, generation: 2))
     #expect(answers == [release, .intent(.evict(widget, generation: 2, why: why))])
     #expect(bench.take(.overdue(id, generation: 2)) == [])
     #expect(bench.take(.lifeEnded(widget, generation: 2)) == [.stop(id)])
-    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 60)
+    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
     #expect(bench.take(.awake(widget, generation: 3, woken: true)) == [])
-    bench.now += 60
+    bench.now += pause
     #expect(bench.take(.instantCame) == [want])
   }
 
-  @Test func `after five tries the events are held until a process creates the session`() {
-    var bench = Bench()
+  @Test(arguments: [5, 2])
+  func `after so many tries as the setting says the events are held until a process creates the session`(tries: Int) {
+    var bench = Bench { $0.deliveryTries = tries }
     bench.handOver()
-    for generation in UInt32(2)...6 {
+    let last = UInt32(tries) + 1
+    for generation in 2...last {
       bench.runOut(generation)
-      guard generation < 6 else { break }
+      #expect(bench.decision.deliveries[id]?.isHeld == (generation == last))
+      guard generation < last else { break }
       bench.now += 100_000
       _ = bench.take(.instantCame)
       _ = bench.take(.awake(widget, generation: generation + 1, woken: true))
       _ = bench.take(.sent(id, generation: generation + 1))
     }
-    #expect(bench.decision.deliveries[id]?.isHeld == true)
     #expect(bench.decision.nextInstant(after: bench.now) == nil)
-    #expect(bench.take(.awake(widget, generation: 7, woken: true)) == [])
-    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: 7)) == [want])
-    #expect(bench.take(.awake(widget, generation: 7, woken: false)) == [want, delivers(7, wakes: false)])
+    #expect(bench.take(.awake(widget, generation: last + 1, woken: true)) == [])
+    #expect(bench.take(.opened(session, sendsLaunchEvents: true, generation: last + 1)) == [want])
+    #expect(bench.take(.awake(widget, generation: last + 1, woken: false)) == [want, delivers(last + 1, wakes: false)])
   }
 
   @Test func `what ends while the completion is awaited is told at once, without the handler`() {

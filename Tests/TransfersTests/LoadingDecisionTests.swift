@@ -131,14 +131,16 @@ struct LoadingBench {
 
   // MARK: Retries
 
-  @Test(arguments: [1.0, 5.0]) func `a failed attempt is made again after a pause that doubles to a minute`(
-    first: Double
-  ) {
-    var bench = LoadingBench { $0.resumePause = first }
+  @Test(arguments: [(1.0, 60.0), (5, 60), (1, 6)])
+  func `a failed attempt is made again after a pause that doubles to a minute`(first: Double, most: Double) {
+    var bench = LoadingBench {
+      $0.resumePause = first
+      $0.resumePauseLimit = most
+    }
     _ = bench.create()
     let key = bench.key(1)
     for failure in 0..<10 {
-      let pause = min(60, first * Double(1 << failure))
+      let pause = min(most, first * Double(1 << failure))
       #expect(bench.take(.failed(key, progressed: false)) == [])
       #expect(bench.decision.nextInstant == bench.now + pause)
       #expect(bench.pass() == [.load(key)])

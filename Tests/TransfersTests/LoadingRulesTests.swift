@@ -108,6 +108,12 @@ import Testing
     #expect(bench.decision.limiters[widget.text]?.delay == first)
   }
 
+  @Test(arguments: [86_400.0, 100]) func `no delay of the limiter is longer than the setting says`(most: Double) {
+    var bench = LoadingBench { $0.limiterLimit = most }
+    for _ in 0..<20 { _ = bench.take(.woken(widget)) }
+    #expect(bench.decision.limiters[widget.text]?.delay == most)
+  }
+
   @Test func `no first delay turns the limiter off`() {
     var bench = LoadingBench { $0.limiterFirst = 0 }
     #expect(bench.take(.woken(widget)) == [])

@@ -144,12 +144,12 @@ import Testing
     }
   }
 
-  @Test func `redirected in a circle: -1007 after 16, for good`() async throws {
+  @Test(arguments: [16, 2]) func `redirected in a circle: -1007 after 16, for good`(limit: Int) async throws {
     try await withServer({ _ in [response("", status: "301 Moved Permanently", "Location: /file")] }) { scene, server in
-      let fault = await scene.fault(TransferRequest(url: server.url))
+      let fault = await scene.fault(TransferRequest(url: server.url), redirectLimit: limit)
       #expect(fault?.code == -1007)
       #expect(fault?.next == .never)
-      #expect(server.seen.count == 17)
+      #expect(server.seen.count == limit + 1)
     }
   }
 

@@ -65,6 +65,24 @@ private let bytes = figures(300_000)
     await scene.end(second)
   }
 
+  // MARK: Listing
+
+  @Test(arguments: [true, false])
+  func `whether a task that has ended is listed until its end was told is a setting`(isListed: Bool) async throws {
+    let scene = try await TransferScene(.init(bytes: bytes))
+    let daemon = try await scene.host { $0.listsEndedTasks = isListed }
+    let owner = try await ModelOwner(scene.bus)
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    await scene.recorded(.finished)
+    let reply = try await owner.open()
+    #expect(reply.tasks.map(\.taskIdentifier) == (isListed ? [1] : []))
+    #expect(reply.nextTaskIdentifier == 2)
+    await daemon.awake(widget, generation: 1, woken: false)
+    _ = await owner.next()
+    await scene.end(daemon)
+  }
+
   // MARK: Force quit
 
   @Test(arguments: [false, true])
@@ -216,6 +234,35 @@ private let bytes = figures(300_000)
     #expect(try await scene.limiterChanges(1).map(\.reason) == ["woken"])
     await daemon.awake(widget, generation: 1, woken: false)
     #expect(await owner.next()?.outcomes.first?.response?.status == 200)
+    await scene.end(daemon)
+    await server.stop()
+  }
+
+  @Test(arguments: [0.0, 0.2])
+  func `an owner has so long to answer a challenge as the setting says, and the 401 is the answer then`(
+    deadline: Double
+  ) async throws {
+    let server = try await RawServer.start { request in
+      request.header("Authorization") == nil
+        ? [response("who?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")] : [response("secret")]
+    }
+    let scene = try await TransferScene(.init())
+    let daemon = try await scene.host { $0.challengeDeadline = deadline }
+    var intents = daemon.intents.makeAsyncIterator()
+    let owner = try await ModelOwner(scene.bus)
+    let (words, word) = AsyncStream.makeStream(of: Void.self)
+    owner.connection.onRequest(AnswerChallenge.self) { _, _ in
+      for await _ in words { break }
+      return AnswerChallenge.Reply(disposition: .useCredential, user: "ada", password: "lovelace")
+    }
+    try await owner.open()
+    try await owner.create(1, server.url)
+    #expect(await intents.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    await daemon.awake(widget, generation: 1, woken: false)
+    await scene.heard(AnswerChallenge.kind)
+    if deadline == 0 { word.yield() }
+    #expect(await scene.recorded(.finished)?.detail == (deadline == 0 ? "HTTP 200" : "HTTP 401"))
+    word.finish()
     await scene.end(daemon)
     await server.stop()
   }

@@ -71,6 +71,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [65_536, 80_000] as [Int64])
+  func `a file that is no longer than the setting says begins anew`(limit: Int64) async throws {
+    let body = String(repeating: "a", count: 70_000)
+    try await withServer({ _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 80000\r\n\r\n" + body), .close]
+    }) { scene, server in
+      _ = try? await scene.attempt(TransferRequest(url: server.url), resumableFrom: limit)
+      #expect((scene.head != nil) == (limit < 80_000))
+      _ = try? await scene.attempt(TransferRequest(url: server.url), resumableFrom: limit)
+      #expect((server.seen.last?.header("Range") != nil) == (limit < 80_000))
+    }
+  }
+
   @Test func `a part that is whole is not asked for again`() async throws {
     let body = String(repeating: "a", count: 70_000)
     try await withServer({ _ in [response(body, "ETag: \"a\"")] }) { scene, server in

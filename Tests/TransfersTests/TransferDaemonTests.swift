@@ -24,6 +24,8 @@ private let bytes = figures(300_000)
     #expect(heard?.events.wakesHandler == false)
     #expect(heard?.events.outcomes.first?.response?.status == 200)
     #expect(heard?.events.outcomes.first?.task.taskDescription == "note")
+    let place = "/Library/Caches/com.apple.nsurlsessiond/Downloads/"
+    #expect(heard?.events.outcomes.first?.file?.contains(place) == true)
     await scene.heard(SessionAcknowledged.kind)
     #expect(try await daemon.status().map(\.undelivered) == [0])
     #expect(scene.files(below: "transfers", ending: ".part") == [])

@@ -43,19 +43,19 @@ package final class HostedProcess: Sendable {
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
   package let connection: any BusConnection
-  /// How long a call of an author's thread may wait for the host. Five seconds, says `Documentation/fidelity.md` (ours).
-  package let callLimit: Duration
+  /// What holds in it and Apple does not state.
+  package let rules: ProcessRules
   private let state = Mutex(State())
 
   /// A life from its certificate, on a connection that has not been started.
-  package init(_ certificate: BirthCertificate, connection: any BusConnection, callLimit: Duration = .seconds(5)) {
+  package init(_ certificate: BirthCertificate, connection: any BusConnection) {
     address = certificate.address
     host = certificate.host
     generation = certificate.generation
     container = certificate.container
     groups = certificate.groups
+    rules = certificate.rules
     self.connection = connection
-    self.callLimit = callLimit
   }
 
   /// Makes this the process that the whole executable is. Once.

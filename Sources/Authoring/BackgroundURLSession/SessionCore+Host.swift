@@ -51,7 +51,7 @@ extension SessionCore {
       return whenDone
     }
     if case .failure(let error) = result { process.log("session \(identifier) is not open: \(error)") }
-    if isInUse { becomeInvalid(URLError(.backgroundSessionInUseByAnotherProcess)) }
+    if isInUse { becomeInvalid(URLError(ofHost: .backgroundSessionInUseByAnotherProcess)) }
     for done in whenDone { done() }
   }
 
@@ -73,7 +73,7 @@ extension SessionCore {
   func waitUntilOpen() -> Bool {
     let answered = DispatchSemaphore(value: 0)
     whenOpened { answered.signal() }
-    return answered.wait(timeout: .now() + process.callLimit.seconds) == .success && isOpen
+    return answered.wait(timeout: .now() + process.rules.callDeadline) == .success && isOpen
   }
 
   /// Tells the host that this process is no longer connected to the session.
@@ -93,9 +93,10 @@ extension SessionCore {
     let core = task.core
     let answer = Answer()
     process.connection.submit(
-      creation(core), to: process.host, id: UUID(), story: story, within: process.callLimit, whenUnreachable: .wait
+      creation(core), to: process.host, id: UUID(), story: story, within: .seconds(process.rules.callDeadline),
+      whenUnreachable: .wait
     ) { answer.come($0) }
-    guard case .failure(let error) = answer.wait(atMost: process.callLimit + .seconds(1)) else {
+    guard case .failure(let error) = answer.wait(atMost: .seconds(process.rules.callDeadline + 1)) else {
       // Another thread's word may have overtaken this one's.
       if task.state == .canceling { cancel(core, nil) }
       return

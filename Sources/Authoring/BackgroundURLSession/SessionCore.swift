@@ -87,7 +87,7 @@ final class SessionCore: Sendable {
     }
     guard isFirst else { return }
     if let obstacle {
-      becomeInvalid(URLError(obstacle))
+      becomeInvalid(URLError(ofHost: obstacle))
     } else if isBackground {
       SessionRegistry.of(process).publish(self)
     }

@@ -100,7 +100,9 @@ final class Completions: Sendable {
   /// The author called one. Any thread.
   func called(_ number: Int) {
     let left = state.withLock { state in
-      state.outstanding.remove(number) == nil ? nil : state.outstanding.count
+      guard state.outstanding.remove(number) != nil else { return nil as Int? }
+      if process.rules.firstCompletionCounts { state.outstanding = [] }
+      return state.outstanding.count
     }
     guard let left else {
       return process.log("the completion handler of session \(identifier) was called again; it counts once")

@@ -48,11 +48,31 @@ extension URLError {
   public var downloadTaskResumeData: Data? { errorUserInfo[NSURLSessionDownloadTaskResumeData] as? Data }
 }
 
+extension URLError.Code {
+  /// What Apple's systems say of the line to the host (observed); `nil` of anything else.
+  fileprivate var textOfHost: String? {
+    switch self {
+    case .backgroundSessionInUseByAnotherProcess: "Could not communicate with background transfer service"
+    case .backgroundSessionWasDisconnected: "Lost connection to background transfer service"
+    default: nil
+    }
+  }
+}
+
+extension URLError {
+  /// What became of the line to the host.
+  init(ofHost code: Code) {
+    self.init(code, userInfo: code.textOfHost.map { [NSLocalizedDescriptionKey: $0] } ?? [:])
+  }
+}
+
 extension TransferFailure {
   /// The error as an author sees it: a `URLError` where the domain is its own.
   func error(for url: URL?) -> any Error {
     var information: [String: Any] = [:]
-    if !message.isEmpty { information[NSLocalizedDescriptionKey] = message }
+    if let text = message.isEmpty ? URLError.Code(rawValue: code)?.textOfHost : message {
+      information[NSLocalizedDescriptionKey] = text
+    }
     if let url {
       information[NSURLErrorFailingURLErrorKey] = url
     }

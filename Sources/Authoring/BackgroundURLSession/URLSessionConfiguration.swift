@@ -38,7 +38,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
   ///
   /// - Parameter identifier: not empty; unique within the process's bundle, and the same after a relaunch.
   public class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
-    precondition(!identifier.isEmpty, "a background session needs an identifier that is not empty")
+    guard !identifier.isEmpty else { fatalError("a background session needs an identifier that is not empty") }
     return URLSessionConfiguration(
       SessionValues(identifier: identifier, cookieStorage: .shared, credentialStorage: .shared))
   }

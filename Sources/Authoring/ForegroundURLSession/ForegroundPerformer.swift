@@ -9,9 +9,11 @@ import Synchronization
 package final class ForegroundPerformer: InlinePerformer {
   private let network: DeviceNetwork
   private let jar = CookieJar()
+  private let redirectLimit: Int
 
   private init(_ process: HostedProcess) {
     network = DeviceNetwork.of(process)
+    redirectLimit = process.rules.inlineRedirectLimit
     if let problem = CurlLine.problem { process.log(problem) }
   }
 
@@ -23,7 +25,7 @@ package final class ForegroundPerformer: InlinePerformer {
   }
 
   package func session(_ configuration: InlineConfiguration) -> any InlineConnections {
-    ForegroundConnections(configuration, on: network, sharing: jar)
+    ForegroundConnections(configuration, on: network, sharing: jar, redirectLimit: redirectLimit)
   }
 }
 
@@ -42,11 +44,16 @@ final class ForegroundConnections: InlineConnections {
 
   let configuration: InlineConfiguration
   let network: DeviceNetwork
+  /// After so many redirections a request fails with -1007.
+  let redirectLimit: Int
   private let jar: CookieJar?
   private let state = Mutex(State())
 
-  init(_ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieJar) {
+  init(
+    _ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieJar, redirectLimit: Int
+  ) {
     self.configuration = configuration
+    self.redirectLimit = redirectLimit
     self.network = network
     let keeps = configuration.setsCookies && configuration.cookieAcceptPolicy != .never
     self.jar =

@@ -11,8 +11,6 @@ final class RequestRun: AttemptWatcher {
     case request(URLRequest, InlineBody)
   }
 
-  /// After so many redirections a request fails with -1007.
-  private static let redirectLimit = 20
   /// Bytes of a body that nobody wants that are read, so that the connection can be used again.
   private static let skipLimit = 65_536
 
@@ -197,7 +195,7 @@ final class RequestRun: AttemptWatcher {
       throw URLError(.cannotParseResponse)
     }
     if let (following, keepsBody) = request.following(head) {
-      guard redirectCount < RequestRun.redirectLimit else { throw URLError(.httpTooManyRedirects) }
+      guard redirectCount < exchange.connections.redirectLimit else { throw URLError(.httpTooManyRedirects) }
       let answer = try self.await { observer.redirected(by: response, to: following, $0) }
       if let answer {
         redirectCount += 1

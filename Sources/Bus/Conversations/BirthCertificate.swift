@@ -18,12 +18,14 @@ package struct BirthCertificate: Codable, Sendable, Hashable {
   package let container: String
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
+  package let rules: ProcessRules
   /// The agent's process id: a child whose parent is somebody else has been orphaned before it could ask to die with it.
   package let agentPid: Int32
 
   package init(
     address: Address, generation: UInt32, host: Address, endpoint: String, serverKey: String, publicKey: String,
-    secretKey: String, container: String, groups: [String: String], agentPid: Int32
+    secretKey: String, container: String, groups: [String: String], rules: ProcessRules = ProcessRules(),
+    agentPid: Int32
   ) {
     self.address = address
     self.generation = generation
@@ -34,6 +36,7 @@ package struct BirthCertificate: Codable, Sendable, Hashable {
     self.secretKey = secretKey
     self.container = container
     self.groups = groups
+    self.rules = rules
     self.agentPid = agentPid
   }
 }

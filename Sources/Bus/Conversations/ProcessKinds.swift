@@ -81,11 +81,12 @@ package struct SpawnProcess: Request {
   package let groups: [String: String]
   /// How much memory it may have; `nil` when it has no limit.
   package let memory: MemoryLimit?
+  package let rules: ProcessRules
   /// Why it is started, for the journal.
   package let reason: String
   package init(
     address: Address, executable: String, environment: [String: String], container: String, groups: [String: String],
-    memory: MemoryLimit? = nil, reason: String
+    memory: MemoryLimit? = nil, rules: ProcessRules = ProcessRules(), reason: String
   ) {
     self.address = address
     self.executable = executable
@@ -93,6 +94,7 @@ package struct SpawnProcess: Request {
     self.container = container
     self.groups = groups
     self.memory = memory
+    self.rules = rules
     self.reason = reason
   }
   package struct Reply: Codable, Hashable, Sendable {

@@ -197,7 +197,8 @@ package actor Launcher {
       do throws(BusError) {
         let request = SpawnProcess(
           address: address, executable: program.executable, environment: try environment(of: program),
-          container: program.container(), groups: program.groups, memory: program.memory, reason: reason)
+          container: program.container(), groups: program.groups, memory: program.memory, rules: program.rules,
+          reason: reason)
         let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
         take(.spawned(address, Life(generation: reply.generation, pid: reply.pid)))
       } catch {

@@ -16,10 +16,12 @@ package struct Program: Sendable {
   package let groups: [String: String]
   /// `nil` when it has no limit.
   package let memory: MemoryLimit?
+  /// What its author's code is held to.
+  package let rules: ProcessRules
 
   package init(
     address: Address, agent: Address, executable: String, container: @escaping @Sendable () -> String,
-    groups: [String: String], memory: MemoryLimit? = nil,
+    groups: [String: String], memory: MemoryLimit? = nil, rules: ProcessRules = ProcessRules(),
     environment: @escaping @Sendable () throws -> [String: String]
   ) {
     self.address = address
@@ -28,6 +30,7 @@ package struct Program: Sendable {
     self.container = container
     self.groups = groups
     self.memory = memory
+    self.rules = rules
     self.environment = environment
   }
 }

@@ -133,7 +133,7 @@ extension DeliveryDecision {
     }
     // The first two deaths may be anybody's doing; an owner that dies each time is not hunted.
     delivery.deaths += 1
-    let pause = Backoff(first: 1, limit: 60).pause(after: delivery.deaths - 2)
+    let pause = settings.retries.pause(after: delivery.deaths - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
     let key = delivery.session
     return [pause > 0 ? .intent(.release(key.owner, because: key.assertion)) : wantAnswer(delivery)]

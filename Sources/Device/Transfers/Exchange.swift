@@ -13,9 +13,6 @@ struct Exchange: Sendable {
   /// Those whose certificate the owner accepted.
   private var trusted: Set<String> = []
 
-  /// After so many redirections a task fails with -1007 (documented: `NSURLErrorHTTPTooManyRedirects`).
-  static let redirectLimit = 16
-
   /// - Throws: -1000 or -1002 for a URL that can never be had.
   init(
     _ request: TransferRequest, _ configuration: SessionConfiguration, rangeHeaders: [(name: String, value: String)],
@@ -54,10 +51,12 @@ struct Exchange: Sendable {
   /// a 301 or 302 a POST; a GET has no body.
   ///
   /// - Returns: `false` when it is none, or says no place.
-  /// - Throws: -1007 after 16, -1002 or -1000 for a place that can never be had.
-  mutating func redirect(_ status: Int, to location: String?) throws(TransferFault) -> Bool {
+  /// - Throws: -1007 after `limit` of them, -1002 or -1000 for a place that can never be had.
+  mutating func redirect(
+    _ status: Int, to location: String?, limit: Int
+  ) throws(TransferFault) -> Bool {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return false }
-    guard redirectCount < Exchange.redirectLimit else {
+    guard redirectCount < limit else {
       throw TransferFault(.httpTooManyRedirects, "too many redirects: \(original.url)", next: .never)
     }
     let target = try Exchange.checked(URL(string: location, relativeTo: url)?.absoluteURL, location)

@@ -124,7 +124,7 @@ extension LoadingDecision {
   mutating func woken(_ owner: Address, _ now: Date) -> [Answer] {
     guard limits(owner), !inFront.contains(owner) else { return [] }
     let account = account(of: owner)
-    let delay = limiters[account].map { min($0.delay * 2, 86_400) } ?? settings.limiterFirst
+    let delay = limiters[account].map { min($0.delay * 2, settings.limiterLimit) } ?? settings.limiterFirst
     let limiter = Limiter(
       owner: owner, delay: delay, since: limiters[account]?.since ?? now, until: now.addingTimeInterval(delay))
     limiters[account] = limiter

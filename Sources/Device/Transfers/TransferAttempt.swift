@@ -18,6 +18,10 @@ struct TransferAttempt: Sendable {
   /// Where the body of the response goes.
   let path: String
   let network: TransferNetwork
+  /// A body of at most so many bytes begins anew rather than to be resumed: its head is not stored.
+  var resumableFrom: Int64 = 65_536
+  /// After so many redirections it fails with -1007.
+  var redirectLimit = 16
   /// Told what happens, in order; how much has come or gone with each piece.
   let report: @Sendable (AttemptEvent) -> Void
   /// Puts the head of a response on disk, before the first byte of a body that is worth being resumed.
@@ -32,9 +36,6 @@ struct TransferAttempt: Sendable {
     var response: TransferResponse?
     var validator: String?
   }
-
-  /// A body of at most so many bytes begins anew rather than to be resumed: its head is not stored.
-  static let resumableFrom: Int64 = 64 << 10
 
   /// Asks once, from where the file ends, and writes what comes.
   ///
@@ -75,7 +76,7 @@ struct TransferAttempt: Sendable {
       head = known.response ?? head
     case .begin(let discarding):
       try file.truncate()
-      let isWorthIt = head.expectedLength < 0 || head.expectedLength > TransferAttempt.resumableFrom
+      let isWorthIt = head.expectedLength < 0 || head.expectedLength > resumableFrom
       if isWorthIt || known.response != nil {
         try await store(head, exchange.isEncoded(headers) ? nil : HeaderList(headers).validator)
       }
@@ -118,7 +119,7 @@ struct TransferAttempt: Sendable {
       }
       watch.touch()
       let status = Int(response.status.code)
-      if try exchange.redirect(status, to: response.headers.first(name: "Location")) {
+      if try exchange.redirect(status, to: response.headers.first(name: "Location"), limit: redirectLimit) {
         if let current = exchange.currentRequest { report(.redirected(current)) }
       } else {
         guard status == 401, let offer = AuthenticationOffer(response.headers["WWW-Authenticate"]) else {

@@ -26,12 +26,14 @@ struct ChallengedTasks {
 
 extension TransferDaemon {
   /// Asks the owner what to answer a server. An owner that dies over it is asked again in its next life; one that does not
-  /// want to hear it has the challenge handled as by default.
+  /// want to hear it, or takes longer than its deadline, has the challenge handled as by default.
   ///
   /// - Throws: `CancellationError`, and what the database says.
   func answer(_ challenge: Challenge, of key: TaskKey) async throws -> AnswerChallenge.Reply {
     let owner = key.session.owner
     TransferDaemon.record(bus, key, .waiting, WholeFile.size(path(key)), "waits for the owner's answer to a challenge")
+    let isBounded = settings.challengeDeadline > 0
+    let limit = isBounded ? settings.challengeDeadline : settings.completionDeadline
     defer { outlet.yield(.release(owner, because: key.challengeAssertion)) }
     while true {
       let woken = try await life(of: owner, for: key)
@@ -42,12 +44,13 @@ extension TransferDaemon {
           method: challenge.method, host: challenge.host, port: challenge.port, scheme: challenge.scheme,
           realm: challenge.realm, previousFailures: challenge.previousFailures)
         return try await bus.request(
-          question, to: owner, story: key.session.story, within: .seconds(settings.completionDeadline),
-          whenUnreachable: .wait)
+          question, to: owner, story: key.session.story, within: .seconds(limit), whenUnreachable: .wait)
       } catch {
         try Task.checkCancellation()
         if error.code == .closed { throw CancellationError() }
-        if error.isDefinite { return AnswerChallenge.Reply(disposition: .performDefaultHandling) }
+        if error.isDefinite || isBounded && error.code == .deadline {
+          return AnswerChallenge.Reply(disposition: .performDefaultHandling)
+        }
       }
     }
   }

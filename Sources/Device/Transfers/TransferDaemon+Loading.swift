@@ -83,7 +83,7 @@ extension TransferDaemon {
     let meter = counter.meter(of: key)
     let attempt = TransferAttempt(
       request: task.newRequest ?? task.request, upload: task.file, configuration: configuration, path: path(key),
-      network: network,
+      network: network, resumableFrom: settings.resumableFrom, redirectLimit: settings.redirectLimit,
       report: { [bus] event in
         switch event {
         case .started: TransferDaemon.record(bus, key, .started, 0)

@@ -21,7 +21,8 @@ extension TransferDaemon {
     take(
       DeliveryDecision.Event.opened(
         key, sendsLaunchEvents: request.configuration.sessionSendsLaunchEvents, generation: from.sourceGeneration))
-    let tasks = try store.tasks(of: key).map { $0.snapshot(bytes: WholeFile.size(path($0.key))) }
+    let listed = try store.tasks(of: key).filter { settings.listsEndedTasks || !$0.hasEnded }
+    let tasks = listed.map { $0.snapshot(bytes: WholeFile.size(path($0.key))) }
     let next = try store.nextTaskIdentifier(of: key)
     let reply = OpenSession.Reply(nextTaskIdentifier: next, tasks: tasks)
     guard let file = try overflow(of: reply, tasks, for: key.owner, UUID()) else { return reply }

@@ -1,7 +1,7 @@
 import Timekeeping
 
 /// The rules that Apple does not state. Seconds. Source of the values: Documentation/fidelity.md.
-package struct TransferSettings: Sendable {
+package struct TransferSettings: Hashable, Sendable {
   /// From the hand-over of the events that woke the owner until it is told that its time is running out.
   package var completionDeadline: Double
   /// After the owner was told that its time is running out, until it is evicted.
@@ -13,8 +13,10 @@ package struct TransferSettings: Sendable {
   package var redeliveryPause: Double
   /// Unacknowledged hand-overs after which the events are held until a process creates the session.
   package var deliveryTries: Int
-  /// After an attempt to download that failed, doubling to 60 s.
+  /// After an attempt to download that failed, and after an owner died over its events again; doubling.
   package var resumePause: Double
+  /// The longest pause of those.
+  package var resumePauseLimit = 60.0
   /// Tasks of the device that load at the same time; what is more waits for its turn.
   package var maximumLoads = 64
   /// Whether a discretionary task waits for Wi-Fi.
@@ -23,6 +25,8 @@ package struct TransferSettings: Sendable {
   package var widgetTransfersAreDiscretionary = false
   /// The first delay of the resume rate limiter; off when 0.
   package var limiterFirst = 60.0
+  /// The longest delay of the limiter.
+  package var limiterLimit = 86_400.0
   /// Whether the limiter holds what an extension creates.
   package var limiterAppliesToWidgets = true
   /// Whether wakes of an extension and of its app raise one limiter.
@@ -33,6 +37,15 @@ package struct TransferSettings: Sendable {
   package var countsPerSecond = 4.0
   /// How long the part of a file that resume data names is kept.
   package var keepsParts = 604_800.0
+  /// After so many redirections a task fails with -1007.
+  package var redirectLimit = 16
+  /// A body of at most so many bytes begins anew rather than to be resumed.
+  package var resumableFrom: Int64 = 65_536
+  /// How long an owner that was asked may take to answer a challenge, which is then handled as by default; 0 for any
+  /// time.
+  package var challengeDeadline = 0.0
+  /// Whether tasks that have ended and whose owner was not told yet are listed.
+  package var listsEndedTasks = true
   /// Whether ending an app cancels its extensions' transfers too.
   package var forceQuitCancelsExtensions = false
 
@@ -46,5 +59,5 @@ package struct TransferSettings: Sendable {
   }
 
   /// How long after failed attempts the next one comes.
-  var retries: Backoff { Backoff(first: resumePause, limit: max(60, resumePause)) }
+  var retries: Backoff { Backoff(first: resumePause, limit: resumePauseLimit) }
 }

@@ -55,8 +55,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var redeliverAfter: Duration = .seconds(60)
     /// After so many deliveries they are held until a process creates the session.
     package var redeliveries: Int = 5
-    /// An interrupted transfer is resumed after this long; doubled each time.
+    /// An interrupted transfer is resumed after this long, as is telling an owner that died over it; doubled each time.
     package var resumeAfter: Duration = .seconds(1)
+    package var resumeAfterMax: Duration = .seconds(60)
     /// Tasks of background sessions that load at the same time on the device.
     package var maximumLoads: Int = 64
     /// A discretionary task waits for Wi-Fi.
@@ -65,6 +66,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var widgetTransfersAreDiscretionary: Bool = false
     /// The first delay of the resume rate limiter, doubled by each wake; 0 turns it off.
     package var limiterFirst: Duration = .seconds(60)
+    /// What the limiter's delay does not go beyond.
+    package var limiterMax: Duration = .seconds(86_400)
     /// The limiter holds what an extension creates.
     package var limiterAppliesToWidgets: Bool = true
     /// One limiter for an app and its extensions.
@@ -75,6 +78,20 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var countsPerSecond: Int = 4
     /// How long what resume data goes on from is kept for a task that goes on.
     package var keepsResumeData: Duration = .seconds(604_800)
+    /// Redirections of a task of a background session; one more ends it with -1007.
+    package var redirectLimit = 16
+    /// Redirections of a request that a process performs itself; one more ends it with -1007.
+    package var inlineRedirectLimit = 20
+    /// A body of at most so many KiB begins anew rather than to be resumed.
+    package var resumableFrom = 64
+    /// How long a process may take to answer a challenge, which is then handled as by default; 0 for any time.
+    package var challengeDeadline: Duration = .zero
+    /// How long a call of an author's thread, such as `resume()`, waits for the host.
+    package var callDeadline: Duration = .seconds(5)
+    /// Of several matching handlers, the first completion acknowledges a session's events, and not the last.
+    package var firstCompletionCounts = false
+    /// `getAllTasks` names tasks that have ended and whose end was not told yet.
+    package var listsEndedTasks = true
     /// Ending an app cancels its extensions' transfers too.
     package var forceQuitCancelsExtensions: Bool = false
 
@@ -231,6 +248,7 @@ extension ClusterConfiguration.Settings {
     redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
     redeliveries = try reader.integer("redeliveries") ?? redeliveries
     resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
+    resumeAfterMax = try reader.seconds("resumeAfterMax") ?? resumeAfterMax
     extensionMemoryLimit = try reader.integer("extensionMemoryLimit") ?? extensionMemoryLimit
     memoryInterval = try reader.seconds("memoryInterval") ?? memoryInterval
     guard (0...1 << 20).contains(extensionMemoryLimit) else {
@@ -238,10 +256,12 @@ extension ClusterConfiguration.Settings {
     }
     guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "is at least 0.01 s") }
     try readTransfers(&reader)
+    try readProcesses(&reader)
     guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
     guard crashBackoffFirst <= crashBackoffMax else {
       throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
     }
+    guard resumeAfter <= resumeAfterMax else { throw reader.error("resumeAfterMax", "is shorter than resumeAfter") }
     try reader.finish()
   }
 
@@ -251,14 +271,30 @@ extension ClusterConfiguration.Settings {
     widgetTransfersAreDiscretionary =
       try reader.boolean("widgetTransfersAreDiscretionary") ?? widgetTransfersAreDiscretionary
     limiterFirst = try reader.seconds("limiterFirst") ?? limiterFirst
+    limiterMax = try reader.seconds("limiterMax") ?? limiterMax
     limiterAppliesToWidgets = try reader.boolean("limiterAppliesToWidgets") ?? limiterAppliesToWidgets
     limiterIsSharedWithApp = try reader.boolean("limiterIsSharedWithApp") ?? limiterIsSharedWithApp
     delayedRequestLaunches = try reader.boolean("delayedRequestLaunches") ?? delayedRequestLaunches
     countsPerSecond = try reader.integer("countsPerSecond") ?? countsPerSecond
     keepsResumeData = try reader.seconds("keepsResumeData") ?? keepsResumeData
     forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
+    redirectLimit = try reader.integer("redirectLimit") ?? redirectLimit
+    resumableFrom = try reader.integer("resumableFrom") ?? resumableFrom
+    challengeDeadline = try reader.seconds("challengeDeadline") ?? challengeDeadline
+    listsEndedTasks = try reader.boolean("listsEndedTasks") ?? listsEndedTasks
+    guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "is 0 or more") }
+    guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "is a number of KiB") }
+    guard limiterFirst <= limiterMax else { throw reader.error("limiterMax", "is shorter than limiterFirst") }
     guard maximumLoads > 0 else { throw reader.error("maximumLoads", "is at least 1") }
     guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "is 0 or more") }
+  }
+
+  /// What holds within an author's process.
+  private mutating func readProcesses(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    callDeadline = try reader.seconds("callDeadline") ?? callDeadline
+    inlineRedirectLimit = try reader.integer("inlineRedirectLimit") ?? inlineRedirectLimit
+    firstCompletionCounts = try reader.boolean("firstCompletionCounts") ?? firstCompletionCounts
+    guard inlineRedirectLimit >= 0 else { throw reader.error("inlineRedirectLimit", "is 0 or more") }
   }
 }
 

@@ -55,7 +55,7 @@ package actor Device {
       Program(
         address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
         container: { containers.path(of: product.bundle) ?? "" }, groups: groups,
-        memory: product.isExtension ? settings.extensionMemory : nil,
+        memory: product.isExtension ? settings.extensionMemory : nil, rules: settings.processRules,
         environment: {
           try containers.make(product.bundle)
           return try configuration.environment(of: product, in: instance)
@@ -206,6 +206,15 @@ extension ClusterConfiguration.Settings {
   fileprivate var extensionMemory: MemoryLimit? {
     guard extensionMemoryLimit > 0 else { return nil }
     return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
+  }
+
+  /// What `widgetlab.yaml` says of what holds within the device's processes.
+  var processRules: ProcessRules {
+    var rules = ProcessRules()
+    rules.callDeadline = callDeadline.seconds
+    rules.inlineRedirectLimit = inlineRedirectLimit
+    rules.firstCompletionCounts = firstCompletionCounts
+    return rules
   }
 }
 

@@ -7,17 +7,23 @@ extension TransferSettings {
     self.init(
       completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
       deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
+    resumePauseLimit = settings.resumeAfterMax.seconds
     completionGrace = settings.completionGrace.seconds
     observedEventOrder = settings.observedEventOrder
     maximumLoads = settings.maximumLoads
     discretionaryNeedsWiFi = settings.discretionaryNeedsWiFi
     widgetTransfersAreDiscretionary = settings.widgetTransfersAreDiscretionary
     limiterFirst = settings.limiterFirst.seconds
+    limiterLimit = settings.limiterMax.seconds
     limiterAppliesToWidgets = settings.limiterAppliesToWidgets
     limiterIsSharedWithApp = settings.limiterIsSharedWithApp
     delayedRequestLaunches = settings.delayedRequestLaunches
     countsPerSecond = Double(settings.countsPerSecond)
     keepsParts = settings.keepsResumeData.seconds
+    redirectLimit = settings.redirectLimit
+    resumableFrom = Int64(settings.resumableFrom) << 10
+    challengeDeadline = settings.challengeDeadline.seconds
+    listsEndedTasks = settings.listsEndedTasks
     forceQuitCancelsExtensions = settings.forceQuitCancelsExtensions
   }
 }

@@ -149,7 +149,7 @@ package actor Agent {
     let certificate = BirthCertificate(
       address: address, generation: life.generation, host: host, endpoint: place.endpoint, serverKey: place.serverKey,
       publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container, groups: request.groups,
-      agentPid: getpid())
+      rules: request.rules, agentPid: getpid())
     return SpawnOrder(
       life: life, executable: executable, environment: childEnvironment(request), directory: request.container,
       input: try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")], memory: request.memory)
