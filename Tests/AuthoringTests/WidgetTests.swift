@@ -115,7 +115,11 @@ private struct EntryView: View {
       Text(verbatim: entry.family.description)
       VStack(alignment: .leading, spacing: 4) {
         Text("\(Int(entry.width)) points")
-        if entry.date.timeIntervalSince1970 == 20 { Text("even") } else { Text(String("10")) }
+        if entry.date.timeIntervalSince1970 == 20 {
+          Text("even")
+        } else {
+          Text(String(Int(entry.date.timeIntervalSince1970)))
+        }
       }
       if entry.width < 0 { Text("never") }
       EmptyView()

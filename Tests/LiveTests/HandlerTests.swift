@@ -170,7 +170,8 @@ import WidgetLabTesting
   }
 
   @Test func `are not waited for by a request in getSnapshot, which is halted half-way`() async throws {
-    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", settings: ["timelineDeadline: 1"]) { trial in
+    let settings = ["timelineDeadline: 1"]
+    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", settings: settings) { trial in
       #expect(try await trial.cluster.run("snapshot", Trial.kind) == "snapshot\n")
       try await trial.cluster.run("reload", Trial.kind)
       try await trial.stored("a good entry")

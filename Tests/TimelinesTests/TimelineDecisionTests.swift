@@ -75,7 +75,8 @@ private struct Bench {
     #expect(bench.take(.answered(snapshot("Tea", 7))) == [release(widget)])
   }
 
-  @Test func `a snapshot that takes too long halts the extension, and one whose extension dies is not asked for again`() {
+  @Test func `a snapshot that takes too long halts the extension, and one whose extension dies is not asked for again`()
+  {
     var bench = Bench()
     _ = bench.take(.learned(widget, kinds: ["Coffee"]))
     _ = bench.take(.snapshot(kind: "Coffee", serial: 1))

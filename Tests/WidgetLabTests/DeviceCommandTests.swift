@@ -33,7 +33,7 @@ import Testing
     #expect(try network("slow", "1M", after: slow) == NetworkState(path: .cellular, rate: 1_000_000))
     #expect(try network("slow", "800", after: NetworkState(path: .off)) == NetworkState(path: .wifi, rate: 800))
     let lowData = NetworkState(path: .cellular, rate: 500, isConstrained: true)
-    #expect(try network("--low-data", after: slow) == lowData)
+    #expect(try network("--low-data", after: NetworkState(path: .cellular, rate: 500)) == lowData)
     #expect(try network("cellular", after: lowData) == NetworkState(path: .cellular, isConstrained: true))
     #expect(try network("slow", "1k", "--no-low-data", after: lowData) == NetworkState(path: .cellular, rate: 1000))
     #expect(lowData.text == "cellular, 500 B/s, Low Data Mode")
