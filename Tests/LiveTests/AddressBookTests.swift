@@ -154,7 +154,7 @@ import WidgetLabTesting
             #expect(mine.count == 1)
             let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
             #expect(processes.count == 4, "up, bus, agent and host")
-            let kilobytes = processes.map(Self.ownMemory).reduce(0, +)
+            let kilobytes = processes.map { ($0.memory ?? 0) >> 10 }.reduce(0, +)
             #expect(
               kilobytes < 100_000 || Trial.isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
             await present.done()
@@ -185,13 +185,6 @@ import WidgetLabTesting
     let answer = try await LabCluster.tool(["list", "--json"], executables: executables, in: folder)
     let entries = try JSONDecoder().decode(Book.self, from: Data(answer.output.utf8)).clusters.map(\.instance)
     #expect(Set(entries).isDisjoint(with: stays.map(\.folder)))
-  }
-
-  /// What a process has for itself, in kB.
-  private static func ownMemory(_ process: LabProcess) -> Int {
-    let status = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 }
 

@@ -4,7 +4,7 @@ import WidgetKit
 
 /// What `TRIAL_FORM` says this process is: an extension with one form of handler for its events, or an app.
 enum Form: String {
-  case app, several, none, never, hanging, chain, halted
+  case app, several, none, never, hanging, chain, halted, bulk
   case task
   case taskOfOne = "task-of-one"
   case taskMatching = "task-matching"
@@ -29,6 +29,7 @@ enum Form: String {
     case .never: NeverWidget.main()
     case .hanging: HangingWidget.main()
     case .chain, .halted: CompletionWidget.main()
+    case .bulk: BulkWidget.main()
     }
   }
 }

@@ -23,6 +23,13 @@ public struct LabProcess: Sendable, Hashable {
     return stat[stat.index(after: end)...].first { $0 != " " }
   }
 
+  /// `RssAnon` of `/proc/PID/status`: what it has of memory for itself, bytes; `nil` when there is no such process.
+  public var memory: Int? {
+    guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8) else { return nil }
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+  }
+
   /// Whether there is such a process, and it is no zombie.
   public var isAlive: Bool { state.map { $0 != "Z" && $0 != "X" } ?? false }
   /// Whether SIGSTOP holds it.

@@ -30,8 +30,8 @@ struct CampaignLedger: Sendable {
   private let owners: [String: Address]
   /// The stories of these must not touch that address.
   private let strangers: [UUID: Address]
-  /// What each owner's download must hash to.
-  private let digests: [Address: String]
+  /// What a download must hash to.
+  private let digest: @Sendable (Download) -> String?
 
   private var last: UInt64 = 0
   /// Number `n` stands at `n - 1`, if none is missing.
@@ -46,13 +46,17 @@ struct CampaignLedger: Sendable {
   private var asked: [UUID: Download] = [:]
   private(set) var accepted: Set<Download> = []
   private var deliveries: [UUID: Set<Download>] = [:]
+  /// How often `didCompleteWithError` was told of each.
+  private(set) var told: [Download: Int] = [:]
   private var acknowledged: Set<UUID> = []
   private var forgotten: Set<UUID> = []
 
-  init(owners: [String: Address], strangers: [UUID: Address], digests: [Address: String]) {
+  init(
+    owners: [String: Address], strangers: [UUID: Address] = [:], digest: @escaping @Sendable (Download) -> String?
+  ) {
     self.owners = owners
     self.strangers = strangers
-    self.digests = digests
+    self.digest = digest
   }
 
   /// Downloads that were accepted, and whose events nobody has acknowledged.
@@ -97,6 +101,9 @@ struct CampaignLedger: Sendable {
       if let download = header.cause.flatMap({ asked[$0] }) { accepted.insert(download) }
     case TransferProgress.kind: if let body = read(TransferProgress.self, envelope) { progress(body, header) }
     case SessionEvents.kind: if let body = read(SessionEvents.self, envelope) { handedOver(body, header) }
+    case DelegateCalled.kind:
+      guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
+      told[Download(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0), default: 0] += 1
     case SessionEvents.kind.answered(.acknowledged): if let cause = header.cause { acknowledged.insert(cause) }
     case SessionAcknowledged.kind:
       guard let body = read(SessionAcknowledged.self, envelope) else { return }
@@ -106,9 +113,10 @@ struct CampaignLedger: Sendable {
   }
 
   private mutating func progress(_ body: TransferProgress, _ header: EnvelopeHeader) {
-    accepted.insert(Download(owner: body.owner, session: body.session, task: body.taskIdentifier))
+    let download = Download(owner: body.owner, session: body.session, task: body.taskIdentifier)
+    accepted.insert(download)
     switch body.step {
-    case .finished where body.sha256 != digests[body.owner]:
+    case .finished where body.sha256 != digest(download):
       faults.append("#\(header.sequence): other bytes than were served")
     case .failed: faults.append("#\(header.sequence): \(body.detail ?? "a download failed")")
     default: break

@@ -9,7 +9,7 @@ import WidgetLabTesting
   private struct Journal {
     var ledger = CampaignLedger(
       owners: [Trial.session: Trial.widgetExtension], strangers: [Trial.story: Trial.app],
-      digests: [Trial.widgetExtension: "good"])
+      digest: { $0.owner == Trial.widgetExtension ? "good" : nil })
     var sequence: UInt64 = 0
 
     @discardableResult

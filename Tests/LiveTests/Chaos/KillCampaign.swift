@@ -40,7 +40,11 @@ struct KillCampaign: Sendable {
     ]
     let ledger = CampaignLedger(
       owners: [Trial.session: widgetExtension, Trial.appSession: app],
-      strangers: [Trial.story: app, Trial.appStory: widgetExtension], digests: digests)
+      strangers: [Trial.story: app, Trial.appStory: widgetExtension], digest: { digests[$0.owner] })
+    return try await begin(cluster, ledger)
+  }
+
+  static func begin(_ cluster: LabCluster, _ ledger: CampaignLedger) async throws -> KillCampaign {
     let bus = try await connect(
       as: .operator, address: .operator("campaign"), instance: cluster.instance, within: .seconds(20))
     return KillCampaign(cluster: cluster, watch: CampaignWatch(cluster.instance.journal, ledger), bus: bus)
@@ -94,13 +98,15 @@ struct KillCampaign: Sendable {
   /// Kills each victim once in every round, and waits until it is back.
   ///
   /// - Returns: how long each took from its death until it was ready again.
-  func kill(rounds: Int, seed: UInt64) async throws -> [Victim: [Duration]] {
+  func kill(
+    _ victims: [Victim] = Victim.allCases, rounds: Int, seed: UInt64
+  ) async throws -> [Victim: [Duration]] {
     var random = SplitMix64(seed: seed)
     var readySince: [Victim: ContinuousClock.Instant] = [:]
     var recoveries: [Victim: [Duration]] = [:]
     let began = ContinuousClock.now
     for round in 1...rounds {
-      for victim in Victim.allCases {
+      for victim in victims {
         let old = (readySince[victim] ?? began) + Self.shortLife
         let chance = Duration.microseconds(Int.random(in: 0...300_000, using: &random))
         // The instant of the death, which is drawn by lot.
