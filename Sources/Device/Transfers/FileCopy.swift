@@ -3,11 +3,14 @@ import Foundation
 
 /// What the room does with whole files.
 enum WholeFile {
-  /// Copies files, one after the other.
+  /// Copies files, one after the other, and lets what loads go first between two.
   ///
   /// - Throws: the file system's error; those before it have been copied.
   @concurrent static func copy(_ files: [(source: String, destination: String)]) async throws {
-    for file in files { try copy(file.source, to: file.destination) }
+    for file in files {
+      try copy(file.source, to: file.destination)
+      await Task.yield()
+    }
   }
 
   /// Copies a file: as a reflink where the file system can, else in the kernel, else by reading and writing. Never as a
