@@ -3,11 +3,21 @@ import Foundation
 
 /// What the room does with whole files.
 enum WholeFile {
+  /// Copies files, one after the other, and lets what loads go first between two.
+  ///
+  /// - Throws: the file system's error; those before it have been copied.
+  @concurrent static func copy(_ files: [(source: String, destination: String)]) async throws {
+    for file in files {
+      try copy(file.source, to: file.destination)
+      await Task.yield()
+    }
+  }
+
   /// Copies a file: as a reflink where the file system can, else in the kernel, else by reading and writing. Never as a
   /// hard link: whoever is handed the copy may write to it, and the next hand-over must be whole.
   ///
   /// - Throws: the file system's error; then nothing is left at `destination`.
-  @concurrent static func copy(_ source: String, to destination: String) async throws {
+  private static func copy(_ source: String, to destination: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
     defer { close(input) }

@@ -40,12 +40,32 @@ final class PartFile {
     guard ftruncate(descriptor, 0) == 0 else { throw FileError(path, errno) }
   }
 
-  func append(_ buffer: ByteBuffer) throws {
-    try buffer.withUnsafeReadableBytes { bytes in
-      hash.update(bufferPointer: bytes)
+  /// Writes a piece. A long one is digested meanwhile on another thread: either takes as long as the other.
+  func append(_ piece: ByteBuffer) async throws {
+    guard piece.readableBytes >= PartFile.longPiece else {
+      hash = PartFile.digest(hash, piece)
+      return try write(piece)
+    }
+    let former = hash
+    async let digested = PartFile.digest(former, piece)
+    try write(piece)
+    hash = await digested
+  }
+
+  /// Bytes; a shorter piece is digested sooner than another thread wakes up.
+  private static let longPiece = 32 << 10
+
+  private static func digest(_ former: SHA256, _ piece: ByteBuffer) -> SHA256 {
+    var hash = former
+    piece.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+    return hash
+  }
+
+  private func write(_ piece: ByteBuffer) throws {
+    try piece.withUnsafeReadableBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
-        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EINTR { continue }
         guard count >= 0 else { throw FileError(path, errno) }
         rest = rest.dropFirst(count)

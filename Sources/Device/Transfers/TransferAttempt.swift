@@ -173,7 +173,7 @@ struct TransferAttempt: Sendable {
         slice.readableBytes > 0
       {
         try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
-        try file.append(slice)
+        try await file.append(slice)
         bytes += Int64(slice.readableBytes)
         report(.received(bytes, of: head.expectedLength))
       }

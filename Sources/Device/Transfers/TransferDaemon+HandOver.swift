@@ -66,7 +66,7 @@ extension TransferDaemon {
     guard try BodyCoding.data(body).count > Wire.bodyLimit else { return nil }
     let data = try BodyCoding.data(part)
     let path = try "\(copiesFolder(of: owner))/\(WholeFile.digest(data)).json"
-    try store.addCopy(path, of: delivery)
+    try store.addCopies([path], of: delivery)
     try data.write(to: URL(fileURLWithPath: path), options: .atomic)
     return path
   }
@@ -109,29 +109,27 @@ extension TransferDaemon {
   /// this one is whole. The earlier stay as long as the life that has them: it may be at work on what another life of the
   /// host handed over, and then does not look at this.
   private func outcomes(of delivery: DeliveryDecision.Delivery) async throws -> [TaskOutcome] {
-    var outcomes: [TaskOutcome] = []
-    for identifier in delivery.tasks {
-      guard let task = try store.task(TaskKey(session: delivery.session, identifier: identifier)) else { continue }
-      let file = path(task.key)
-      let bytes = WholeFile.size(file)
-      let copy = task.failure == nil ? try await self.copy(file, for: delivery) : nil
-      outcomes.append(
-        TaskOutcome(
-          task: task.snapshot(bytes: bytes), response: task.response, file: copy, failure: task.failure,
-          metrics: task.metrics))
+    let tasks = try store.tasks(delivery.tasks, of: delivery.session)
+    let whole = tasks.filter { $0.failure == nil }
+    let copies = try copyNames(whole.count, for: delivery.session.owner)
+    try store.addCopies(copies, of: delivery.id)
+    try await WholeFile.copy(zip(whole, copies).map { (path($0.key), $1) })
+    var rest = copies[...]
+    return tasks.map { task in
+      TaskOutcome(
+        task: task.snapshot(bytes: WholeFile.size(path(task.key))), response: task.response,
+        file: task.failure == nil ? rest.popFirst() : nil, failure: task.failure, metrics: task.metrics)
     }
-    return outcomes
   }
 
-  /// A copy where a device has it (observed): in the owner's container, below `Library/Caches`.
-  private func copy(_ file: String, for delivery: DeliveryDecision.Delivery) async throws -> String {
-    let folder = try copiesFolder(of: delivery.session.owner)
-    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    let name = String((0..<6).compactMap { _ in letters.randomElement() })
-    let path = "\(folder)/CFNetworkDownload_\(name).tmp"
-    try store.addCopy(path, of: delivery.id)
-    try await WholeFile.copy(file, to: path)
-    return path
+  /// New files where a device has them (observed): in the owner's container, below `Library/Caches`.
+  private func copyNames(_ count: Int, for owner: Address) throws -> [String] {
+    guard count > 0 else { return [] }
+    let folder = try copiesFolder(of: owner)
+    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    return (0..<count).map { _ in
+      "\(folder)/CFNetworkDownload_\(String((0..<6).compactMap { _ in letters.randomElement() })).tmp"
+    }
   }
 
   private func copiesFolder(of owner: Address) throws -> String {

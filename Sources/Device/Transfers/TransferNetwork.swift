@@ -21,7 +21,15 @@ final class TransferNetwork: Sendable {
     // The back-off between attempts is the daemon's, so that each is recorded.
     settings.connectionPool.retryConnectionEstablishment = false
     settings.httpVersion = .http1Only
+    settings.http1_1ConnectionDebugInitializer = TransferNetwork.readMuchAtOnce
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+  }
+
+  /// One read at a time, which is long when much comes: so the next is read while whoever writes is busy with this one,
+  /// since the client asks for more as soon as nothing waits to be taken.
+  private static func readMuchAtOnce(_ channel: any Channel) -> EventLoopFuture<Void> {
+    let reads = AdaptiveRecvByteBufferAllocator(minimum: 2 << 10, initial: 16 << 10, maximum: 256 << 10)
+    return channel.setOption(.recvAllocator, value: reads).flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
   }
 
   /// The limits of one attempt. Seconds of the machine's clock.

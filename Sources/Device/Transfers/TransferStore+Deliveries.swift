@@ -122,9 +122,13 @@ extension TransferStore {
 
   // MARK: Copies
 
-  /// Remembers a copy before it is made, so that none outlives its delivery unseen.
-  func addCopy(_ path: String, of delivery: UUID) throws {
-    try write("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.uuidString])
+  /// Remembers copies before they are made, so that none outlives its delivery unseen.
+  func addCopies(_ paths: [String], of delivery: UUID) throws {
+    guard !paths.isEmpty else { return }
+    try database.write { db in
+      let insertion = try db.cachedStatement(sql: "INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)")
+      for path in paths { try insertion.execute(arguments: [path, delivery.uuidString]) }
+    }
   }
 
   func copies(of delivery: UUID) throws -> [String] {
@@ -141,6 +145,7 @@ extension TransferStore {
   }
 
   func forgetCopies(_ paths: [String]) throws {
+    guard !paths.isEmpty else { return }
     try database.write { db in
       let removal = try db.cachedStatement(sql: "DELETE FROM copies WHERE path = ?")
       for path in paths { try removal.execute(arguments: [path]) }

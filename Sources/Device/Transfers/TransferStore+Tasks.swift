@@ -184,12 +184,16 @@ extension TransferStore {
     }
   }
 
-  func task(_ key: TaskKey) throws -> StoredTask? {
-    try database.read { db in
-      try Row.fetchOne(
-        db.cachedStatement(sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? AND task = ?"),
-        arguments: [key.session.owner.text, key.session.identifier, key.identifier]
-      ).flatMap(StoredTask.init)
+  func task(_ key: TaskKey) throws -> StoredTask? { try tasks([key.identifier], of: key.session).first }
+
+  /// Those of some tasks of a session that are there, in the order in which they are named.
+  func tasks(_ identifiers: [Int], of session: SessionKey) throws -> [StoredTask] {
+    let owner = session.owner.text
+    return try database.read { db in
+      let query = try db.cachedStatement(sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? AND task = ?")
+      return try identifiers.compactMap { identifier in
+        try Row.fetchOne(query, arguments: [owner, session.identifier, identifier]).flatMap(StoredTask.init)
+      }
     }
   }
 
