@@ -58,6 +58,7 @@ import Testing
     _ = try await `A data task of a background session`().begun(stage, delegate, stage.perform())
     kill(getpid(), SIGCONT)
     await delegate.hears("end 1 -997")
+    try FileManager.default.removeItem(at: stage.folder)
     exit(7)
   }
 

@@ -76,15 +76,7 @@ import Testing
     let stage = try Stage()
     let delegate = FullDelegate()
     let made = Mutex<URLSession?>(nil)
-    let handler = await Handler {
-      let configuration = URLSessionConfiguration.background(withIdentifier: "daily")
-      configuration.sharedContainerIdentifier = Stage.group
-      made.withLock {
-        $0 = stage.process.asCurrent {
-          URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        }
-      }
-    }
+    let handler = await Handler { [process = stage.process] in made.withLock { $0 = process.session(delegate) } }
     try await stage.begin([await handler.handler()])
     let reply = try await stage.host.connection.request(
       AnswerChallenge(

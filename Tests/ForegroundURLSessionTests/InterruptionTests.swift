@@ -89,14 +89,14 @@ import WidgetLabTesting
   @Test func `a suspended task takes nothing, and no time-out runs`() async throws {
     try await Scene.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { scene in
       let recorder = Recorder()
-      let session = scene.session(recorder) { $0.timeoutIntervalForRequest = 2 }
+      let session = scene.session(recorder) { $0.timeoutIntervalForRequest = 4 }
       let task = session.dataTask(with: scene.server.url())
       task.resume()
       await recorder.hears("data a")
       task.suspend()
       scene.server.release()
       // Time itself is tested: longer than the time-out.
-      try await Task.sleep(for: .milliseconds(2200))
+      try await Task.sleep(for: .milliseconds(4200))
       #expect(recorder.all == ["response 200", "data a"])
       task.resume()
       await recorder.hears("end")

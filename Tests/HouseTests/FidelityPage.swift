@@ -56,7 +56,8 @@ struct FidelityPage {
       let source = row["source"]
       if row.isBuilt, source.isEmpty { advice.append((row.line, "nobody says so: documented, observed or ours?")) }
       let isChosen = source.hasPhrase("ours") || source.hasPhrase("observed")
-      if row.isBuilt, isChosen, row["setting"].quoted.isEmpty, !row["setting"].isNone {
+      let hasColumn = row.cells.keys.contains("setting")
+      if row.isBuilt, isChosen, hasColumn, row["setting"].quoted.isEmpty, !row["setting"].isNone {
         advice.append((row.line, "no setting turns what is \(source): name one, or write `none: ` and why"))
       }
     }

@@ -81,7 +81,10 @@ import WidgetLabTesting
       try await trial.begin()
       let old = try [Trial.app, Trial.widgetExtension].map { try container(of: $0, trial) }
       try Data("kept".utf8).write(to: URL(fileURLWithPath: old[1] + "/Documents/note"))
+      // What came before the update would have been handed over below the old path.
+      try await trial.cluster.run("network", "off")
       try await trial.cluster.run("update")
+      try await trial.cluster.run("network", "on")
       let new = try [Trial.app, Trial.widgetExtension].map { try container(of: $0, trial) }
       #expect(Set(old).isDisjoint(with: new))
       #expect(FileManager.default.fileExists(atPath: new[1] + "/Documents/note"))

@@ -78,9 +78,12 @@ import WidgetLabTesting
     try await Trial.run("suspended in the download") { trial in
       try await trial.begin()
       try await trial.downloaded(0.2)
+      // Its events would have it go on.
+      try await trial.cluster.run("network", "off")
       try await trial.cluster.run("suspend", "extension")
       let process = try await trial.extensionProcess()
       #expect(process.isStopped)
+      try await trial.cluster.run("network", "on")
       let finished = try await trial.progress(of: Trial.widgetExtension, .finished)
       let handler = try await trial.reached("handler", after: finished.sequence)
       let resumed = try await trial.journal.waitFor("the host has it go on", after: finished.sequence) {

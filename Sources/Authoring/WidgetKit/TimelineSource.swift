@@ -24,6 +24,7 @@ final class TimelineSource: Sendable {
   private let queue: DispatchQueue
   // Hold the author's provider, which is made for being called by the system: on one serial queue and nowhere else.
   private nonisolated(unsafe) let getTimeline: Ask
+  // Likewise.
   private nonisolated(unsafe) let getSnapshot: Ask
   // Made on the main actor, and called there alone.
   private nonisolated(unsafe) let read: (Any) -> ReadTimeline?

@@ -176,7 +176,8 @@ package enum ConversationTable {
     .event(
       ReloadTimelines.self, [Route(spawned + [.operator], to: .host)], "Asks for new timelines of a kind, or of all."),
     .request(
-      RequestTimeline.self, [Route([.host], to: .widgetExtension)], "Asks the extension's provider for a timeline or a snapshot.",
+      RequestTimeline.self, [Route([.host], to: .widgetExtension)],
+      "Asks the extension's provider for a timeline or a snapshot.",
       failure: "The last timeline stays."),
     .request(
       TakeSnapshot.self, [Route([.operator], to: .host)], "Shows a widget's snapshot, as the gallery does.",
