@@ -39,8 +39,20 @@ import WidgetLabTesting
     }
   }
 
-  private static func stored(_ trial: Trial) async throws -> [String] {
-    try await trial.journal.waitFor("a timeline is stored") { $0.reading(TimelineStored.self) != nil }
+  @Test func `obeys the device's network`() async throws {
+    try await Trial.run("inline network", environment: Self.environment(Self.path(""))) { trial in
+      try await trial.cluster.run("network", "off")
+      try await trial.cluster.run("reload", Trial.kind)
+      #expect(try await Self.stored(trial) == ["failed: -1009"])
+      let last = try await trial.journal.all().last?.sequence ?? 0
+      try await trial.cluster.run("network", "on")
+      try await trial.cluster.run("reload", Trial.kind)
+      #expect(try await Self.stored(trial, after: last) == ["200, 200000 bytes"])
+    }
+  }
+
+  private static func stored(_ trial: Trial, after: UInt64 = 0) async throws -> [String] {
+    try await trial.journal.waitFor("a timeline is stored", after: after) { $0.reading(TimelineStored.self) != nil }
       .reading(TimelineStored.self)?.text ?? []
   }
 }
