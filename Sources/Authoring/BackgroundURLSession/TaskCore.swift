@@ -46,6 +46,8 @@ final class TaskCore: Sendable {
     var delegate: (any URLSessionTaskDelegate)?
     /// Of a task that is performed in this process.
     var run: InlineRun?
+    /// Made when somebody asks for it: a session may have ten thousand tasks.
+    var progress: Progress?
   }
 
   let identifier: Int
@@ -54,7 +56,6 @@ final class TaskCore: Sendable {
   let source: Source
   let completion: Completion?
   let session: SessionCore
-  let progress: Progress
   private let storage: Mutex<Values>
 
   /// A new task.
@@ -68,7 +69,6 @@ final class TaskCore: Sendable {
     self.source = source
     self.completion = completion
     self.session = session
-    progress = Progress.discreteProgress(totalUnitCount: values.bytesExpected)
     storage = Mutex(values)
   }
 
@@ -94,14 +94,24 @@ final class TaskCore: Sendable {
 
   /// The object that an author is handed.
   var object: URLSessionTask {
-    let object: URLSessionTask =
-      switch kind {
-      case .data: URLSessionDataTask(self)
-      case .upload: URLSessionUploadTask(self)
-      case .download: URLSessionDownloadTask(self)
-      }
-    progress.cancellationHandler = { [weak object] in object?.cancel() }
-    return object
+    switch kind {
+    case .data: URLSessionDataTask(self)
+    case .upload: URLSessionUploadTask(self)
+    case .download: URLSessionDownloadTask(self)
+    }
+  }
+
+  /// - Parameter task: the object that cancelling it cancels.
+  func progress(of task: URLSessionTask) -> Progress {
+    let progress = storage.withLock { values in
+      if let progress = values.progress { return progress }
+      let progress = Progress.discreteProgress(totalUnitCount: values.bytesExpected)
+      progress.cancellationHandler = { [weak task] in task?.cancel() }
+      values.progress = progress
+      return progress
+    }
+    measure()
+    return progress
   }
 
   var values: Values { storage.withLock { $0 } }
@@ -218,10 +228,14 @@ final class TaskCore: Sendable {
   /// Puts the counts into `progress`: the response's of a download or data task, the body's of an upload.
   func measure() {
     let values = values
+    guard let progress = values.progress else { return }
     let (done, all) =
       kind == .upload ? (values.bytesSent, values.bytesExpectedToSend) : (values.bytesReceived, values.bytesExpected)
     if all >= 0 { progress.totalUnitCount = all }
     progress.completedUnitCount = done
+    guard values.state == .completed, values.error == nil else { return }
+    progress.totalUnitCount = max(done, 1)
+    progress.completedUnitCount = progress.totalUnitCount
   }
 
   func ended(_ error: (any Error)?) {
@@ -230,9 +244,6 @@ final class TaskCore: Sendable {
       values.error = error
       values.run = nil
     }
-    if error == nil {
-      progress.totalUnitCount = max(progress.completedUnitCount, 1)
-      progress.completedUnitCount = progress.totalUnitCount
-    }
+    measure()
   }
 }

@@ -38,7 +38,7 @@ public import Foundation
   /// Why the task failed.
   public nonisolated var error: (any Error)? { core.values.error }
   /// How far the task is. Cancelling it cancels the task.
-  public nonisolated var progress: Progress { core.progress }
+  public nonisolated var progress: Progress { core.progress(of: self) }
   /// Told of this task before the session's delegate is. Not supported on background sessions (documented).
   public nonisolated var delegate: (any URLSessionTaskDelegate)? {
     get { core.values.delegate }
