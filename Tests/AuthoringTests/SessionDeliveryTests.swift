@@ -314,7 +314,7 @@ import Testing
     try await stage.begin()
     let session = stage.session(delegate)
     let file = stage.folder.appendingPathComponent("outcomes.json")
-    try BodyCoding.data(try outcomes(stage)).write(to: file)
+    try BodyCoding.lines(try outcomes(stage)).write(to: file)
     try await stage.host.connection.deliver(
       SessionEvents(session: "daily", wakesHandler: false, outcomes: [], outcomesFile: file.path), to: Stage.widget)
     #expect(delegate.told == ["file 1 figures", "end 1 0", "end 2 -999"])

@@ -88,6 +88,31 @@ private final class Statements: Sendable {
     #expect(perTask[1].values.reduce(0, +) < 25, "statements for each task")
   }
 
+  @Test func `hundreds of sessions are listed, a page at a time`() async throws {
+    let scene = try await TransferScene(.init(bytes: [1]))
+    let daemon = try await scene.host(network: NetworkState(path: .off))
+    let owner = try await ModelOwner(scene.bus)
+    let names = (0..<600).map { "com.example.figures.\(1000 + $0)" }
+    for name in names {
+      let open = OpenSession(identifier: name, configuration: SessionConfiguration())
+      _ = try await owner.connection.request(open, to: .host("iphone"))
+    }
+    try await owner.open()
+    try await owner.create(1, scene.server.url)
+    var (sessions, tasks): ([String], Int) = ([], 0)
+    repeat {
+      let question = ListSessions(offset: tasks, sessionOffset: sessions.count)
+      let page = try await daemon.list(question, clock: scene.clockState)
+      #expect(try BodyCoding.data(page).count <= Wire.bodyLimit)
+      #expect(page.sessionCount == 601 && page.taskCount == 1)
+      sessions += page.sessions.map(\.session)
+      tasks += page.tasks.count
+    } while sessions.count < 601
+    #expect(sessions == names + ["figures"])
+    #expect(tasks == 1)
+    await scene.end(daemon)
+  }
+
   @Test func `ten thousand tasks are listed, carried over the host's death and told in the order in which they ended`()
     async throws
   {
@@ -101,7 +126,8 @@ private final class Statements: Sendable {
     let created = ContinuousClock.now
     await scene.end(first)
     let daemon = try await scene.host(network: NetworkState(path: .off))
-    #expect(try await owner.open().allTasks().map(\.taskIdentifier) == Array(1...count))
+    var tasks = try await owner.open().allTasks()
+    #expect(try tasks.all().map(\.taskIdentifier) == Array(1...count))
     var listed: [Int] = []
     while listed.count < count {
       let page = try await daemon.list(ListSessions(offset: listed.count), clock: scene.clockState)

@@ -130,7 +130,8 @@ final class ModelOwner: Sendable {
         return count > 0
       }
       if isRefused { throw BusError(.unclaimed, "no handler matches") }
-      let outcomes = try events.allOutcomes()
+      var values = try events.allOutcomes()
+      let outcomes = try values.all()
       let files = outcomes.map { outcome in
         outcome.file.flatMap { FileManager.default.contents(atPath: $0) }
       }

@@ -38,7 +38,8 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     #expect(try note(ForceQuitApp(bundle: "a.b"), person, host) == "a.b")
     #expect(try note(UpdateApp(bundle: "a.b"), person, host) == "a.b")
     #expect(try note(ListSessions(session: "figures", offset: 512), person, host) == "figures from task 512")
-    let page = ListSessions.Reply(network: network, clock: clock, sessions: [], tasks: [], taskCount: 9)
+    let page = ListSessions.Reply(
+      network: network, clock: clock, sessions: [], sessionCount: 0, tasks: [], taskCount: 9)
     #expect(try note(of: page, to: ListSessions.self) == "0 sessions, 0 of 9 tasks")
   }
 

@@ -32,19 +32,9 @@ extension SessionCore {
   }
 
   private func opened(_ answer: Result<OpenSession.Reply, BusError>) {
-    let result = answer.flatMap { reply in
-      Result { () throws(BusError) in (reply.nextTaskIdentifier, try reply.allTasks()) }
-    }
+    let result = answer.flatMap { reply in Result { () throws(BusError) in try take(reply) } }
     let isInUse = if case .failure(let error) = result { error.code == .sessionInUse } else { false }
     let whenDone = state.withLock { state -> [@Sendable () -> Void] in
-      if case .success((let next, let tasks)) = result {
-        state.nextIdentifier = max(state.nextIdentifier, next)
-        for snapshot in tasks {
-          let number = snapshot.taskIdentifier
-          guard state.tasks[number] == nil, !state.told.contains(number) else { continue }
-          state.tasks[number] = TaskCore(snapshot, in: self).object
-        }
-      }
       if isInUse { state.obstacle = .backgroundSessionInUseByAnotherProcess }
       guard case .asking(let whenDone) = state.opening else { return [] }
       if case .success = result { state.opening = .open } else { state.opening = .unanswered }
@@ -53,6 +43,20 @@ extension SessionCore {
     if case .failure(let error) = result { process.log("session \(identifier) is not open: \(error)") }
     if isInUse { becomeInvalid(URLError(ofHost: .backgroundSessionInUseByAnotherProcess)) }
     for done in whenDone { done() }
+  }
+
+  /// Learns of the tasks that the host has.
+  private func take(_ reply: OpenSession.Reply) throws(BusError) {
+    state.withLock { $0.nextIdentifier = max($0.nextIdentifier, reply.nextTaskIdentifier) }
+    var tasks = try reply.allTasks()
+    while let snapshot = try tasks.next() {
+      let number = snapshot.taskIdentifier
+      state.withLock { state in
+        guard state.tasks[number] == nil, !state.told.contains(number) else { return }
+        state.tasks[number] = TaskCore(snapshot, in: self).object
+      }
+    }
+    if let file = reply.tasksFile { unlink(file) }
   }
 
   /// Calls `done` when the host has answered or cannot be asked; at once when it has.

@@ -31,7 +31,7 @@ extension SessionRegistry {
   /// The handlers come first. Then the delegate is told as soon as there is a session of the identifier, whether it was
   /// made before the handler was called, in it or later.
   private func tell(_ events: SessionEvents, _ delivery: UUID) async throws(BusError) -> Completions? {
-    let outcomes = try events.allOutcomes()
+    var outcomes = try events.allOutcomes()
     let story = process.story(ofSession: events.session, cause: delivery)
     let isOpen = has(events.session)
     // The host may think of a session that an earlier life had: then this life has to be asked to make it.
@@ -46,7 +46,7 @@ extension SessionRegistry {
     guard let session = await session(events.session, unless: completions) else {
       throw unclaimed(events.session, "its handlers have called their completion")
     }
-    for outcome in outcomes { await session.replay(outcome, story) }
+    while let outcome = try outcomes.next() { await session.replay(outcome, story) }
     if wakesHandler || events.finishes { await session.finishEvents(story) }
     if wakesHandler, completions == nil {
       completions = await call(matching, events.session, story)

@@ -27,19 +27,6 @@ package enum BodyCoding {
     }
   }
 
-  /// Reads a part of a body from the file that the envelope named.
-  ///
-  /// - Throws: `failed` (indefinite) when there is no such file, `malformed-body`.
-  package static func decode<T: Decodable>(_ type: T.Type, fromFile path: String) throws(BusError) -> T {
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(fileURLWithPath: path))
-    } catch {
-      throw BusError(.failed, "the file of a body cannot be read: \(error)", isDefinite: false)
-    }
-    return try decode(type, from: Array(data))
-  }
-
   /// Reads a body.
   ///
   /// - Throws: `malformed-body` with what the decoder missed.

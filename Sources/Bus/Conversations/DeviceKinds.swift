@@ -102,24 +102,32 @@ package struct ListSessions: Request {
   package let session: String?
   /// Tasks to be skipped, of all that are meant.
   package let offset: Int
-  package init(session: String? = nil, offset: Int = 0) {
+  /// Sessions to be skipped.
+  package let sessionOffset: Int
+  package init(session: String? = nil, offset: Int = 0, sessionOffset: Int = 0) {
     self.session = session
     self.offset = offset
+    self.sessionOffset = sessionOffset
   }
   package struct Reply: Codable, Hashable, Sendable {
     package let network: NetworkState
     package let clock: ClockState
+    /// One page.
     package let sessions: [SessionReport]
+    /// Of all pages.
+    package let sessionCount: Int
     /// One page.
     package let tasks: [TaskReport]
     /// Of all pages.
     package let taskCount: Int
     package init(
-      network: NetworkState, clock: ClockState, sessions: [SessionReport], tasks: [TaskReport], taskCount: Int
+      network: NetworkState, clock: ClockState, sessions: [SessionReport], sessionCount: Int, tasks: [TaskReport],
+      taskCount: Int
     ) {
       self.network = network
       self.clock = clock
       self.sessions = sessions
+      self.sessionCount = sessionCount
       self.tasks = tasks
       self.taskCount = taskCount
     }

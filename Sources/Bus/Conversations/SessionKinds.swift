@@ -16,7 +16,8 @@ package struct OpenSession: Request {
     package let nextTaskIdentifier: Int
     /// Tasks that were resumed and have not been acknowledged.
     package let tasks: [TaskSnapshot]
-    /// Where there are too many of them for an envelope: a file with them, in the owner's container.
+    /// Where there are too many of them for an envelope: a file with them, in the owner's container, which the receiver
+    /// removes.
     package let tasksFile: String?
     package init(nextTaskIdentifier: Int, tasks: [TaskSnapshot], tasksFile: String? = nil) {
       self.nextTaskIdentifier = nextTaskIdentifier
@@ -26,10 +27,10 @@ package struct OpenSession: Request {
 
     /// The tasks, wherever they stand.
     ///
-    /// - Throws: `failed` or `malformed-body` when their file cannot be read.
-    package func allTasks() throws(BusError) -> [TaskSnapshot] {
-      guard let tasksFile else { return tasks }
-      return try BodyCoding.decode([TaskSnapshot].self, fromFile: tasksFile)
+    /// - Throws: `failed` when their file cannot be read.
+    package func allTasks() throws(BusError) -> BodyValues<TaskSnapshot> {
+      guard let tasksFile else { return BodyValues(tasks) }
+      return try BodyValues(file: tasksFile)
     }
   }
 }
@@ -90,10 +91,10 @@ package struct SessionEvents: Event {
 
   /// The outcomes, wherever they stand.
   ///
-  /// - Throws: `failed` or `malformed-body` when their file cannot be read.
-  package func allOutcomes() throws(BusError) -> [TaskOutcome] {
-    guard let outcomesFile else { return outcomes }
-    return try BodyCoding.decode([TaskOutcome].self, fromFile: outcomesFile)
+  /// - Throws: `failed` when their file cannot be read.
+  package func allOutcomes() throws(BusError) -> BodyValues<TaskOutcome> {
+    guard let outcomesFile else { return BodyValues(outcomes) }
+    return try BodyValues(file: outcomesFile)
   }
 }
 

@@ -50,9 +50,6 @@ enum WholeFile {
     }
   }
 
-  /// SHA-256 of bytes, as hexadecimal digits.
-  static func digest(_ bytes: Data) -> String { hexadecimal(SHA256.hash(data: bytes)) }
-
   /// Bytes in a file; 0 when there is none.
   static func size(_ path: String) -> Int64 {
     var status = stat()

@@ -43,9 +43,8 @@ extension TransferDaemon {
         finishes: attempt.wakesHandler || settings.observedEventOrder && delivery.wakes,
         handlerComesLast: settings.observedEventOrder && attempt.wakesHandler, outcomes: outcomes, outcomesFile: file)
     }
-    let all = events(outcomes)
-    guard let file = try overflow(of: all, outcomes, for: delivery.session.owner, delivery.id) else { return all }
-    return events([], file)
+    let file = try overflow(events([]), outcomes, for: delivery.session.owner, delivery.id)
+    return events(file == nil ? outcomes : [], file)
   }
 
   /// The time for the completion is running out: the owner is told. It may be lost: then the eviction comes without it.
@@ -56,18 +55,20 @@ extension TransferDaemon {
       story: Story(cause: id, correlation: delivery.session.story.correlation))
   }
 
-  /// Where a body is too long for an envelope: a file in the owner's container with the part that makes it so.
+  /// Where values are too many for an envelope: a file with them in the owner's container.
   ///
-  /// - Parameter delivery: with which the file goes; with the host's life when there is none of this id.
-  /// - Returns: `nil` when the body is not too long.
+  /// - Parameters:
+  ///   - body: what they are a part of, without them.
+  ///   - delivery: with which the file goes; with the host's life when there is none of this id.
+  /// - Returns: `nil` when they are not too many.
   func overflow(
-    of body: some Encodable, _ part: some Encodable, for owner: Address, _ delivery: UUID
+    _ body: some Encodable, _ values: [some Encodable], for owner: Address, _ delivery: UUID
   ) throws -> String? {
-    guard try BodyCoding.data(body).count > Wire.bodyLimit else { return nil }
-    let data = try BodyCoding.data(part)
-    let path = try "\(copiesFolder(of: owner))/\(WholeFile.digest(data)).json"
+    let lines = try BodyCoding.lines(values)
+    guard try BodyCoding.data(body).count + lines.count > Wire.bodyLimit else { return nil }
+    let path = try "\(copiesFolder(of: owner))/\(UUID().uuidString).json"
     try store.addCopies([path], of: delivery)
-    try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    try lines.write(to: URL(fileURLWithPath: path))
     return path
   }
 
@@ -142,6 +143,7 @@ extension TransferDaemon {
   /// Removes what a life of an owner that is over was handed.
   func removeCopies(of owner: Address, _ generation: UInt32) {
     do {
+      if let list = lists.removeValue(forKey: owner) { try removeCopies(of: list) }
       for delivery in decision.deliveries.values
       where delivery.session.owner == owner && delivery.last?.generation == generation {
         try removeCopies(of: delivery.id)

@@ -24,9 +24,10 @@ extension TransferDaemon {
     let listed = try store.tasks(of: key).filter { settings.listsEndedTasks || !$0.hasEnded }
     let tasks = listed.map { $0.snapshot(bytes: WholeFile.size(path($0.key))) }
     let next = try store.nextTaskIdentifier(of: key)
-    let reply = OpenSession.Reply(nextTaskIdentifier: next, tasks: tasks)
-    guard let file = try overflow(of: reply, tasks, for: key.owner, UUID()) else { return reply }
-    return OpenSession.Reply(nextTaskIdentifier: next, tasks: [], tasksFile: file)
+    let list = lists[key.owner] ?? UUID()
+    lists[key.owner] = list
+    let file = try overflow(OpenSession.Reply(nextTaskIdentifier: next, tasks: []), tasks, for: key.owner, list)
+    return OpenSession.Reply(nextTaskIdentifier: next, tasks: file == nil ? tasks : [], tasksFile: file)
   }
 
   /// Another process of the owner's app, its extensions among them, that is connected to a session of this identifier.

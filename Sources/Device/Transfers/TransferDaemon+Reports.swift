@@ -16,24 +16,29 @@ extension TransferDaemon {
     }
   }
 
-  /// `session.list`: the sessions with the first page, and as many tasks as an envelope carries.
+  /// `session.list`: as many sessions and tasks as an envelope carries.
   ///
   /// - Parameter clock: the device's, as the reply tells it.
   /// - Throws: what the database says.
   package func list(_ request: ListSessions, clock: ClockState) throws -> ListSessions.Reply {
-    let sessions = request.offset == 0 ? try sessionReports(request.session) : []
+    let sessions = sessionReports(request.session)
+    let (tasks, count) = try store.page(session: request.session, offset: request.offset, limit: 256)
     var room = Wire.bodyLimit / 2
-    for session in sessions { room -= try BodyCoding.data(session).count }
-    let (stored, count) = try store.page(session: request.session, offset: request.offset, limit: 512)
-    var tasks: [TaskReport] = []
-    for task in stored {
-      let report = report(of: task)
-      room -= try BodyCoding.data(report).count
-      guard room >= 0 || tasks.isEmpty else { break }
-      tasks.append(report)
-    }
     return ListSessions.Reply(
-      network: loading.network, clock: clock, sessions: sessions, tasks: tasks, taskCount: count)
+      network: loading.network, clock: clock,
+      sessions: try page(sessions.dropFirst(request.sessionOffset), &room), sessionCount: sessions.count,
+      tasks: try page(tasks.lazy.map(report), &room), taskCount: count)
+  }
+
+  /// As many as there is room for, in bytes, and one more: the room is half of what an envelope has.
+  private func page<Report: Encodable>(_ reports: some Sequence<Report>, _ room: inout Int) throws -> [Report] {
+    var page: [Report] = []
+    for report in reports {
+      page.append(report)
+      room -= try BodyCoding.data(report).count
+      guard room > 0 else { break }
+    }
+    return page
   }
 
   private func sessionsInOrder() -> [SessionKey] {
@@ -46,7 +51,7 @@ extension TransferDaemon {
     return counts
   }
 
-  private func sessionReports(_ name: String?) throws -> [SessionReport] {
+  private func sessionReports(_ name: String?) -> [SessionReport] {
     let undelivered = undelivered()
     return sessionsInOrder().compactMap { key in
       guard name == nil || name == key.identifier, let session = decision.sessions[key],

@@ -38,6 +38,8 @@ package actor TransferDaemon {
   var challenged = ChallengedTasks()
   var handOvers: [UUID: Task<Void, Never>] = [:]
   var questions: [UUID: Task<Void, Never>] = [:]
+  /// The files that told a life of an owner which tasks there are go with this delivery, which there is not.
+  var lists: [Address: UUID] = [:]
   /// The database cannot be written, or the host leaves: from then on nothing is begun.
   private(set) var isOver = false
   private var timer: (instant: Date, task: Task<Void, Never>)?

@@ -201,8 +201,13 @@ extension TransferStore {
   func page(session: String?, offset: Int, limit: Int) throws -> (tasks: [StoredTask], count: Int) {
     try database.read { db in
       let isMeant = "? IS NULL OR session = ?"
+      // What is skipped is skipped in the index alone.
       let tasks = try Row.fetchAll(
-        db, sql: "SELECT * FROM tasks WHERE \(isMeant) ORDER BY owner, session, task LIMIT ? OFFSET ?",
+        db,
+        sql: """
+          SELECT * FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE \(isMeant) ORDER BY owner, session, task
+            LIMIT ? OFFSET ?) ORDER BY owner, session, task
+          """,
         arguments: [session, session, limit, offset])
       let count = try Int.fetchOne(
         db, sql: "SELECT count(*) FROM tasks WHERE \(isMeant)", arguments: [session, session])

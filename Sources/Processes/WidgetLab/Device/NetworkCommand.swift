@@ -52,7 +52,8 @@ struct NetworkCommand: AsyncParsableCommand {
     try await reporting {
       let state = try await OperatorSession.with(options) { session in
         let host = session.cluster.host
-        let now = try await session.connection.request(ListSessions(offset: .max), to: host).network
+        let now = try await session.connection.request(ListSessions(offset: .max, sessionOffset: .max), to: host)
+          .network
         guard let wanted = try wanted(now) else { return now }
         return try await session.connection.request(SetNetwork(state: wanted), to: host)
       }

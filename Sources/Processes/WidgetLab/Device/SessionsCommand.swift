@@ -64,22 +64,18 @@ struct SessionsCommand: AsyncParsableCommand {
 extension SessionsReport {
   /// Asks the host for all pages.
   init(_ operation: OperatorSession, _ session: String?) async throws {
-    let first = try await Self.page(operation, session, 0)
-    var tasks = first.tasks
-    var count = first.taskCount
-    while tasks.count < count {
-      let page = try await Self.page(operation, session, tasks.count)
-      guard !page.tasks.isEmpty else { break }
+    var sessions: [SessionReport] = []
+    var tasks: [TaskReport] = []
+    while true {
+      let question = ListSessions(session: session, offset: tasks.count, sessionOffset: sessions.count)
+      let page = try await operation.connection.request(question, to: operation.cluster.host)
+      sessions += page.sessions
       tasks += page.tasks
-      count = page.taskCount
+      let isAll = sessions.count >= page.sessionCount && tasks.count >= page.taskCount
+      guard isAll || page.sessions.isEmpty && page.tasks.isEmpty else { continue }
+      self.init(network: page.network, clock: page.clock, sessions: sessions, tasks: tasks)
+      return
     }
-    self.init(network: first.network, clock: first.clock, sessions: first.sessions, tasks: tasks)
-  }
-
-  private static func page(
-    _ operation: OperatorSession, _ session: String?, _ offset: Int
-  ) async throws -> ListSessions.Reply {
-    try await operation.connection.request(ListSessions(session: session, offset: offset), to: operation.cluster.host)
   }
 
   var json: String { get throws { String(decoding: try BodyCoding.data(self), as: UTF8.self) } }
