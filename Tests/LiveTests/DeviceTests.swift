@@ -37,6 +37,17 @@ import WidgetLabTesting
     }
   }
 
+  @Test(arguments: [["network"], ["network", "cellular"], ["clock", "advance", "1s"], ["sessions"]])
+  func `are heard by a host that is just being started again`(words: [String]) async throws {
+    try await Trial.run("host away") { trial in
+      let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
+      try host.signal(SIGKILL)
+      try await host.ended()
+      let answer = try await trial.cluster.attempt(words)
+      #expect(answer.status == 0, "\(answer.errors)")
+    }
+  }
+
   @Test func `change the network, which every process is told and the next host knows`() async throws {
     try await Trial.run("network") { trial in
       try await trial.cluster.run("app", "open")

@@ -72,9 +72,15 @@ struct OperatorSession: Sendable {
   }
 
   /// Opens the app as a person would.
-  func openApp(_ bundle: String) async throws {
-    _ = try await connection.request(
-      OpenApp(bundle: bundle), to: cluster.host, within: .seconds(15), whenUnreachable: .wait)
+  func openApp(_ bundle: String) async throws { _ = try await ask(OpenApp(bundle: bundle), within: .seconds(15)) }
+
+  /// Asks the host, also one that was just killed and is being started again.
+  ///
+  /// - Throws: `BusError`; one that did not come back within the limit has not answered.
+  func ask<Question: Request>(
+    _ question: Question, within limit: Duration = .seconds(10)
+  ) async throws -> Question.Reply {
+    try await connection.request(question, to: cluster.host, within: limit, whenUnreachable: .wait)
   }
 }
 

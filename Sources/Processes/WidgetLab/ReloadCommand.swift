@@ -70,8 +70,7 @@ struct SnapshotCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
-        let reply = try await session.connection.request(
-          TakeSnapshot(widgetKind: kind), to: session.cluster.host, within: .seconds(timeout))
+        let reply = try await session.ask(TakeSnapshot(widgetKind: kind), within: .seconds(timeout))
         if json { try Output.json(reply) } else { Output.say(reply.text.joined(separator: "\n")) }
       }
     }

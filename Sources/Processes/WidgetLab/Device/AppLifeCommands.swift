@@ -28,8 +28,7 @@ struct ForceQuitCommand: AsyncParsableCommand {
     try await reporting {
       let bundle = try options.cluster().bundle(ofApp: bundle)
       try await OperatorSession.with(options) { session in
-        _ = try await session.connection.request(
-          ForceQuitApp(bundle: bundle), to: session.cluster.host, within: .seconds(30))
+        _ = try await session.ask(ForceQuitApp(bundle: bundle), within: .seconds(30))
         Output.say("\(bundle) is ended; `widgetlab app open` starts it again, and nothing else does")
       }
     }
@@ -60,8 +59,7 @@ struct UpdateCommand: AsyncParsableCommand {
     try await reporting {
       let bundle = try options.cluster().bundle(ofApp: bundle)
       try await OperatorSession.with(options) { session in
-        _ = try await session.connection.request(
-          UpdateApp(bundle: bundle), to: session.cluster.host, within: .seconds(60))
+        _ = try await session.ask(UpdateApp(bundle: bundle), within: .seconds(60))
         Output.say("\(bundle) is updated: its containers have another path")
       }
     }

@@ -52,8 +52,7 @@ struct ClockCommand: AsyncParsableCommand {
     try await reporting {
       let change = try change()
       let state = try await OperatorSession.with(options) { session in
-        try await session.connection.request(
-          SetClock(change: change), to: session.cluster.host, within: .seconds(timeout))
+        try await session.ask(SetClock(change: change), within: .seconds(timeout))
       }
       Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
     }

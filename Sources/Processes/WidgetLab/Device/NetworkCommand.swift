@@ -51,11 +51,9 @@ struct NetworkCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let state = try await OperatorSession.with(options) { session in
-        let host = session.cluster.host
-        let now = try await session.connection.request(ListSessions(offset: .max, sessionOffset: .max), to: host)
-          .network
+        let now = try await session.ask(ListSessions(offset: .max, sessionOffset: .max)).network
         guard let wanted = try wanted(now) else { return now }
-        return try await session.connection.request(SetNetwork(state: wanted), to: host)
+        return try await session.ask(SetNetwork(state: wanted))
       }
       Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
     }

@@ -68,7 +68,7 @@ extension SessionsReport {
     var tasks: [TaskReport] = []
     while true {
       let question = ListSessions(session: session, offset: tasks.count, sessionOffset: sessions.count)
-      let page = try await operation.connection.request(question, to: operation.cluster.host)
+      let page = try await operation.ask(question)
       sessions += page.sessions
       tasks += page.tasks
       let isAll = sessions.count >= page.sessionCount && tasks.count >= page.taskCount
