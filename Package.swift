@@ -3,6 +3,7 @@
 // One manifest for every wing of the house. Which wing may import which is written in Documentation/architecture.md
 // and held by Tests/HouseTests against this file and against the import lines.
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// What every target of ours is compiled with: all upcoming features of this compiler, and no warning.
@@ -69,12 +70,16 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
+let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
+let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
   name: "WidgetLab",
   products: [
+    .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
     .library(name: "WidgetKit", targets: ["WidgetKit"]),
     .library(name: "UIKit", targets: ["UIKit"]),
@@ -89,6 +94,11 @@ let package = Package(
     .executable(name: "trial-extension", targets: ["TrialExtension"]),
     .executable(name: "trial-handlers", targets: ["TrialHandlers"]),
     .executable(name: "trial-traps", targets: ["TrialTraps"]),
+    .executable(name: "trial-views", targets: ["TrialViews"]),
+    .executable(name: "trial-widgets", targets: ["TrialWidgets"]),
+    .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
+    .executable(name: "trial-day", targets: ["TrialDay"]),
+    .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -105,40 +115,58 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
     // Bus: the wire and everything that is said on it.
     .systemLibrary(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
+    .target(name: "CClock", path: "Sources/Bus/CClock"),
     .target(name: "CProcess", path: "Sources/Bus/CProcess"),
     .target(name: "CChecksum", path: "Sources/Bus/CChecksum"),
     room("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     room("Archive", in: "Bus"),
-    room("Conversations", in: "Bus", ["Archive"]),
+    room("Conversations", in: "Bus", ["Archive", "CClock"]),
     room("Journal", in: "Bus", ["CChecksum", "Conversations"]),
     room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
 
     // Authoring: what an author's code sees. No server stack below this line of the manifest.
-    room("AuthoredProcess", in: "Authoring", ["CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
-    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "MessageBus"]),
+    room(
+      "AuthoredProcess", in: "Authoring",
+      ["Archive", "CDeviceClock", "CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
+    room("Localization", in: "Authoring"),
+    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "Localization", "MessageBus"]),
+    .target(name: "CDeviceClock", dependencies: ["CClock"], path: "Sources/Authoring/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/Authoring/CLazyCurl"),
     room(
       "ForegroundURLSession", in: "Authoring",
       ["AuthoredProcess", "BackgroundURLSession", "CLazyCurl", "Conversations", "MessageBus"]),
     room(
+      "AppIntents", in: "Authoring",
+      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
+    room(
       "UIKit", in: "Authoring",
-      ["AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus"]),
-    room("SwiftUI", in: "Authoring", ["Archive", "BackgroundURLSession", "Conversations", "UIKit"]),
+      [
+        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession",
+        "MessageBus",
+      ]),
+    room(
+      "SwiftUI", in: "Authoring",
+      ["AppIntents", "Archive", "BackgroundURLSession", "Conversations", "PreviewsMacros", "UIKit"]),
+    .macro(
+      name: "PreviewsMacros", dependencies: [syntax, syntaxMacros, syntaxPlugin],
+      path: "Sources/Authoring/PreviewsMacros",
+      swiftSettings: house),
     room(
       "WidgetKit", in: "Authoring",
       [
-        "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
-        "SwiftUI",
+        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession",
+        "MessageBus", "PreviewsMacros", "SwiftUI",
       ]),
 
     // Device: the rooms of the host system. No room imports another.
-    room("Timekeeping", in: "Device"),
+    room("Timekeeping", in: "Device", ["CClock"]),
     room("Launching", in: "Device", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room(
       "Transfers", in: "Device",
@@ -146,13 +174,15 @@ let package = Package(
         "Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
-    room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", crypto, grdb]),
+    room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
     room(
-      "Cluster", in: "Processes", ["CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+      "Cluster", in: "Processes",
+      ["Archive", "CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
     room(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
@@ -164,9 +194,8 @@ let package = Package(
     room(
       "HostSystem", in: "Processes",
       [
-        "Cluster", "Conversations", "Launching", "MessageBus", "Timekeeping", "Timelines", "Transfers", arguments, grdb,
-        lifecycle,
-        logging,
+        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Timekeeping", "Timelines",
+        "Transfers", arguments, grdb, lifecycle, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     room(
@@ -185,6 +214,11 @@ let package = Package(
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialViews", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialWidgets", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -197,27 +231,37 @@ let package = Package(
     tests(
       "AuthoringTests",
       [
-        "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus", "SwiftUI", "UIKit",
-        "WidgetKit",
+        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "Localization",
+        "MessageBus",
+        "SwiftUI", "UIKit", "WidgetKit",
       ]),
-    tests("TimekeepingTests", ["Timekeeping"]),
+    tests("ArchiveTests", ["Archive"]),
+    tests("TimekeepingTests", ["CClock", "Timekeeping"]),
     tests(
       "ForegroundURLSessionTests",
       [
         "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
         "WidgetLabTesting",
       ]),
-    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", grdb]),
+    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
     tests(
       "TransfersTests",
-      ["Conversations", "MessageBus", "Timekeeping", "Transfers", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL]),
-    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", grdb]),
-    tests("HostSystemTests", ["Cluster", "Conversations", "HostSystem", "MessageBus", "Transfers", grdb]),
+      [
+        "Conversations", "MessageBus", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix,
+        nioSSL,
+      ]),
+    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
+    tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
+    tests(
+      "HostSystemTests",
+      [
+        "Archive", "Cluster", "Conversations", "Gallery", "HostSystem", "MessageBus", "Timelines", "Transfers", grdb,
+      ]),
     tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
-    tests("ClusterTests", ["Cluster", "Conversations", logging]),
+    tests("ClusterTests", ["Archive", "Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
     tests("HouseTests", []),
-    tests("LiveTests", ["Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
+    tests("LiveTests", ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import Archive
 import Conversations
 import Foundation
 import MessageBus
@@ -42,7 +43,7 @@ struct Stage {
   }
 
   func announce() async throws {
-    try await process.announce(widgetKinds: ["Trial"]) { Issue.record("the life is over: \($0)") }
+    try await process.announce(widgets: [WidgetDeclaration(kind: "Trial")]) { Issue.record("the life is over: \($0)") }
   }
 
   /// A session of this process.

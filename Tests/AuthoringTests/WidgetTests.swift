@@ -13,10 +13,10 @@ import Testing
 @Suite struct `An extension's widgets` {
   @Test @MainActor func `are described by their modifiers, in a bundle one after the other`() {
     let descriptions = Trio().body.descriptions
-    #expect(descriptions.map(\.kind) == ["Static", "Literal", "Plain"])
-    #expect(descriptions.map(\.displayName) == ["from a string", "from a key", "from a text"])
-    #expect(descriptions.map(\.description) == ["3 words", nil, nil])
-    #expect(descriptions.map(\.families) == [[.systemSmall, .accessoryInline], nil, nil])
+    #expect(descriptions.map(\.declaration?.kind) == ["Static", "Literal", "Plain"])
+    #expect(descriptions.map(\.declaration?.displayName) == ["from a string", "from a key", "from a text"])
+    #expect(descriptions.map(\.declaration?.description) == ["3 words", nil, nil])
+    #expect(descriptions.map(\.declaration?.families) == [[.systemSmall, .accessoryInline], nil, nil])
     #expect(
       descriptions.map { $0.handlers.map { ["a", "b"].map($0.matches) } } == [
         [[true, false]], [[true, true]], [[false, true], [true, true]],
@@ -26,7 +26,7 @@ import Testing
   @Test func `give a timeline with archived views`() async throws {
     let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let reply = try await stage.host.connection.request(
-      RequestTimeline(widgetKind: "One", family: .systemMedium, displayWidth: 338, displayHeight: 158), to: Stage.widget
+      question("One", .systemMedium, 338, 158), to: Stage.widget
     )
     #expect(reply.entries.map { $0.date.timeIntervalSince1970 } == [10, 20])
     #expect(
@@ -39,7 +39,7 @@ import Testing
   @Test func `give a snapshot for the gallery`() async throws {
     let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let reply = try await stage.host.connection.request(
-      RequestTimeline(.snapshot, widgetKind: "One", family: .systemSmall, displayWidth: 155, displayHeight: 155),
+      question("One", .systemSmall, 155, 155, .snapshot),
       to: Stage.widget)
     #expect(reply.entries.map(\.view.lines) == [["systemSmall", "155 points", "5"]])
     #expect(reply.policy == .never)
@@ -48,7 +48,7 @@ import Testing
   @Test func `give the first of two timelines`() async throws {
     let stage = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
     let reply = try await stage.host.connection.request(
-      RequestTimeline(widgetKind: "One", family: .systemSmall, displayWidth: 1, displayHeight: 1), to: Stage.widget)
+      question("One", .systemSmall, 1, 1), to: Stage.widget)
     #expect(reply.entries.count == 2)
   }
 
@@ -56,7 +56,7 @@ import Testing
     let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let error = await #expect(throws: BusError.self) {
       _ = try await stage.host.connection.request(
-        RequestTimeline(widgetKind: "Two", family: .systemSmall, displayWidth: 1, displayHeight: 1), to: Stage.widget)
+        question("Two", .systemSmall, 1, 1), to: Stage.widget)
     }
     #expect(error?.code == .unknownWidgetKind)
   }
@@ -80,6 +80,15 @@ import Testing
     try await stage.announce()
     return stage
   }
+}
+
+private func question(
+  _ kind: String, _ family: WidgetFamilyName, _ width: Double, _ height: Double,
+  _ purpose: RequestTimeline.Purpose = .timeline
+) -> RequestTimeline {
+  RequestTimeline(
+    purpose, widgetKind: kind, because: .operator,
+    environment: WidgetEnvironment(family: family, width: width, height: height, isPreview: purpose == .snapshot))
 }
 
 private struct Entry: TimelineEntry {

@@ -1,3 +1,4 @@
+import Archive
 import Conversations
 import Foundation
 import Testing
@@ -24,6 +25,7 @@ struct ConfigurationTests {
   @Test func `what is left out has its default`() throws {
     let configuration = try ClusterConfiguration(yaml: "device: {name: pad}")
     #expect(configuration.provider == nil)
+    #expect(configuration.device.environment == ["LANG": "en_US.UTF-8", "SIMULATOR_RUNTIME_VERSION": "18.0"])
     #expect(configuration.settings == ClusterConfiguration.Settings())
     #expect(configuration.bus == BusLimits())
     #expect(configuration.products.isEmpty)
@@ -56,6 +58,70 @@ struct ConfigurationTests {
       settings.firstCompletionCounts, settings.forceQuitCancelsExtensions,
     ]
     #expect(no.allSatisfy { !$0 })
+    #expect(!settings.developerMode && settings.budget == nil)
+    let pauses: [Duration] = [
+      settings.timelineBackoffFirst, settings.timelineBackoffMax, settings.oneEntryPause, settings.policyFloor,
+    ]
+    #expect(pauses == [60, 3600, 900, 60].map { .seconds($0) })
+    let limits: [Int] = [
+      settings.retriesAfterDeath, settings.archiveLimit, settings.archiveDepth, settings.entryLimit,
+    ]
+    #expect(limits == [1, 4096, 240, 400] as [Int])
+    #expect(settings.imageAreaLimit == 2_121_055.2)
+    let gallery = settings.gallery
+    #expect(gallery.placesEachKind && gallery.defaultFamiliesIncludeAccessory && gallery.hidesSensitiveContent)
+    #expect(gallery.contentMargin == 16)
+    #expect(gallery.homeScreenRenderingMode == .fullColor && gallery.standByRenderingMode == .fullColor)
+  }
+
+  @Test(arguments: [
+    ("model: iPad Pro 11-inch", "iPadOS", true, 18), ("platform: iPadOS", "iPadOS", true, 18),
+    ("model: iPhone 8, version: \"16.7\"", "iOS", false, 16), ("model: iPad, platform: iOS", "iPadOS", true, 18),
+  ])
+  func `a device has the screen of its model and the system of its platform`(
+    line: String, platform: String, isPad: Bool, version: Int
+  ) throws {
+    let device = try ClusterConfiguration(yaml: "device: { name: phone, \(line) }").device
+    #expect(device.platform == platform)
+    #expect(device.isPad == isPad)
+    #expect(device.majorVersion == version)
+  }
+
+  @Test(arguments: [
+    ("model: iPhone 3G", "iPhone 16 Pro"), ("model: iPhone 16, platform: iPadOS", "iOS"),
+    ("platform: watchOS", "iOS"), ("version: \"13.0\"", "14.0"), ("version: new", "14.0"),
+  ])
+  func `a device that cannot be is refused with those that can`(line: String, advice: String) {
+    #expect {
+      _ = try ClusterConfiguration(yaml: "device: { name: phone, \(line) }")
+    } throws: {
+      "\($0)".contains(advice)
+    }
+  }
+
+  @Test(arguments: [
+    "homeScreenRenderingMode: vibrant", "standByRenderingMode: accented", "contentMargin: 101", "contentMargin: -1",
+  ])
+  func `a setting of the gallery that cannot be is refused`(line: String) {
+    #expect(throws: ClusterError.self) {
+      try ClusterConfiguration(yaml: "device: {name: phone}\nsettings: {\(line)}")
+    }
+  }
+
+  @Test func `an extension has a data protection class, and an app has none`() throws {
+    func configuration(_ what: String, _ value: String) throws -> ClusterConfiguration {
+      try ClusterConfiguration(
+        yaml: "device: {name: phone}\n\(what): [{ bundle: a.b, executable: c, dataProtection: \(value) }]")
+    }
+    #expect(try configuration("extensions", "complete").extensions.first?.dataProtection == .complete)
+    #expect(throws: ClusterError.self) { try configuration("extensions", "some") }
+    #expect(throws: ClusterError.self) { try configuration("apps", "complete") }
+  }
+
+  @Test func `the policy of the budget is a file beside the configuration`() throws {
+    let yaml = "device: {name: iphone}\nsettings: {budget: budgets/forty.yaml}"
+    let configuration = try ClusterConfiguration(yaml: yaml, file: "/project/widgetlab.yaml")
+    #expect(configuration.settings.budget == "/project/budgets/forty.yaml")
   }
 
   @Test func `agents and settings are taken from the file`() throws {
@@ -152,11 +218,21 @@ struct ConfigurationTests {
     ("device: {name: a}\nsettings: {inlineRedirectLimit: -1}", "settings.inlineRedirectLimit: is 0 or more"),
     ("device: {name: a}\nsettings: {limiterFirst: 2, limiterMax: 1}", "settings.limiterMax: is shorter than"),
     ("device: {name: a}\nsettings: {resumeAfter: 61}", "settings.resumeAfterMax: is shorter than resumeAfter"),
+    ("device: {name: a}\nsettings: {timelineBackoffMax: 1}", "settings.timelineBackoffMax: is shorter than"),
+    ("device: {name: a}\nsettings: {retriesAfterDeath: -1}", "settings.retriesAfterDeath: is 0 or more"),
+    ("device: {name: a}\nsettings: {policyFloor: 0}", "settings.policyFloor: is at least 1 s"),
+    ("device: {name: a}\nsettings: {oneEntryPause: 0}", "settings.oneEntryPause: is at least 1 s"),
+    ("device: {name: a}\nsettings: {archiveLimit: 0}", "settings.archiveLimit: is a number of KiB"),
+    ("device: {name: a}\nsettings: {archiveDepth: 241}", "settings.archiveDepth: is 1 to 240"),
+    ("device: {name: a}\nsettings: {imageAreaLimit: x}", "settings.imageAreaLimit: a number is expected"),
+    ("device: {name: a}\nsettings: {entryLimit: 0}", "settings.entryLimit: is 1 to 10000"),
     ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "true or false is expected"),
     ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
     ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),
     ("apps: []", "f.yaml:1: device: is missing"),
     ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is no device name"),
+    ("device: {name: a, locale: de/DE}", "f.yaml:1: device.locale: \"de/DE\" is no locale"),
+    ("device: {name: a, timeZone: Europe/Bern}", "f.yaml:1: device.timeZone: \"Europe/Bern\" is no time zone"),
     ("device: {name: a}\napps:\n  - bundle: x", "f.yaml:3: apps[0].executable: is missing"),
     ("device: {name: a}\napps: {bundle: x}", "f.yaml:2: apps: a list is expected"),
     ("device: {name: a}\nsettings: {extensionMemoryLimit: -1}", "f.yaml:2: settings.extensionMemoryLimit: is a number"),
@@ -189,7 +265,7 @@ struct ConfigurationTests {
     try await withInstance { instance in
       let configuration = try ClusterConfiguration(
         yaml: """
-          device: {name: a}
+          device: {name: a, locale: de-CH, timeZone: Europe/Zurich, version: "17.2"}
           apps:
             - bundle: x
               executable: y
@@ -202,7 +278,11 @@ struct ConfigurationTests {
       #expect(early?.code == .expansion)
       try ProviderAnnouncement(url: "http://127.0.0.1:9", pid: 1).write(in: instance)
       let expanded = try configuration.environment(of: app, in: instance, environment: ["A": "1"])
-      #expect(expanded == ["URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}"])
+      #expect(
+        expanded == [
+          "URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}", "LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich",
+          "SIMULATOR_RUNTIME_VERSION": "17.2",
+        ])
       let missing = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: [:])
       }

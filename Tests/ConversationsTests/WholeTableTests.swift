@@ -68,6 +68,22 @@ private let everything = """
   request snapshot.take      operator > host
   notice  timeline.stored    host > journal
   notice  timeline.failed    host > journal
+  notice  timeline.shown     host > journal
+  notice  budget.decided     host > journal
+  request budget.list        operator > host
+  notice  fault.noticed      app extension > journal
+  request gallery.list       operator > host
+  request placement.add      operator > host
+  request placement.edit     operator > host
+  request placement.remove   operator > host
+  notice  placement.changed  host > journal
+  request placement.list     app extension > host
+  request screen.show        operator > host
+  request screen.change      operator > host
+  notice  screen.changed     host > journal
+  request widget.tap         operator > host
+  request intent.perform     host > app extension
+  event   app.open-from-widget host > app
   """
 
 /// One line of it.

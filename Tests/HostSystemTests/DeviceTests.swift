@@ -62,7 +62,7 @@ private final class Scene: Sendable {
     connection.onNotice(NetworkChanged.self) { notice, _ in continuation.yield(notice.state) }
     _ = try await connection.start()
     _ = try await connection.request(
-      ProcessReady(pid: 7, executable: "app", widgetKinds: []), to: HostSystemTests.host, whenUnreachable: .wait)
+      ProcessReady(pid: 7, executable: "app", widgets: []), to: HostSystemTests.host, whenUnreachable: .wait)
     return news
   }
 }
@@ -84,6 +84,31 @@ private final class Scene: Sendable {
     await scene.end(second)
     let changes = await scene.bus.said.filter { $0.header.kind == ClockChanged.kind }
     #expect(changes.count == 3)
+  }
+
+  @Test func `a clock that was set and has a rate has them in the next life of the host`() async throws {
+    let scene = try await Scene()
+    let first = try await scene.host()
+    try await scene.ask(SetClock(change: .hold))
+    try await scene.ask(SetClock(change: .rate(3600)))
+    let morning = Date(timeIntervalSince1970: 1_772_344_800)
+    let set = try await scene.ask(SetClock(change: .set(morning)))
+    #expect(set.now == morning && set.isHeld && set.rate == 3600)
+    await scene.end(first)
+    let second = try await scene.host()
+    let found = try await scene.ask(SetClock(change: .ask))
+    #expect(found.now == morning && found.isHeld && found.rate == 3600)
+    try await scene.ask(SetClock(change: .run))
+    #expect(try await scene.ask(SetClock(change: .ask)).isHeld == false)
+    await scene.end(second)
+  }
+
+  @Test(arguments: [SetClock.Change.rate(0), .rate(1e6), .set(.distantPast), .set(Date(timeIntervalSince1970: 1e10))])
+  func `a clock is not set to a time of another age, nor to stand by a rate`(change: SetClock.Change) async throws {
+    let scene = try await Scene()
+    let device = try await scene.host()
+    await #expect(throws: BusError.self) { try await scene.ask(SetClock(change: change)) }
+    await scene.end(device)
   }
 
   @Test func `a clock is not advanced backwards`() async throws {

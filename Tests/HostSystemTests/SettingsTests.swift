@@ -1,6 +1,8 @@
 import Cluster
 import Conversations
+import Gallery
 import Testing
+import Timelines
 import Transfers
 
 @testable import HostSystem
@@ -9,9 +11,23 @@ import Transfers
 @Suite struct `The settings of the rules that Apple does not state` {
   private typealias Settings = ClusterConfiguration.Settings
 
-  @Test func `are, where the file says nothing, those of the rooms and processes themselves`() {
+  @Test func `are, where the file says nothing, those of the rooms and processes themselves`() throws {
     #expect(TransferSettings(Settings()) == TransferSettings())
     #expect(Settings().processRules == ProcessRules())
+    #expect(TimelineSettings(Settings()) == TimelineSettings())
+    #expect(try device("").taste == WidgetDevice.Taste())
+  }
+
+  @Test(arguments: [
+    "defaultFamiliesIncludeAccessory: false", "contentMargin: 11", "homeScreenRenderingMode: accented",
+    "standByRenderingMode: vibrant", "hidesSensitiveContent: false",
+  ])
+  func `reach the gallery`(line: String) throws {
+    #expect(try device(line).taste != WidgetDevice.Taste())
+  }
+
+  private func device(_ line: String) throws -> WidgetDevice {
+    WidgetDevice(try ClusterConfiguration(yaml: "device: {name: iphone}\nsettings: {\(line)}"))
   }
 
   @Test(arguments: [
@@ -29,6 +45,15 @@ import Transfers
   @Test(arguments: ["callDeadline: 4", "inlineRedirectLimit: 19", "firstCompletionCounts: true"])
   func `reach the processes`(line: String) throws {
     #expect(try settings(line).processRules != ProcessRules())
+  }
+
+  @Test(arguments: [
+    "developerMode: true", "timelineDeadline: 29", "timelineBackoffFirst: 59", "timelineBackoffMax: 3599",
+    "retriesAfterDeath: 0", "oneEntryPause: 899", "policyFloor: 59", "archiveLimit: 4095", "archiveDepth: 239",
+    "imageAreaLimit: 2000000", "entryLimit: 399",
+  ])
+  func `reach the timelines`(line: String) throws {
+    #expect(TimelineSettings(try settings(line)) != TimelineSettings())
   }
 
   private func settings(_ line: String) throws -> Settings {

@@ -3,8 +3,9 @@ import Foundation
 /// What Package.swift says of our targets, read from its text: asking SwiftPM would take its lock in the middle of a test run.
 struct Manifest {
   struct Target {
-    /// The words of the manifest that make a target. `target` itself is for C, which the settings of `room` do not fit.
-    enum Kind: String { case room, process, tests, systemLibrary, target }
+    /// The words of the manifest that make a target. `target` itself is for C, which the settings of `room` do not fit,
+    /// and `macro` for what the compiler runs.
+    enum Kind: String { case room, process, tests, systemLibrary, target, macro }
 
     var kind: Kind
     var name: String
@@ -41,7 +42,7 @@ struct Manifest {
     upcomingFeatures = text.matches(of: /enableUpcomingFeature\("(\w+)"\)/).map { match in
       (String(match.1), Self.line(of: match.range.lowerBound, in: text))
     }
-    for match in text.matches(of: /(func )?\.?\b(room|process|tests|systemLibrary|target)\(/)
+    for match in text.matches(of: /(func )?\.?\b(room|process|tests|systemLibrary|target|macro)\(/)
     where match.1 == nil && !text[match.range.upperBound...].trimmingPrefix(/\s+/).starts(with: "name: name") {
       guard let kind = Target.Kind(rawValue: String(match.2)) else { continue }
       let line = Self.line(of: match.range.lowerBound, in: text)

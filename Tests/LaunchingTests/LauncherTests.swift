@@ -4,6 +4,7 @@ import GRDB
 import MessageBus
 import Testing
 import Timekeeping
+import ZeroMQ
 
 @testable import Launching
 
@@ -12,7 +13,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 /// A life of the host: its launcher, and what it asks of the rest.
 private struct Host {
   let launcher: Launcher
-  var intents: AsyncStream<LaunchIntent>.Iterator
+  var intents: Intents<LaunchIntent>.Iterator
 }
 
 /// A launcher with a model agent on a bus in memory, on a clock that the test advances.
@@ -59,7 +60,27 @@ private struct Scene {
   }
 }
 
+extension Launcher {
+  /// Whether its work is done on that loop's thread.
+  fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
+
+  /// Its instant comes, and before it can hear of that it hears something else.
+  fileprivate func miss(_ clock: HeldClock, by seconds: Double) {
+    clock.advance(by: seconds)
+    release(.app("iphone", "com.example.Other"), because: .foreground)
+  }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct LauncherTests {
+  @Test func `a handler of the bus has it do its work, and does not lend it the thread of the bus`() async throws {
+    let loop = Loop(name: "bus")
+    let launcher = try Launcher(
+      programs: [], database: try DatabaseQueue(), bus: InMemoryBus().connection(.host("iphone")), clock: HeldClock(),
+      suspendAfter: 1)
+    await loop.task { #expect(await !launcher.works(on: loop)) }.value
+    await loop.stop()
+  }
+
   @Test func `a process is launched, stopped when nobody wants it, and continued`() async throws {
     let scene = try await Scene()
     var host = try await scene.host()
@@ -84,6 +105,17 @@ private struct Scene {
     #expect(await host.intents.next() == .ended(widget, Life(generation: 1, pid: 1001), .exited(code: 1)))
     await scene.clock.whenSomebodySleeps(within: 1)
     scene.clock.advance(by: 1)
+    #expect(await host.intents.next() == .awake(widget, Life(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `what is due is done although something else is heard at that moment`() async throws {
+    let scene = try await Scene()
+    await scene.agent.setCrashes(1)
+    var host = try await scene.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await host.intents.next() == .ended(widget, Life(generation: 1, pid: 1001), .exited(code: 1)))
+    await scene.clock.whenSomebodySleeps(within: 1)
+    await host.launcher.miss(scene.clock, by: 1)
     #expect(await host.intents.next() == .awake(widget, Life(generation: 2, pid: 1002), woken: true))
   }
 

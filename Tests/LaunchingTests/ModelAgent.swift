@@ -81,7 +81,7 @@ actor ModelAgent {
         child.onEvent(AppActivation.self) { [weak self] _, _ in await self?.heard(request.address) }
         _ = try await child.start()
         _ = try await child.request(
-          ProcessReady(pid: pid, executable: request.executable, widgetKinds: []), to: host, whenUnreachable: .wait)
+          ProcessReady(pid: pid, executable: request.executable, widgets: []), to: host, whenUnreachable: .wait)
       }
     }
     return SpawnProcess.Reply(generation: life.generation, pid: pid)

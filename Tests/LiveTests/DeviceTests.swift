@@ -95,13 +95,14 @@ import WidgetLabTesting
       // What came before the update would have been handed over below the old path.
       try await trial.cluster.run("network", "off")
       try await trial.cluster.run("update")
+      let updated = try await trial.journal.all().last?.sequence ?? 0
       try await trial.cluster.run("network", "on")
       let new = try [Trial.app, Trial.widgetExtension].map { try container(of: $0, trial) }
       #expect(Set(old).isDisjoint(with: new))
       #expect(FileManager.default.fileExists(atPath: new[1] + "/Documents/note"))
       try await trial.expectWholeStory(newLife: true)
-      let copies = try await trial.journal.all().compactMap { $0.reading(SessionEvents.self) }
-        .flatMap(\.outcomes).compactMap(\.file)
+      let copies = try await trial.journal.all().filter { $0.sequence > updated }
+        .compactMap { $0.reading(SessionEvents.self) }.flatMap(\.outcomes).compactMap(\.file)
       #expect(!copies.isEmpty && copies.allSatisfy { copy in new.contains { copy.hasPrefix($0) } })
     }
   }

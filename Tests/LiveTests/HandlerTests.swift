@@ -242,6 +242,7 @@ private struct HandlersTrial {
       provider:
         executable: provider-server
       settings:
+        developerMode: true
         suspendAfter: \(suspendAfter)
       """
     let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1

@@ -57,6 +57,7 @@ struct TrapTrial: Sendable {
           extensions:
           \(extensions.joined(separator: "\n"))
           settings:
+            developerMode: true
           \((["suspendAfter: \(suspendAfter)"] + settings).map { "  \($0)" }.joined(separator: "\n"))
           """
         do {
@@ -145,7 +146,7 @@ struct TrapTrial: Sendable {
 struct TrapAuthor: Sendable {
   let owner: Address
   private let cluster: LabCluster
-  private var journal: LabJournal { cluster.journal }
+  var journal: LabJournal { cluster.journal }
 
   init(_ owner: Address, _ cluster: LabCluster) {
     self.owner = owner

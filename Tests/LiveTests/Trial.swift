@@ -61,8 +61,10 @@ struct Trial: Sendable {
     provider:
       executable: provider-server
     settings:
+      developerMode: true
       suspendAfter: \(suspendAfter)
       completionDeadline: 30
+      advancePatience: 1
     """
   }
 

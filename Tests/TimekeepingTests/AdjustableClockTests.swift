@@ -1,4 +1,6 @@
+import CClock
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -16,7 +18,7 @@ private final class Record<Entry: Sendable>: Sendable {
 private struct Refusal: Error {}
 
 @Suite(.timeLimit(.minutes(1))) struct `the device's clock` {
-  private func held(_ record: Record<AdjustableClock.Setting> = Record()) -> AdjustableClock {
+  private func held(_ record: Record<ClockSetting> = Record()) -> AdjustableClock {
     AdjustableClock(.held(origin), machine: { origin }, save: { record.add($0) })
   }
 
@@ -34,7 +36,7 @@ private struct Refusal: Error {}
     let before = Date()
     let now = clock.now.timeIntervalSince(before)
     #expect((86_400...86_400.5).contains(now))
-    #expect(clock.offset == 86_400 && !clock.isHeld)
+    #expect(clock.offset == 86_400 && !clock.setting.isHeld)
     try await clock.sleep(until: clock.now + 0.01)
     #expect(Date().timeIntervalSince(before) >= 0.01)
   }
@@ -45,7 +47,7 @@ private struct Refusal: Error {}
     try clock.hold()
     machine.withLock { $0 += 100 }
     #expect(clock.now == origin + 10)
-    #expect(clock.isHeld && clock.offset == -90)
+    #expect(clock.setting.isHeld && clock.offset == -90)
     try clock.run()
     machine.withLock { $0 += 5 }
     #expect(clock.now == origin + 15)
@@ -100,12 +102,12 @@ private struct Refusal: Error {}
   }
 
   @Test func `has each setting saved before anybody sees it`() async throws {
-    let saved = Record<AdjustableClock.Setting>()
+    let saved = Record<ClockSetting>()
     let clock = held(saved)
-    let task = await sleeper(clock, until: 5) { #expect(saved.all == [.held(origin + 5)]) }
+    let task = await sleeper(clock, until: 5) { #expect(saved.all.map(\.origin) == [origin + 5]) }
     try await clock.advance(by: 6)
     try await task.value
-    #expect(saved.all == [.held(origin + 5), .held(origin + 6)])
+    #expect(saved.all.map(\.origin) == [origin + 5, origin + 6])
     let next = AdjustableClock(try #require(saved.all.last))
     #expect(next.now == clock.now)
   }
@@ -138,5 +140,179 @@ private struct Refusal: Error {}
     machine.withLock { $0 += 3600 }
     try clock.reset()
     try await task.value
+  }
+
+  // MARK: Origin and rate
+
+  @Test func `goes at a rate from where it is, held or not, and by the machine's again when it is reset`() throws {
+    let machine = Mutex(origin)
+    let clock = AdjustableClock(.running(ahead: 0), machine: { machine.withLock { $0 } })
+    try clock.set(rate: 3600)
+    machine.withLock { $0 += 2 }
+    #expect(clock.now == origin + 7200 && clock.offset == 7198)
+    try clock.hold()
+    machine.withLock { $0 += 10 }
+    #expect(clock.now == origin + 7200)
+    try clock.set(rate: 10)
+    try clock.run()
+    machine.withLock { $0 += 1 }
+    #expect(clock.now == origin + 7210 && clock.setting.rate == 10)
+    try clock.reset()
+    #expect(clock.offset == 0 && clock.setting.rate == 1)
+  }
+
+  @Test func `wakes at a rate as much sooner`() async throws {
+    let clock = AdjustableClock(.running(ahead: 0))
+    try clock.set(rate: 100_000)
+    let begun = ContinuousClock.now
+    try await clock.sleep(until: clock.now + 3600)
+    let spent = ContinuousClock.now - begun
+    #expect((.milliseconds(36)...(.seconds(10))).contains(spent))
+  }
+
+  @Test func `is set forward, which wakes whoever slept until then, and back, which wakes nobody`() async throws {
+    let clock = held()
+    let record = Record<Double>()
+    let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
+    let tasks = [await sleeper(clock, until: 20, note), await sleeper(clock, until: 10, note)]
+    try clock.set(to: origin - 3600)
+    #expect(clock.now == origin - 3600 && clock.setting.isHeld)
+    try clock.set(to: origin + 60)
+    for task in tasks { try await task.value }
+    #expect(record.all == [60, 60])
+  }
+
+  @Test func `goes on at its rate from what it is set to`() throws {
+    let machine = Mutex(origin)
+    let clock = AdjustableClock(.running(ahead: 0), machine: { machine.withLock { $0 } })
+    try clock.set(rate: 60)
+    try clock.set(to: origin + 1_000_000)
+    machine.withLock { $0 += 1 }
+    #expect(clock.now == origin + 1_000_060)
+  }
+
+  @Test func `is advanced while it goes at a rate`() async throws {
+    let clock = AdjustableClock(.running(ahead: 0), machine: { origin })
+    try clock.set(rate: 5)
+    let record = Record<Double>()
+    let task = await sleeper(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
+    try await clock.advance(by: 7200)
+    try await task.value
+    #expect(record.all == [3600])
+    #expect(clock.now == origin + 7200)
+  }
+
+  // MARK: What is under way
+
+  @Test func `is not advanced while something is under way that outlasts the work that began it`() async throws {
+    let clock = held()
+    let (works, handed) = AsyncStream.makeStream(of: ClockWork.self)
+    let record = Record<Double>()
+    let first = await sleeper(clock, until: 1) { handed.yield(clock.beginWork()) }
+    let second = await sleeper(clock, until: 2) { record.add(2) }
+    let advance = Task { try await clock.advance(by: 60) }
+    let work = try #require(await works.first { _ in true })
+    try await first.value
+    #expect(clock.now == origin + 1 && record.all.isEmpty)
+    record.add(1)
+    clock.endWork(work)
+    clock.endWork(work)
+    try await advance.value
+    try await second.value
+    #expect(record.all == [1, 2] && clock.now == origin + 60)
+  }
+
+  @Test func `does what an alarm is set for, as soon as it is set, unless it is cancelled`() async throws {
+    let clock = held()
+    let record = Record<Double>()
+    let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
+    _ = clock.alarm(at: origin + 10) {
+      for _ in 0..<100 { await Task.yield() }
+      note()
+      _ = clock.alarm(at: origin + 20) { note() }
+    }
+    clock.alarm(at: origin + 15) { note() }.cancel()
+    try await clock.advance(by: 60)
+    #expect(record.all == [10, 20])
+    _ = clock.alarm(at: origin) { note() }
+    try await clock.advance(by: 0)
+    #expect(record.all == [10, 20, 60])
+  }
+
+  @Test func `is not advanced before who reads a room's intents has done what it was given`() async throws {
+    let clock = held()
+    let intents = Intents<Int>(clock)
+    intents.yield(1)
+    intents.yield(2)
+    intents.finish()
+    let record = Record<Int>()
+    let sleeping = await sleeper(clock, until: 1) { record.add(3) }
+    let advance = Task { try await clock.advance(by: 60) }
+    for await intent in intents {
+      for _ in 0..<100 { await Task.yield() }
+      record.add(intent)
+    }
+    try await advance.value
+    try await sleeping.value
+    #expect(record.all == [1, 2, 3])
+  }
+
+  @Test(arguments: [0.01, 600])
+  func `does not wait longer than its patience for what does not end`(patience: Double) async throws {
+    let clock = AdjustableClock(.held(origin), patience: .seconds(patience), machine: { origin })
+    let work = clock.beginWork()
+    let deadline = await sleeper(clock, until: 30) { clock.endWork(work) }
+    let advance = Task { try await clock.advance(by: 60) }
+    if patience > 1 {
+      for _ in 0..<100 { await Task.yield() }
+      #expect(clock.now == origin)
+      clock.endWork(work)
+    }
+    try await advance.value
+    try await deadline.value
+    #expect(clock.now == origin + 60)
+  }
+
+  // MARK: What others see
+
+  @Test func `is read from what a life of the host wrote that knew no rate`() throws {
+    func setting(_ text: String) throws -> ClockSetting {
+      let decoder = JSONDecoder()
+      decoder.dateDecodingStrategy = .secondsSince1970
+      return try decoder.decode(ClockSetting.self, from: Data(text.utf8))
+    }
+    #expect(try setting(#"{"running":{"ahead":86400}}"#) == .running(ahead: 86_400))
+    #expect(try setting(#"{"held":{"_0":1000000000}}"#) == .held(origin))
+    let clock = AdjustableClock(.held(origin))
+    try clock.set(rate: 60)
+    let data = try JSONEncoder().encode(clock.setting)
+    #expect(try JSONDecoder().decode(ClockSetting.self, from: data) == clock.setting)
+  }
+
+  @Test func `is shown to other processes on a page, to the last bit, which outlives the host`() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/clock-\(UUID().uuidString)"
+    defer { unlink(path) }
+    let file = { open(path, O_RDONLY) }
+    let page = try ClockPage(path: path)
+    let reader = try #require(mmap(nil, Int(clock_page_size), PROT_READ, MAP_SHARED, file(), 0))
+    defer { munmap(reader, Int(clock_page_size)) }
+    let unset = machine_time()
+    #expect((unset...unset + 1_000_000_000).contains(clock_page_now(reader)))
+    let clock = AdjustableClock(.held(origin + 0.123_456_7), show: { page.show($0) })
+    #expect(clock_page_now(reader) == clock.now.nanoseconds)
+    try clock.set(to: Date(timeIntervalSinceReferenceDate: 762_000_000.1))
+    let seen = clock_page_now(reader)
+    let seconds = seen / 1_000_000_000
+    let date = Date(
+      timeIntervalSinceReferenceDate: Double(seconds) - Date.timeIntervalBetween1970AndReferenceDate
+        + 1e-9 * Double(seen % 1_000_000_000))
+    #expect(date == clock.now)
+    try clock.set(rate: 1000)
+    try clock.run()
+    let next = try ClockPage(path: path)
+    let (before, shown, after) = (clock.now.nanoseconds, clock_page_now(reader), clock.now.nanoseconds)
+    #expect((before - 1_000_000...after + 1_000_000).contains(shown))
+    next.show(.held(origin))
+    #expect(clock_page_now(reader) == origin.nanoseconds)
   }
 }

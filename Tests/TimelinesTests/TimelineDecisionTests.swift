@@ -1,169 +1,215 @@
+import Archive
 import Conversations
 import Foundation
 import Testing
+import Timekeeping
 
 @testable import Timelines
 
-private let app = Address.app("iphone", "com.example.Coffee")
-private let widget = Address.widgetExtension("iphone", "com.example.Coffee.Widget")
-private let other = Address.widgetExtension("iphone", "org.other.Widget")
-private let person = Address.operator("1")
-
-private func want(_ address: Address) -> TimelineDecision.Answer {
-  .intent(.wantAwake(address, because: "timeline"))
-}
-private func release(_ address: Address) -> TimelineDecision.Answer {
-  .intent(.release(address, because: "timeline"))
-}
-private func question(_ kind: String, _ serial: Int = 1) -> TimelineDecision.Question {
-  TimelineDecision.Question(purpose: .timeline, address: widget, kind: kind, serial: serial)
-}
-private func snapshot(_ kind: String, _ serial: Int, of address: Address = widget) -> TimelineDecision.Question {
-  TimelineDecision.Question(purpose: .snapshot, address: address, kind: kind, serial: serial)
-}
-
-private struct Bench {
-  var decision = TimelineDecision(extensions: [widget, other])
-
-  mutating func take(_ event: TimelineDecision.Event) -> [TimelineDecision.Answer] { decision.take(event) }
-  mutating func reload(_ source: Address, _ kind: String?) -> [TimelineDecision.Answer] {
-    take(.reload(from: source, kind: kind, cause: nil, correlation: nil))
+@Suite struct `who is asked for a timeline` {
+  @Test func `a placement is asked for its placeholder once, then for its timeline`() {
+    var bench = Bench()
+    bench.knows(["Coffee"])
+    #expect(bench.place(1) == ["free 1 of 1: added, added", "want widget"])
+    #expect(bench.take(.awake(widget)) == ["ask 1 Coffee placeholder"])
+    let words = bench.giveAll()
+    #expect(words == ["ask 1 Coffee timeline", "shown 1: 0.0", "release widget"])
+    bench.reload()
+    #expect(bench.take(.awake(widget)) == ["ask 1 Coffee timeline"])
   }
-}
 
-@Suite struct TimelineDecisionTests {
   @Test func `an extension asks for its own timelines, an app for those of its extensions, a person for all`() {
     var bench = Bench()
-    #expect(bench.reload(widget, "Coffee") == [want(widget)])
-    #expect(bench.reload(app, "Coffee") == [want(widget)])
-    #expect(bench.reload(person, nil) == [want(widget), want(other)])
-  }
-
-  @Test func `a kind that is known launches only the extension that has it`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    #expect(bench.reload(person, "Coffee") == [want(widget)])
-  }
-
-  @Test func `a reload that is asked for twice is one question`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    _ = bench.reload(widget, "Coffee")
-    _ = bench.reload(widget, "Coffee")
-    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee", 2))])
-    #expect(bench.take(.awake(widget)) == [])
-    #expect(bench.take(.answered(question("Coffee", 2))) == [release(widget)])
-    #expect(bench.take(.awake(widget)) == [])
-  }
-
-  @Test func `a reload that comes while the extension is asked is asked again`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    _ = bench.reload(widget, "Coffee")
-    _ = bench.take(.awake(widget))
-    _ = bench.reload(widget, "Coffee")
-    #expect(bench.take(.answered(question("Coffee", 1))) == [.ask(question("Coffee", 2))])
-  }
-
-  @Test func `a snapshot is asked for after the timelines that are owed`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
-    #expect(bench.take(.snapshot(kind: "Tea", serial: 7)) == [want(widget)])
-    _ = bench.reload(widget, "Coffee")
-    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
-    #expect(bench.take(.answered(question("Coffee"))) == [.ask(snapshot("Tea", 7))])
-    #expect(bench.take(.answered(snapshot("Tea", 7))) == [release(widget)])
-  }
-
-  @Test func `a snapshot that takes too long halts the extension, and one whose extension dies is not asked for again`()
-  {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    _ = bench.take(.snapshot(kind: "Coffee", serial: 1))
-    _ = bench.take(.awake(widget))
-    let reason = "no snapshot within 30 s: the extension is halted half-way, and the last timeline stays"
+    #expect(bench.reload(widget) == ["want widget"])
+    #expect(bench.reload(app) == ["want widget"])
+    #expect(bench.reload(person, nil) == ["want widget", "want other"])
     #expect(
-      bench.take(.overran(snapshot("Coffee", 1), limit: 30)) == [
-        .stopAsking(widget), .noSnapshot(serial: 1, reason: reason), .intent(.halt(widget, because: "timeline")),
-      ])
-    _ = bench.take(.snapshot(kind: "Coffee", serial: 2))
-    _ = bench.take(.awake(widget))
+      bench.reload(.app("iphone", "com.none"), nil) == ["failed all: no widget extension belongs to app/com.none"])
+  }
+
+  @Test func `a kind that is placed launches only the extension that has it`() {
+    var bench = Bench.placed()
+    #expect(bench.reload() == ["free 2 of 1: operator, operator", "want widget"])
+  }
+
+  @Test func `what was asked before the kinds were known is owed when they are, with the placing as one reload`() {
+    var bench = Bench()
+    #expect(bench.reload() == ["want widget", "want other"])
+    bench.knows(["Coffee"])
+    bench.place(1)
     #expect(
-      bench.take(.lifeEnded(widget)) == [
-        .stopAsking(widget), .noSnapshot(serial: 2, reason: "the extension died while it was asked"), release(widget),
+      bench.take(.awake(widget)) == [
+        "merged 1 of 1: added, newer-reload", "free 2 of 1: operator, paid-before", "want widget",
+        "ask 1 Coffee placeholder",
       ])
-  }
-
-  @Test func `a kind that nobody is known to have is looked for in all that never ran`() {
-    var bench = Bench()
-    #expect(bench.take(.snapshot(kind: "Coffee", serial: 1)) == [want(widget), want(other)])
-    _ = bench.take(.learned(widget, kinds: ["Tea"]))
-    #expect(bench.take(.awake(widget)) == [release(widget)])
-    _ = bench.take(.learned(other, kinds: ["Coffee"]))
-    #expect(bench.take(.awake(other)) == [.ask(snapshot("Coffee", 1, of: other))])
-    let reason = "no widget is of kind Water; there are: Coffee, Tea"
-    #expect(bench.take(.snapshot(kind: "Water", serial: 2)) == [.noSnapshot(serial: 2, reason: reason)])
-  }
-
-  @Test func `all kinds are asked for one after the other`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
-    _ = bench.reload(widget, nil)
-    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
-    #expect(bench.take(.answered(question("Coffee"))) == [.ask(question("Tea"))])
-    #expect(bench.take(.answered(question("Tea"))) == [release(widget)])
+    bench.knows(["Tea"], other)
+    #expect(bench.take(.awake(other)) == ["release other"])
   }
 
   @Test func `a kind that nobody has fails with the kinds that there are`() {
     var bench = Bench()
-    _ = bench.reload(person, "Milk")
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    #expect(bench.take(.awake(widget)) == [release(widget)])
-    _ = bench.take(.learned(other, kinds: ["Tea"]))
-    let reason = "no widget is of kind Milk; there are: Coffee, Tea"
+    bench.reload(person, "Milk")
+    bench.knows(["Coffee"])
+    #expect(bench.take(.awake(widget)) == ["release widget"])
+    bench.knows(["Tea"], other)
     #expect(
-      bench.take(.awake(other))
-        == [.gaveUp(bundle: "org.other.Widget", kind: "Milk", reason: reason, .none), release(other)])
+      bench.take(.awake(other)) == ["failed Milk: no widget is of kind Milk; there are: Coffee, Tea", "release other"])
   }
 
-  @Test func `an extension that dies while it is asked is asked once more`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    _ = bench.reload(widget, "Coffee")
-    _ = bench.take(.awake(widget))
-    #expect(bench.take(.lifeEnded(widget)) == [.stopAsking(widget), want(widget)])
-    #expect(bench.take(.awake(widget)) == [.ask(question("Coffee"))])
-    let answers = bench.take(.lifeEnded(widget))
-    #expect(answers.first == .stopAsking(widget))
-    #expect(answers.last == release(widget))
-    #expect(answers.contains { if case .gaveUp = $0 { true } else { false } })
+  @Test func `a kind that nobody has placed is told at once`() {
+    var bench = Bench.placed()
+    bench.knows(["Coffee", "Tea"])
+    bench.knows([], other)
+    #expect(bench.reload(person, "Tea") == ["failed Tea: no widget of it is placed"])
   }
 
-  @Test func `a failure is told, and the extension is let go`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee"]))
-    _ = bench.reload(widget, "Coffee")
-    _ = bench.take(.awake(widget))
+  @Test func `several placements are asked one after the other, by their numbers`() {
+    var bench = Bench.placed()
+    bench.place(3)
+    bench.place(2)
+    let asked = bench.giveAll().filter { $0.hasPrefix("ask") && $0.hasSuffix("timeline") }
+    #expect(asked == ["ask 2 Coffee timeline", "ask 3 Coffee timeline"])
+  }
+
+  @Test func `reloads that come while one is owed are one`() {
+    var bench = Bench.placed()
+    bench.reload()
     #expect(
-      bench.take(.failed(question("Coffee"), reason: "no"))
-        == [.gaveUp(bundle: "com.example.Coffee.Widget", kind: "Coffee", reason: "no", .none), release(widget)])
+      bench.reload() == ["merged 2 of 1: operator, newer-reload", "free 3 of 1: operator, paid-before", "want widget"])
+    #expect(bench.giveAll() == ["ask 1 Coffee timeline", "shown 1: 0.0", "release widget"])
   }
 
-  @Test func `an extension that does not answer in time is halted half-way, and asked for what else it owes`() {
-    var bench = Bench()
-    _ = bench.take(.learned(widget, kinds: ["Coffee", "Tea"]))
-    _ = bench.reload(widget, nil)
-    _ = bench.take(.awake(widget))
-    func reason(_ kind: String) -> TimelineDecision.Answer {
-      let reason = "no timeline within 30 s: the extension is halted half-way, and the last timeline stays"
-      return .gaveUp(bundle: "com.example.Coffee.Widget", kind: kind, reason: reason, .none)
+  @Test func `a reload that comes while the extension is asked is asked again`() {
+    var bench = Bench.placed()
+    bench.reload()
+    bench.take(.awake(widget))
+    #expect(bench.reload() == ["free 3 of 1: operator, operator"])
+    #expect(bench.give() == ["shown 1: 0.0", "ask 1 Coffee timeline"])
+  }
+
+  @Test func `each placement has its own configuration, and is asked again when it is edited`() {
+    var bench = Bench.placed()
+    let edited = bench.placement(1, "Coffee", ["size": "large"])
+    #expect(bench.take(.edited(edited, .none)) == ["free 2 of 1: edited, edited", "want widget"])
+    #expect(bench.take(.edited(edited, .none)) == [])
+    bench.take(.awake(widget))
+    #expect(bench.decision.asking[widget]?.placement.configuration == ["size": "large"])
+  }
+
+  @Test func `nothing is kept of a placement that is removed while it is asked`() {
+    var bench = Bench.placed()
+    bench.reload()
+    bench.take(.awake(widget))
+    bench.take(.removed(1))
+    #expect(bench.give() == ["release widget"])
+    #expect(bench.decision.placements.isEmpty && bench.decision.upcoming.isEmpty)
+  }
+
+  @Test func `a kind that the extension no longer has leaves its placements alone`() {
+    var bench = Bench.placed()
+    bench.knows(["Tea"])
+    bench.reload()
+    let words = bench.take(.awake(widget))
+    #expect(words == ["failed Coffee: no widget is of kind Coffee; there are: Tea", "release widget"])
+    #expect(bench.decision.nextInstant == nil)
+  }
+
+  @Test func `a snapshot is asked for before the timelines that are owed, and of who may have the kind`() {
+    var bench = Bench.placed()
+    bench.reload()
+    bench.take(.snapshot(kind: "Coffee", family: nil, serial: 7))
+    #expect(bench.take(.awake(widget)) == ["ask 0 Coffee snapshot"])
+    #expect(bench.fail() == ["no snapshot: it failed", "ask 1 Coffee timeline"])
+    #expect(bench.give() == ["shown 1: 0.0", "release widget"])
+    #expect(bench.take(.snapshot(kind: "Tea", family: nil, serial: 8)) == ["want other"])
+    bench.knows([], other)
+    #expect(
+      bench.take(.awake(other)) == ["no snapshot: no widget is of kind Tea; there are: Coffee", "release other"])
+  }
+}
+
+@Suite struct `a reload that comes to nothing` {
+  @Test(arguments: [0, 1])
+  func `an extension that dies while it is asked is asked again at once so often as the setting says`(retries: Int) {
+    var settings = TimelineSettings()
+    settings.retriesAfterDeath = retries
+    var bench = Bench.placed(settings)
+    bench.reload()
+    for _ in 0..<retries {
+      bench.take(.awake(widget))
+      #expect(bench.take(.lifeEnded(widget)) == ["stop widget", "want widget"])
     }
-    let halt = TimelineDecision.Answer.intent(.halt(widget, because: "timeline"))
-    let answers = bench.take(.overran(question("Coffee"), limit: 30))
-    #expect(answers == [.stopAsking(widget), reason("Coffee"), halt, want(widget)])
-    #expect(bench.take(.answered(question("Coffee"))) == [])
-    #expect(bench.take(.awake(widget)) == [.ask(question("Tea"))])
-    #expect(bench.take(.overran(question("Tea"), limit: 30)) == [.stopAsking(widget), reason("Tea"), halt])
-    #expect(bench.take(.overran(question("Tea"), limit: 30)) == [])
+    bench.take(.awake(widget))
+    let words = bench.take(.lifeEnded(widget))
+    #expect(words.first == "stop widget" && words.last == "release widget")
+    #expect(words[1].hasPrefix("failed Coffee: the extension died"))
+    #expect(bench.due == 60)
+  }
+
+  @Test(arguments: [60.0, 10])
+  func `a placement whose reload failed is left alone, the longer the more often it failed`(first: Double) {
+    var settings = TimelineSettings()
+    settings.backoff = Backoff(first: first, limit: 3 * first)
+    var bench = Bench.placed(settings)
+    bench.reload()
+    for pause in [first, 2 * first, 3 * first, 3 * first] {
+      bench.take(.awake(widget))
+      #expect(bench.fail() == ["failed Coffee: it failed", "release widget"])
+      #expect(bench.due == pause)
+      #expect(bench.next() == ["free 2 of 1: operator, tried-again", "want widget"])
+    }
+    bench.giveAll()
+    #expect(bench.decision.nextInstant == nil)
+    #expect(bench.decision.placements[1]?.lastFailure == nil)
+  }
+
+  @Test func `who asks for a reload does not wait for the end of it`() {
+    for source in [person, app, widget] {
+      var bench = Bench.placed()
+      bench.take(.inFront(app: app, true))
+      bench.reload()
+      bench.take(.awake(widget))
+      bench.fail()
+      #expect(bench.reload(source).last == "want widget", "\(source)")
+    }
+  }
+
+  @Test func `the system, which changed a setting, does`() {
+    var bench = Bench.placed()
+    bench.reload()
+    bench.take(.awake(widget))
+    bench.fail()
+    bench.pass(10)
+    #expect(
+      bench.take(.systemChanged(.none)) == [
+        "merged 2 of 1: operator, newer-reload", "delayed 3 of 1: system, back-off",
+      ])
+    #expect(bench.due == 50)
+  }
+
+  @Test func `an extension that does not answer in time is halted, and asked for what else it owes`() throws {
+    var bench = Bench.placed()
+    bench.place(2)
+    bench.giveAll()
+    bench.reload()
+    bench.take(.awake(widget))
+    let question = try #require(bench.decision.asking[widget])
+    #expect(
+      bench.take(.overran(question, limit: 30)) == [
+        "stop widget",
+        "failed Coffee: no timeline within 30 s: the extension is halted half-way, and the last timeline stays",
+        "halt widget", "want widget",
+      ])
+    #expect(bench.take(.awake(widget)) == ["ask 2 Coffee timeline"])
+  }
+
+  @Test func `an extension that dies before it is asked is waited for, and the clock is not`() {
+    var bench = Bench.placed()
+    bench.reload()
+    #expect(bench.decision.isBusy)
+    #expect(bench.take(.lifeEnded(widget)) == [])
+    #expect(!bench.decision.isBusy)
+    #expect(bench.take(.awake(widget)) == ["ask 1 Coffee timeline"])
+    #expect(bench.decision.isBusy)
   }
 }

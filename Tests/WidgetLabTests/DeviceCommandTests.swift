@@ -12,10 +12,17 @@ import Testing
     #expect(try ClockCommand.parse(["run"]).change() == .run)
     #expect(try ClockCommand.parse(["advance", "1d12h"]).change() == .advance(129_600))
     #expect(try ClockCommand.parse(["reset"]).change() == .reset)
+    #expect(try ClockCommand.parse(["rate", "3600"]).change() == .rate(3600))
+    let morning = Date(timeIntervalSince1970: 1_772_344_800)
+    #expect(try ClockCommand.parse(["set", "2026-03-01T06:00:00Z"]).change() == .set(morning))
+    #expect(try ClockCommand.parse(["set", "2026-03-01T07:00:00+01:00"]).change() == .set(morning))
   }
 
-  @Test(arguments: [["advance"], ["advance", "soon"], ["hold", "5s"], ["back"], ["advance", "-5s"]])
-  func `a clock is not advanced by nothing, nor held for a while`(arguments: [String]) {
+  @Test(arguments: [
+    ["advance"], ["advance", "soon"], ["hold", "5s"], ["back"], ["advance", "-5s"], ["set"], ["set", "noon"], ["rate"],
+    ["rate", "0"], ["rate", "100001"], ["rate", "fast"], ["run", "2"],
+  ])
+  func `a clock is not advanced by nothing, nor held for a while, nor set to no time`(arguments: [String]) {
     #expect(throws: (any Error).self) { try ClockCommand.parse(arguments) }
   }
 
@@ -45,11 +52,16 @@ import Testing
   }
 
   @Test func `the clock is told in words`() {
-    func text(_ offset: Double, isHeld: Bool = false) -> String {
-      ClockState(now: Date(timeIntervalSince1970: 1_795_262_400), isHeld: isHeld, offset: offset).text
+    func text(_ offset: Double, isHeld: Bool = false, rate: Double = 1) -> String {
+      ClockState(now: Date(timeIntervalSince1970: 1_795_262_400), isHeld: isHeld, offset: offset, rate: rate).text
     }
     #expect(text(0.001) == "2026-11-21 12:00:00Z, running, as this machine's")
     #expect(text(90_000, isHeld: true) == "2026-11-21 12:00:00Z, held, 1 d 1 h ahead of this machine's")
     #expect(text(-90) == "2026-11-21 12:00:00Z, running, 1 min 30 s behind this machine's")
+    #expect(
+      text(3600, rate: 3600) == "2026-11-21 12:00:00Z, running, 3600 times as fast, 1 h ahead of this machine's")
+    #expect(text(60, rate: 0.5) == "2026-11-21 12:00:00Z, running, 0.5 times as fast, 1 min ahead of this machine's")
+    #expect(
+      ClockProgress.summary(of: 86_400, in: 12.34) == "1 d in 12.3 s of this machine's time: 7002 times as fast")
   }
 }

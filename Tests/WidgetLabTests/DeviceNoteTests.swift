@@ -30,6 +30,8 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     let clockText = "2026-11-21 12:00:00Z, held, 1 h ahead of this machine's"
     let network = NetworkState(path: .cellular, rate: 1500)
     #expect(try note(SetClock(change: .advance(86_400)), person, host) == "advance 1 d")
+    #expect(try note(SetClock(change: .set(noon)), person, host) == "set to 2026-11-21 12:00:00Z")
+    #expect(try note(SetClock(change: .rate(3600)), person, host) == "rate 3600")
     #expect(try note(of: clock, to: SetClock.self) == clockText)
     #expect(try note(ClockChanged(state: clock)) == clockText)
     #expect(try note(SetNetwork(state: network), person, host) == "cellular, 1.5 kB/s")

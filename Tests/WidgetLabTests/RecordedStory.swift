@@ -57,7 +57,7 @@ struct RecordedStory {
         .connected, Registration(address: address, generation: generation, pid: pid, isConnected: true)),
       from: .messageBus)
     try say(
-      ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgetKinds: []), from: address,
+      ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgets: []), from: address,
       generation: generation, to: cast.host)
     if isQuick { try say(started, from: cast.agent) }
   }
@@ -70,7 +70,9 @@ struct RecordedStory {
       OpenSession(identifier: Self.appSession, configuration: SessionConfiguration()), from: cast.app, to: cast.host,
       correlation: appStory)
     try say(
-      RequestTimeline(widgetKind: "Lab", family: .systemSmall, displayWidth: 1, displayHeight: 1), from: cast.host,
+      RequestTimeline(
+        widgetKind: "Lab", because: .operator, environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)
+      ), from: cast.host,
       to: cast.widgetExtension)
     try say(
       CreateTransfer(
@@ -141,7 +143,10 @@ struct RecordedStory {
     try say(
       CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation, correlation: story)
     try say(
-      TimelineStored(bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", entries: 1, text: ["95 mg"]),
+      TimelineStored(
+        bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall, because: .extension,
+        entries: 1, first: Date(timeIntervalSince1970: 0), last: Date(timeIntervalSince1970: 0), policy: .never,
+        bytes: 64, digest: "00", text: ["95 mg"]),
       from: cast.host)
     answer(SessionEvents.kind.answered(.acknowledged), from: own, generation: generation, to: cast.host)
     try say(

@@ -12,13 +12,14 @@ import tempfile
 import time
 
 import broker
+import day
 import extension
 import host
 import transfers
 from figure import table
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
-    "transfers": transfers.measure}
+    "transfers": transfers.measure, "day": day.measure}
 
 
 class Run:

@@ -58,7 +58,8 @@ class Cluster:
     """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself."""
 
     def __init__(
-            self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None):
+            self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None,
+            extension="trial-extension"):
         self.executables = executables
         self.folder = f"{scratch}/{name}"
         self.logs = f"{self.folder}/logs"
@@ -67,7 +68,7 @@ class Cluster:
         self.config = f"{self.folder}/widgetlab.yaml"
         lines = [
             f"device:\n  name: {DEVICE}", f"appGroups:\n  - {GROUP}", "extensions:", f"  - bundle: {BUNDLE}",
-            "    executable: trial-extension", "    environment:",
+            f"    executable: {extension}", "    environment:",
             f"      TRIAL_URL: {url or '${provider.url}' + url_path}", f"      TRIAL_GROUP: {GROUP}",
         ]
         lines += [f'      {name}: "{value}"' for name, value in (environment or {}).items()]

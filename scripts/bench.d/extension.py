@@ -8,6 +8,21 @@ from figure import Figure
 
 SIGKILL = 9
 
+# What a server is made of, by the names that its code has in an executable.
+SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
+
+# What an author's code is held to.
+RULES = {"callDeadline": 5, "inlineRedirectLimit": 20, "firstCompletionCounts": False}
+
+# What the host says when it asks for a timeline.
+QUESTION = {
+    "purpose": "timeline", "widgetKind": "Day1", "placement": 1, "because": "operator", "configuration": {},
+    "environment": {
+        "family": "systemSmall", "width": 155, "height": 155, "renderingMode": "fullColor", "showsBackground": True,
+        "contentMargins": {"top": 16, "leading": 16, "bottom": 16, "trailing": 16}, "displayScale": 3, "locale": "en_US",
+        "textSize": "large", "isPreview": False},
+    "limits": {"bytes": 4194304, "depth": 256, "imageArea": 2121055.2, "entries": 400}}
+
 
 class Spawner:
     """A bus and an agent, with this program in the place of the host."""
@@ -22,6 +37,22 @@ class Spawner:
         self.host.wait(lambda e: e.kind == "agent.started", 20, "agent.started")
         self.journal = Journal(self.cluster.folder)
 
+    def answer(self):
+        """Milliseconds from the host's word to the first timeline, and then the MiB of memory that are the child's own."""
+        self.journal.forget()
+        self.host.kept = []
+        request = {
+            "address": EXTENSION, "executable": "trial-day", "container": f"{self.cluster.folder}/device/container",
+            "environment": {}, "groups": {GROUP: self.cluster.group}, "rules": RULES, "reason": "bench"}
+        _, asked = self.host.request("process.spawn", AGENT, request)
+        ready = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
+        answer, _ = self.host.request("timeline.request", EXTENSION, QUESTION)
+        with open(f"/proc/{ready.json['pid']}/status") as file:
+            own = next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
+        self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
+        self.host.wait(lambda e: e.kind == "process.exited", 20, "process.exited")
+        return (answer.sent_at - asked) / 1e3, own / 1024
+
     def spawn(self, executable, first_line):
         """Milliseconds from the agent's readiness to spawn to the child's first line, and from the request to `process.ready`
         (None for a child that never says it)."""
@@ -30,7 +61,7 @@ class Spawner:
         request = {
             "address": EXTENSION, "executable": executable, "environment": {"TRIAL_GROUP": GROUP},
             "container": f"{self.cluster.folder}/device/container", "groups": {GROUP: self.cluster.group},
-            "reason": "bench"}
+            "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = None
         if executable == "trial-extension":
@@ -53,11 +84,19 @@ def spawn_both(spawner, run):
 def measure_spawn(run):
     spawner = Spawner(run)
     spawn_both(spawner, run)
+    with open(f"{run.executables}/trial-extension", "rb") as file:
+        code = file.read()
+    linked = [name.decode() for name in SERVER_STACK if name in code]
+    if linked:
+        raise RuntimeError(f"the extension links a server stack: {', '.join(linked)}")
     rounds = [spawn_both(spawner, run) for _ in run.rounds(31)]
+    answers = [spawner.answer() for _ in run.rounds(21)]
     bare, first, ready = (list(column) for column in zip(*rounds))
     return [
         Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable"),
         Figure("extension: the host's word to process.ready", "ms", ready, bare, "bare executable"),
+        Figure("extension: the host's word to its first timeline", "ms", [time for time, _ in answers]),
+        Figure("extension: RssAnon after its first timeline", "MiB", [own for _, own in answers], goal=30),
     ]
 
 

@@ -1,3 +1,4 @@
+package import Archive
 package import Conversations
 import Foundation
 import MessageBus
@@ -65,12 +66,14 @@ extension HostedProcess {
   /// set before. Returns when the bus knows this life; `process.ready` follows by itself.
   ///
   /// - Parameters:
-  ///   - widgetKinds: the kinds of the extension's widgets; empty for an app.
+  ///   - widgets: the extension's widgets; empty for an app.
   ///   - end: called when the bus does not accept this life any longer.
   /// - Throws: what `BusConnection.start` throws: this life is over, or never was.
-  package func announce(widgetKinds: [String], end: @escaping @Sendable (BusError) -> Void) async throws(BusError) {
+  package func announce(widgets: [WidgetDeclaration], end: @escaping @Sendable (BusError) -> Void)
+    async throws(BusError)
+  {
     let pid = ProcessInfo.processInfo.processIdentifier
-    let ready = ProcessReady(pid: pid, executable: executablePath(), widgetKinds: widgetKinds)
+    let ready = ProcessReady(pid: pid, executable: executablePath(), widgets: widgets)
     let announcement = Announcement(self, ready)
     let host = host
     connection.onRequest(Ping.self) { _, _ in

@@ -1,3 +1,4 @@
+package import Archive
 import CProcess
 import Conversations
 import Foundation
@@ -52,13 +53,15 @@ extension HostedProcess {
 
   /// Connects, tells the host that the author's code is in place, and runs the main run loop for ever. The main thread
   /// keeps running it, so that the process's figures stand under its own pid.
-  package func run(widgetKinds: [String]) -> Never {
+  ///
+  /// - Parameter widgets: what an extension says of its widgets; none for an app. Made beside the main thread.
+  package func run(widgets: @escaping @Sendable () async -> [WidgetDeclaration] = { [] }) -> Never {
     let end: @Sendable (BusError) -> Void = {
       HostedProcess.leave(69, "\(self.address.short): this life is over: \($0)")
     }
     Task.detached {
       do throws(BusError) {
-        try await self.announce(widgetKinds: widgetKinds, end: end)
+        try await self.announce(widgets: await widgets(), end: end)
       } catch {
         end(error)
       }

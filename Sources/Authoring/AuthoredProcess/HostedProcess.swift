@@ -12,6 +12,7 @@ package final class HostedProcess: Sendable {
   private struct Ambient: Sendable {
     let process: HostedProcess
     let story: Story
+    let method: String?
   }
 
   private struct State {
@@ -32,6 +33,9 @@ package final class HostedProcess: Sendable {
 
   /// What the author's code that is running now was called for.
   package static var currentStory: Story { ambient?.story ?? .none }
+
+  /// The provider's method that the author's code runs in, such as `getTimeline`; also in the tasks that it starts.
+  package static var currentMethod: String? { ambient?.method }
 
   package let address: Address
   /// The host system of the device.
@@ -64,13 +68,17 @@ package final class HostedProcess: Sendable {
   }
 
   /// Calls an author's code as a part of this process and of a story.
-  package func asCurrent<Result>(_ story: Story = .none, _ body: () throws -> Result) rethrows -> Result {
-    try HostedProcess.$ambient.withValue(Ambient(process: self, story: story), operation: body)
+  ///
+  /// - Parameter method: the author's method that is called, where it matters.
+  package func asCurrent<Result>(
+    _ story: Story = .none, within method: String? = nil, _ body: () throws -> Result
+  ) rethrows -> Result {
+    try HostedProcess.$ambient.withValue(Ambient(process: self, story: story, method: method), operation: body)
   }
 
   /// The same for code that waits.
   package func asCurrent<Result>(_ story: Story = .none, _ body: () async throws -> Result) async rethrows -> Result {
-    try await HostedProcess.$ambient.withValue(Ambient(process: self, story: story), operation: body)
+    try await HostedProcess.$ambient.withValue(Ambient(process: self, story: story, method: nil), operation: body)
   }
 
   /// The one value of a type that a module keeps with this process; made when it is first asked for. `make` must not

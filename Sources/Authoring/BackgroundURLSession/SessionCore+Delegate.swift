@@ -14,12 +14,15 @@ extension SessionCore {
   }
 
   /// Calls a method of the first delegate that has it. On the delegate queue. `false` when none has.
+  ///
+  /// - Parameter method: its name, where a reload that it asks for names it.
   func tell(
-    _ task: URLSessionTask, _ story: Story, _ call: (any URLSessionTaskDelegate, URLSession) -> Void
+    _ task: URLSessionTask, _ story: Story, within method: String? = nil,
+    _ call: (any URLSessionTaskDelegate, URLSession) -> Void
   ) -> Bool {
     guard let (delegates, object) = delegates(of: task) else { return false }
     return delegates.contains { delegate in
-      process.asCurrent(story) { DelegateMethod.tell { call(delegate, object) } }
+      process.asCurrent(story, within: method) { DelegateMethod.tell { call(delegate, object) } }
     }
   }
 
@@ -91,9 +94,17 @@ extension SessionCore {
 
   /// A download is there: the file goes when the method has returned. On the delegate queue.
   func tellFile(_ file: URL, of task: URLSessionDownloadTask, _ story: Story) {
-    _ = tell(task, story) { delegate, session in
+    let handed = HandedFile(file)
+    let isTold = tell(task, story, within: "didFinishDownloadingTo") { delegate, session in
       guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
       delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
+    }
+    // What a server says of its trouble may be left where it is.
+    if isTold, handed.isLeftBehind, (200..<300).contains((task.response as? HTTPURLResponse)?.statusCode ?? 0) {
+      notice(
+        .fileLeftBehind,
+        "the file of task \(task.taskIdentifier) was neither moved nor read when didFinishDownloadingTo returned", story
+      )
     }
     // Gone already when the author moved it.
     try? FileManager.default.removeItem(at: file)
@@ -115,7 +126,9 @@ extension SessionCore {
     if let completion {
       process.asCurrent(story, completion)
     } else if task.core.completion == nil {
-      let isTold = tell(task, story) { $0.urlSession($1, task: task, didCompleteWithError: error) }
+      let isTold = tell(task, story, within: "didCompleteWithError") {
+        $0.urlSession($1, task: task, didCompleteWithError: error)
+      }
       if isTold { record("didCompleteWithError", story, task: task, failure: error.map { ($0 as NSError).code }) }
     } else {
       process.asCurrent(story) { task.core.completion?.fail(error) }
@@ -136,6 +149,12 @@ extension SessionCore {
         continuation.resume()
       }
     }
+  }
+
+  /// A fault in the author's code, for the journal, of background sessions.
+  func notice(_ fault: FaultNoticed.Fault, _ details: String, _ story: Story) {
+    guard isBackground else { return }
+    process.connection.record(FaultNoticed(fault, subject: "session \(identifier)", details: details), story: story)
   }
 
   /// For the journal, of background sessions.

@@ -202,7 +202,9 @@ extension SessionCore {
       guard let delegate, let object else { return }
       // Before the call: what the author does in it follows in the journal as it followed in time.
       self.record("urlSessionDidFinishEvents", story)
-      self.process.asCurrent(story) { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: object) }
+      self.process.asCurrent(story, within: "urlSessionDidFinishEvents") {
+        delegate.urlSessionDidFinishEvents(forBackgroundURLSession: object)
+      }
     }
   }
 

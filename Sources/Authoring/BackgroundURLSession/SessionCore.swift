@@ -87,6 +87,13 @@ final class SessionCore: Sendable {
     }
     guard isFirst else { return }
     if let obstacle {
+      if obstacle == .backgroundSessionRequiresSharedContainer {
+        let group = configuration.sent.sharedContainerIdentifier
+        notice(
+          .noSharedContainer,
+          group.map { "no app group \($0) is shared with this extension" }
+            ?? "its configuration has no sharedContainerIdentifier", story)
+      }
       becomeInvalid(URLError(ofHost: obstacle))
     } else if isBackground {
       SessionRegistry.of(process).publish(self)

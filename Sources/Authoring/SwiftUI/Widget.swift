@@ -36,28 +36,3 @@ extension Never: WidgetConfiguration {}
   public var body: Never { fatalError("EmptyWidgetConfiguration has no body") }
   package func describe(_ description: inout WidgetDescription) {}
 }
-
-/// Several widgets as one.
-@MainActor struct TupleWidget: Widget, WidgetGroup {
-  let widgets: [any Widget]
-
-  init() { widgets = [] }
-  init(_ widgets: [any Widget]) { self.widgets = widgets }
-  var body: EmptyWidgetConfiguration { EmptyWidgetConfiguration() }
-}
-
-/// Makes one widget of several. Source: `SwiftUI.WidgetBundleBuilder`.
-@MainActor @resultBuilder public struct WidgetBundleBuilder {
-  /// A widget as it stands.
-  public static func buildExpression<Content: Widget>(_ content: Content) -> Content { content }
-  /// No widget.
-  public static func buildBlock() -> some Widget { TupleWidget([]) }
-  /// One widget.
-  public static func buildBlock<Content: Widget>(_ content: Content) -> some Widget { content }
-  /// Several widgets.
-  public static func buildBlock<each Content: Widget>(_ content: repeat each Content) -> some Widget {
-    var widgets: [any Widget] = []
-    for widget in repeat each content { widgets.append(widget) }
-    return TupleWidget(widgets)
-  }
-}

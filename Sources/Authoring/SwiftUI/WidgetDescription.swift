@@ -4,15 +4,13 @@ package import Conversations
 
 /// A widget's configuration, read once when the process begins.
 @MainActor package struct WidgetDescription {
-  /// The author's name of the widget; `nil` for a configuration without content.
-  package var kind: String?
-  package var displayName: String?
-  package var description: String?
-  /// `nil`: all.
-  package var families: [WidgetFamilyName]?
+  /// What the host is told of the widget; `nil` for a configuration without content.
+  package var declaration: WidgetDeclaration?
   package var handlers: [BackgroundEventsHandler] = []
   /// Asks the provider for a timeline or a snapshot and archives its views. `nil` for a configuration without content.
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
+  /// Asks the author's queries what a person can choose. `nil` for a widget without configuration.
+  package var configuration: (@Sendable () async -> IntentDeclaration)?
 
   init() {}
 }
@@ -25,6 +23,11 @@ package import Conversations
 /// A widget that stands for several.
 @MainActor protocol WidgetGroup {
   var widgets: [any Widget] { get }
+}
+
+/// A widget that is described already.
+@MainActor protocol DescribedWidget {
+  var described: WidgetDescription { get }
 }
 
 extension WidgetConfiguration {
@@ -42,8 +45,10 @@ extension Widget {
   /// The descriptions of this widget, or of those that it stands for, in their order.
   package var descriptions: [WidgetDescription] {
     if let group = self as? any WidgetGroup { return group.widgets.flatMap { $0.descriptions } }
+    if let widget = self as? any DescribedWidget { return [widget.described] }
     var description = WidgetDescription()
     body.add(to: &description)
+    description.declaration?.handlesBackgroundEvents = !description.handlers.isEmpty
     return [description]
   }
 }

@@ -1,3 +1,5 @@
+import AppIntents
+import Archive
 import AuthoredProcess
 package import BackgroundURLSession
 import Conversations
@@ -29,7 +31,7 @@ extension UIApplication {
     app.serve(in: process, handlers)
     // Held as long as the process runs: that is for ever.
     let termination = app.leavesOnRequest(process)
-    withExtendedLifetime(termination) { process.run(widgetKinds: []) }
+    withExtendedLifetime(termination) { process.run() }
   }
 
   /// Launches: answers for the app, then tells the delegate that the process has begun. Before it is announced.
@@ -39,12 +41,16 @@ extension UIApplication {
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.story)
     }
+    process.connection.onEvent(OpenFromWidget.self) { opening, received in
+      await self.opens(opening, in: process, received.story)
+    }
     // Without a delegate the scenes alone say which sessions are theirs.
     let handler = BackgroundEventsHandler(matches: { _ in self.delegate != nil }) { identifier, completion in
       guard let delegate = self.delegate else { return completion() }
       delegate.application(self, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
     }
     ForegroundPerformer.serve(process)
+    IntentPerformer.serve(process)
     SessionRegistry.of(process).serve(handlers + [handler])
     _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }
   }
@@ -60,6 +66,23 @@ extension UIApplication {
     }
     termination.resume()
     return termination
+  }
+
+  /// A person touched a widget: its URL is the delegate's to open, or the activity that names it to continue.
+  func opens(_ opening: OpenFromWidget, in process: HostedProcess, _ story: Story) {
+    let isHandled = process.asCurrent(story) {
+      guard let url = opening.url.flatMap({ URL(string: $0) }) else {
+        let activity = NSUserActivity(activityType: opening.widgetKind)
+        activity.userInfo = [
+          "WGWidgetUserInfoKeyKind": opening.widgetKind, "WGWidgetUserInfoKeyFamily": opening.family.rawValue,
+        ]
+        return delegate?.application(self, continue: activity, restorationHandler: { _ in }) ?? false
+      }
+      return delegate?.application(self, open: url, options: [:]) ?? false
+    }
+    guard !isHandled else { return }
+    let what = opening.url ?? "a user activity"
+    process.log("opened from the widget \(opening.widgetKind) with \(what): the delegate does not handle it")
   }
 
   func becomes(_ state: State, in process: HostedProcess, _ story: Story) {

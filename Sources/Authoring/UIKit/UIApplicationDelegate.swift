@@ -12,6 +12,15 @@ public import Foundation
   func applicationDidEnterBackground(_ application: UIApplication)
   /// The process is about to end.
   func applicationWillTerminate(_ application: UIApplication)
+  /// A person opened a URL of the app, such as that of a widget.
+  func application(
+    _ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+  ) -> Bool
+  /// A person goes on with an activity, such as looking closer at a widget.
+  func application(
+    _ application: UIApplication, continue userActivity: NSUserActivity,
+    restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+  ) -> Bool
   /// The tasks of a background session have ended: make the session, and call the completion handler when its delegate
   /// has been told all.
   func application(
@@ -30,6 +39,15 @@ extension UIApplicationDelegate {
   public func applicationDidEnterBackground(_ application: UIApplication) {}
   /// Does nothing.
   public func applicationWillTerminate(_ application: UIApplication) {}
+  /// Says that it was not opened.
+  public func application(
+    _ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+  ) -> Bool { false }
+  /// Says that it does not go on.
+  public func application(
+    _ application: UIApplication, continue userActivity: NSUserActivity,
+    restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+  ) -> Bool { false }
   /// Leaves the events to the session's delegate, as soon as the author makes the session.
   public func application(
     _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,

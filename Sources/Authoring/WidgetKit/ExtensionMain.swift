@@ -1,6 +1,8 @@
+import AppIntents
+import Archive
 package import AuthoredProcess
 import BackgroundURLSession
-package import Conversations
+import Conversations
 import ForegroundURLSession
 import Foundation
 import MessageBus
@@ -8,21 +10,46 @@ public import SwiftUI
 
 extension Widget {
   /// Runs an extension of one widget.
-  @MainActor @preconcurrency public static func main() {
-    let process = HostedProcess.begin()
-    let descriptions = Self().descriptions
-    serve(descriptions, in: process)
-    process.run(widgetKinds: descriptions.compactMap(\.kind))
-  }
+  @MainActor @preconcurrency public static func main() { run { Self().descriptions } }
 }
 
 extension WidgetBundle {
   /// Runs an extension of several widgets.
-  @MainActor @preconcurrency public static func main() {
-    let process = HostedProcess.begin()
-    let descriptions = Self().body.descriptions
-    serve(descriptions, in: process)
-    process.run(widgetKinds: descriptions.compactMap(\.kind))
+  @MainActor @preconcurrency public static func main() { run { Self().body.descriptions } }
+}
+
+extension ControlWidget {
+  /// Runs an extension of one control.
+  @MainActor @preconcurrency public static func main() { run { [Self().description] } }
+}
+
+/// Runs an extension for ever.
+@MainActor private func run(_ describe: () -> [WidgetDescription]) -> Never {
+  let process = HostedProcess.begin()
+  let descriptions = describe()
+  serve(descriptions, in: process)
+  let kinds = descriptions.compactMap { description in
+    description.declaration.map { DeclaredKind(declaration: $0, configuration: description.configuration) }
+  }
+  process.run { await kinds.declared() }
+}
+
+/// A kind and what a person can choose of it.
+private struct DeclaredKind: Sendable {
+  let declaration: WidgetDeclaration
+  let configuration: (@Sendable () async -> IntentDeclaration)?
+}
+
+extension [DeclaredKind] {
+  /// The author's queries are asked what there is to choose: in each life, before the host hears of the widgets.
+  fileprivate func declared() async -> [WidgetDeclaration] {
+    var declarations: [WidgetDeclaration] = []
+    for kind in self {
+      var declaration = kind.declaration
+      declaration.configuration = await kind.configuration?()
+      declarations.append(declaration)
+    }
+    return declarations
   }
 }
 
@@ -30,9 +57,11 @@ extension WidgetBundle {
 @MainActor package func serve(_ descriptions: [WidgetDescription], in process: HostedProcess) {
   var providers: [String: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply] = [:]
   for description in descriptions {
-    guard let kind = description.kind, let timeline = description.timeline else { continue }
+    guard let kind = description.declaration?.kind, let timeline = description.timeline else { continue }
     if providers.updateValue(timeline, forKey: kind) != nil {
-      process.log("two widgets of the kind \(kind): the last one of the bundle answers for it")
+      let details = "two widgets of the kind \(kind): the last one of the bundle answers for it"
+      process.log(details)
+      process.connection.record(FaultNoticed(.kindTwice, subject: kind, details: details))
     }
   }
   let known = providers
@@ -42,11 +71,7 @@ extension WidgetBundle {
     }
     return try await process.asCurrent(received.story) { try await timeline(request) }
   }
+  IntentPerformer.serve(process)
   ForegroundPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))
-}
-
-extension BusError.Code {
-  /// The extension has no widget of this kind. Definite.
-  package static let unknownWidgetKind = BusError.Code("unknown-widget-kind")
 }

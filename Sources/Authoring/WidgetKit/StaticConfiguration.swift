@@ -1,11 +1,12 @@
+import Archive
 import Conversations
 public import SwiftUI
 
 /// A widget that a person cannot configure. Source: `WidgetKit.StaticConfiguration`.
 @MainActor @preconcurrency
 public struct StaticConfiguration<Content: View>: WidgetConfiguration, DescribedConfiguration, Sendable {
-  private let kind: String
-  private let timeline: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply
+  private let declaration: WidgetDeclaration
+  private let source: TimelineSource
 
   /// A configuration.
   ///
@@ -16,27 +17,41 @@ public struct StaticConfiguration<Content: View>: WidgetConfiguration, Described
   @MainActor @preconcurrency public init<Provider: TimelineProvider>(
     kind: String, provider: Provider, @ViewBuilder content: @escaping (Provider.Entry) -> Content
   ) {
-    self.kind = kind
-    let source = TimelineSource(
-      kind: kind,
-      getTimeline: { context, done in provider.getTimeline(in: context, completion: erasing(done)) },
-      getSnapshot: { context, done in provider.getSnapshot(in: context, completion: erasing(done)) },
-      read: { given in
-        if let entry = given as? Provider.Entry {
-          return ReadTimeline(entries: [(entry.date, content(entry))], policy: .never)
+    var declaration = WidgetDeclaration(kind: kind)
+    declaration.provider = "\(Provider.self)"
+    self.declaration = declaration
+    source = TimelineSource(
+      kind: kind, provider: declaration.provider,
+      ask: { request, context, done in
+        switch request.purpose {
+        case .placeholder: done(provider.placeholder(in: context))
+        case .snapshot: provider.getSnapshot(in: context, completion: erasing(done))
+        case .timeline: provider.getTimeline(in: context, completion: erasing(done))
         }
-        guard let timeline = given as? Timeline<Provider.Entry> else { return nil }
-        return ReadTimeline(
-          entries: timeline.entries.map { ($0.date, content($0)) }, policy: timeline.policy.policy)
-      })
-    timeline = { await source.timeline($0) }
+      },
+      read: { GivenTimeline($0, content) })
   }
 
   /// There is none.
   public var body: Never { fatalError("StaticConfiguration has no body") }
 
   package func describe(_ description: inout WidgetDescription) {
-    description.kind = kind
-    description.timeline = timeline
+    description.declaration = declaration
+    description.timeline = { [source] in try await source.timeline($0) }
+  }
+}
+
+extension GivenTimeline {
+  /// What a provider gave: a timeline or an entry; `nil` for anything else.
+  init?<Entry: TimelineEntry>(_ given: Any, _ content: @escaping (Entry) -> some View) {
+    let entries: [Entry]
+    switch given {
+    case let entry as Entry: (entries, policy) = ([entry], .never)
+    case let timeline as Timeline<Entry>: (entries, policy) = (timeline.entries, timeline.policy.policy)
+    default: return nil
+    }
+    self.entries = entries.count
+    entry = { entries[$0] }
+    view = { content(entries[$0]) }
   }
 }

@@ -1,13 +1,17 @@
+import AppIntents
 import Archive
 import AuthoredProcess
 import Conversations
 import Foundation
+import MessageBus
 import SwiftUI
 import Synchronization
 
-/// A timeline with the views of its entries.
-struct ReadTimeline {
-  let entries: [(date: Date, view: any View)]
+/// What a provider gave, with views that are made when they are asked for.
+struct GivenTimeline {
+  let entries: Int
+  let entry: (Int) -> any TimelineEntry
+  let view: (Int) -> any View
   let policy: ReloadPolicy
 }
 
@@ -19,69 +23,77 @@ func erasing<Value>(_ done: @escaping @Sendable (Any) -> Void) -> @Sendable (Val
 
 /// A provider and the view of its entries.
 final class TimelineSource: Sendable {
-  typealias Ask = (TimelineProviderContext, @escaping @Sendable (Any) -> Void) -> Void
+  /// Calls the author. `done` is called with an entry, a timeline, or a `BusError`: at any time and on any thread.
+  typealias Ask = (RequestTimeline, TimelineProviderContext, _ done: @escaping @Sendable (Any) -> Void) -> Void
 
+  private let provider: String
   private let queue: DispatchQueue
-  // Hold the author's provider, which is made for being called by the system: on one serial queue and nowhere else.
-  private nonisolated(unsafe) let getTimeline: Ask
-  // Likewise.
-  private nonisolated(unsafe) let getSnapshot: Ask
+  // Holds the author's provider, which is made for being called by the system: on one serial queue and nowhere else.
+  private nonisolated(unsafe) let ask: Ask
   // Made on the main actor, and called there alone.
-  private nonisolated(unsafe) let read: (Any) -> ReadTimeline?
+  private nonisolated(unsafe) let read: (Any) -> GivenTimeline?
 
   /// - Parameters:
-  ///   - getTimeline: calls the provider.
-  ///   - getSnapshot: the same.
-  ///   - read: makes the views of the timeline, or of the one entry, that the provider gave.
-  @MainActor init(
-    kind: String, getTimeline: @escaping Ask, getSnapshot: @escaping Ask, read: @escaping (Any) -> ReadTimeline?
-  ) {
-    self.getTimeline = getTimeline
-    self.getSnapshot = getSnapshot
+  ///   - provider: the author's type.
+  ///   - ask: calls the provider.
+  ///   - read: what the provider gave, with the views that the author's closure makes of it.
+  init(kind: String, provider: String, ask: @escaping Ask, read: @escaping (Any) -> GivenTimeline?) {
+    self.provider = provider
+    self.ask = ask
     self.read = read
     queue = DispatchQueue(label: "timeline provider of \(kind)")
   }
 
   /// What the provider gives, with its views archived. Returns when the author has called the completion.
-  func timeline(_ request: RequestTimeline) async -> RequestTimeline.Reply {
+  ///
+  /// - Throws: `archive-too-large`, or `bad-configuration` when what a person chose is no value of the intent.
+  func timeline(_ request: RequestTimeline) async throws -> RequestTimeline.Reply {
     let process = HostedProcess.current
     let story = HostedProcess.currentStory
-    return await withCheckedContinuation { continuation in
+    return try await withCheckedThrowingContinuation { continuation in
       let first = FirstCall()
       queue.async {
         let call = {
-          let isSnapshot = request.purpose == .snapshot
-          let ask = isSnapshot ? self.getSnapshot : self.getTimeline
-          ask(TimelineProviderContext(request)) { timeline in
-            guard first.isNow() else {
-              let method = isSnapshot ? "getSnapshot" : "getTimeline"
-              process?.log("\(method) of \(request.widgetKind) called its completion again; the first call counts")
-              return
-            }
+          self.ask(request, TimelineProviderContext(request)) { given in
+            guard first.isNow() else { return self.completedAgain(request, process) }
             // Handed over by the author, who keeps a value of it at most.
-            nonisolated(unsafe) let timeline = timeline
-            Task { @MainActor in continuation.resume(returning: self.archive(timeline)) }
+            nonisolated(unsafe) let given = given
+            Task { @MainActor in
+              continuation.resume(with: Result { try self.archive(given, request, process) })
+            }
           }
         }
-        if let process { process.asCurrent(story, call) } else { call() }
+        if let process { process.asCurrent(story, within: request.purpose.method, call) } else { call() }
       }
     }
   }
 
-  @MainActor private func archive(_ timeline: Any) -> RequestTimeline.Reply {
-    guard let timeline = read(timeline) else { preconditionFailure("a provider gave \(type(of: timeline))") }
-    return RequestTimeline.Reply(
-      entries: timeline.entries.map { ArchivedEntry(date: $0.date, view: $0.view.archived) },
-      policy: timeline.policy)
+  private func completedAgain(_ request: RequestTimeline, _ process: HostedProcess?) {
+    let details =
+      "\(request.purpose.method) of \(request.widgetKind) called its completion again; the first call counts"
+    process?.log(details)
+    process?.connection.record(FaultNoticed(.completedAgain, subject: provider, details: details))
+  }
+
+  @MainActor private func archive(
+    _ given: Any, _ request: RequestTimeline, _ process: HostedProcess?
+  ) throws -> RequestTimeline.Reply {
+    if let error = given as? BusError { throw error }
+    guard let timeline = read(given) else { preconditionFailure("\(provider) gave \(type(of: given))") }
+    let archive = try TimelineArchive(timeline, request)
+    process?.part(ViewFaults.self) { _ in ViewFaults() }.notice(archive.entries, of: request.widgetKind, in: process)
+    return try archive.reply(below: process?.container)
   }
 }
 
-extension TimelineProviderContext {
-  /// What the host asks for.
-  init(_ request: RequestTimeline) {
-    self.init(
-      family: WidgetFamily(request.family), isPreview: request.purpose == .snapshot,
-      displaySize: CGSize(width: request.displayWidth, height: request.displayHeight))
+extension RequestTimeline.Purpose {
+  /// The provider's method, in the words of `TimelineProvider`.
+  fileprivate var method: String {
+    switch self {
+    case .placeholder: "placeholder"
+    case .snapshot: "getSnapshot"
+    case .timeline: "getTimeline"
+    }
   }
 }
 

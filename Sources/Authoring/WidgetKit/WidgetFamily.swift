@@ -20,6 +20,8 @@ import Archive
   case accessoryRectangular
   /// A line above the clock.
   case accessoryInline
+  /// Extra large and upright.
+  case systemExtraLargePortrait
 
   /// The case's name.
   public var description: String { name.rawValue }
@@ -37,6 +39,7 @@ import Archive
     case .accessoryCircular: .accessoryCircular
     case .accessoryRectangular: .accessoryRectangular
     case .accessoryInline: .accessoryInline
+    case .systemExtraLargePortrait: .systemExtraLargePortrait
     }
   }
 
@@ -50,6 +53,7 @@ import Archive
     case .accessoryCircular: self = .accessoryCircular
     case .accessoryRectangular: self = .accessoryRectangular
     case .accessoryInline: self = .accessoryInline
+    case .systemExtraLargePortrait: self = .systemExtraLargePortrait
     }
   }
 }

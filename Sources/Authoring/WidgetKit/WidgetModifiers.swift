@@ -1,12 +1,16 @@
 import Archive
-import BackgroundURLSession
+public import BackgroundURLSession
+import Foundation
 public import SwiftUI
 
-// Source of all: `WidgetKit` of the iOS 18 SDK.
+// Source of all, but where it is said: `WidgetKit` of the iOS 18 SDK. A modifier says what the author wants; whether the
+// device's platform and version have it is for the host to say.
+
+// MARK: Name and description
 extension WidgetConfiguration {
   /// The widget's name in the gallery.
   @MainActor @preconcurrency public func configurationDisplayName(_ displayName: Text) -> some WidgetConfiguration {
-    ModifiedConfiguration(content: self) { $0.displayName = displayName.archive.lines.joined() }
+    declaring { $0.displayName = displayName.resolved(in: EnvironmentValues(language: .device)) }
   }
 
   /// The widget's name in the gallery.
@@ -23,9 +27,16 @@ extension WidgetConfiguration {
     configurationDisplayName(Text(verbatim: String(displayName)))
   }
 
+  /// The widget's name in the gallery. Source: the macOS 27 SDK.
+  @_disfavoredOverload @MainActor @preconcurrency public func configurationDisplayName(
+    _ displayName: LocalizedStringResource
+  ) -> some WidgetConfiguration {
+    declaring { $0.displayName = displayName.resolved() }
+  }
+
   /// What the gallery says of the widget.
   @MainActor @preconcurrency public func description(_ description: Text) -> some WidgetConfiguration {
-    ModifiedConfiguration(content: self) { $0.description = description.archive.lines.joined() }
+    declaring { $0.description = description.resolved(in: EnvironmentValues(language: .device)) }
   }
 
   /// What the gallery says of the widget.
@@ -42,9 +53,78 @@ extension WidgetConfiguration {
     self.description(Text(verbatim: String(description)))
   }
 
+  /// What the gallery says of the widget. Source: the macOS 27 SDK.
+  @_disfavoredOverload @MainActor @preconcurrency public func description(
+    _ descriptionResource: LocalizedStringResource
+  ) -> some WidgetConfiguration {
+    declaring { $0.description = descriptionResource.resolved() }
+  }
+}
+
+// MARK: Families, places and looks
+extension WidgetConfiguration {
   /// The families that the widget can be placed in; all, without this modifier.
   @MainActor @preconcurrency public func supportedFamilies(_ families: [WidgetFamily]) -> some WidgetConfiguration {
-    ModifiedConfiguration(content: self) { $0.families = families.map(\.name) }
+    declaring { $0.families = families.map(\.name) }
+  }
+
+  /// The system adds no margins around the content. From iOS 17 on.
+  @MainActor @preconcurrency public func contentMarginsDisabled() -> some WidgetConfiguration {
+    declaring { $0.contentMarginsDisabled = true }
+  }
+
+  /// Whether the container background may be taken away where a place wants none; it may, without this modifier. From
+  /// iOS 17 on.
+  @MainActor @preconcurrency public func containerBackgroundRemovable(
+    _ isRemovable: Bool = true
+  ) -> some WidgetConfiguration {
+    declaring { $0.isBackgroundRemovable = isRemovable }
+  }
+
+  /// Where the gallery lists these families under *Other*. Several calls are joined.
+  @MainActor @preconcurrency public func disfavoredLocations(
+    _ locations: [WidgetLocation], for families: [WidgetFamily]
+  ) -> some WidgetConfiguration {
+    declaring { $0.disfavored.append(.init(locations: locations.map(\.name), families: families.map(\.name))) }
+  }
+
+  /// The system asks for the configuration as soon as the widget is placed.
+  @MainActor @preconcurrency public func promptsForUserConfiguration() -> some WidgetConfiguration {
+    declaring { $0.promptsForUserConfiguration = true }
+  }
+
+  /// Further families of a Live Activity.
+  @MainActor @preconcurrency public func supplementalActivityFamilies(
+    _ families: [ActivityFamily]
+  ) -> some WidgetConfiguration {
+    declaring { $0.supplementalActivityFamilies = families.map(\.description) }
+  }
+
+  /// Another kind that this one stands for. Source: the macOS 27 SDK; watchOS alone.
+  @MainActor @preconcurrency public func associatedKind(_ associatedKind: String?) -> some WidgetConfiguration {
+    declaring { $0.associatedKind = associatedKind }
+  }
+
+  /// How the widget can hang on a wall. Source: the macOS 27 SDK; it has an effect on visionOS alone.
+  @MainActor @preconcurrency public func supportedMountingStyles(
+    _ styles: [WidgetMountingStyle]
+  ) -> some WidgetConfiguration {
+    declaring { $0.mountingStyles = styles.map(\.name) }
+  }
+
+  /// What the widget is made of. Source: the macOS 27 SDK; visionOS alone.
+  @MainActor @preconcurrency public func widgetTexture(_ material: WidgetTexture) -> some WidgetConfiguration {
+    declaring { $0.texture = material.name }
+  }
+}
+
+// MARK: Events
+extension WidgetConfiguration {
+  /// Who is told of the token for widget pushes. Source: the macOS 27 SDK.
+  @MainActor @preconcurrency public func pushHandler(
+    _ pushHandlerType: any WidgetPushHandler.Type
+  ) -> some WidgetConfiguration {
+    declaring { $0.pushHandler = "\(pushHandlerType)" }
   }
 
   /// What to do with the events of the background session with this identifier.
@@ -69,6 +149,14 @@ extension WidgetConfiguration {
     ModifiedConfiguration(content: self) {
       $0.handlers.append(
         BackgroundEventsHandler(matches: { matchingBlock?($0) ?? true }, call: { urlSessionEvent($0, $1) }))
+    }
+  }
+
+  private func declaring(_ declare: @escaping (inout WidgetDeclaration) -> Void) -> some WidgetConfiguration {
+    ModifiedConfiguration(content: self) { description in
+      guard var declaration = description.declaration else { return }
+      declare(&declaration)
+      description.declaration = declaration
     }
   }
 }

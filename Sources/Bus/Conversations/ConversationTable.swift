@@ -10,7 +10,8 @@ package enum ConversationTable {
     destinations.map { Route(sources, to: $0) }
   }
 
-  package static let all: [ConversationEntry] = peers + processes + device + sessions + transfers + timelines
+  package static let all: [ConversationEntry] =
+    peers + processes + device + sessions + transfers + timelines + gallery
 
   static let peers: [ConversationEntry] = [
     .request(
@@ -183,7 +184,52 @@ package enum ConversationTable {
       TakeSnapshot.self, [Route([.operator], to: .host)], "Shows a widget's snapshot, as the gallery does.",
       failure: "Ask again; nothing changed."),
     .notice(TimelineStored.self, [Route([.host], to: .journal)], "A timeline is stored."),
+    .notice(EntryShown.self, [Route([.host], to: .journal)], "An entry is on the screen from now on."),
     .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload came to nothing."),
+    .notice(
+      BudgetDecided.self, [Route([.host], to: .journal)], "What was decided of a reload, by which rule of the budget."),
+    .request(
+      ListBudget.self, [Route([.operator], to: .host)],
+      "What each placement may spend, and the ledger, a page at a time.",
+      failure: "Ask again; nothing changed."),
+    .notice(
+      FaultNoticed.self, [Route(spawned, to: .journal)],
+      "What only an author's process can see of a fault in the author's code."),
+  ]
+
+  static let gallery: [ConversationEntry] = [
+    .request(
+      ListGallery.self, [Route([.operator], to: .host)], "What may be placed where, and what not and why.",
+      failure: "Ask again; nothing changed."),
+    .request(
+      AddPlacement.self, [Route([.operator], to: .host)], "A person places a widget.",
+      failure: "When indefinite, the screen shows whether it stands there."),
+    .request(
+      EditPlacement.self, [Route([.operator], to: .host)], "A person chooses something else for a widget.",
+      failure: "Said again, it changes what is left of it."),
+    .request(
+      RemovePlacement.self, [Route([.operator], to: .host)], "A person removes a widget.",
+      failure: "Said again, there is no such placement, or it is removed."),
+    .notice(
+      PlacementChanged.self, [Route([.host], to: .journal)], "A widget was placed, edited or removed."),
+    .request(
+      ListPlacements.self, [Route(spawned, to: .host)], "WidgetCenter.currentConfigurations().",
+      failure: "The author's call throws."),
+    .request(
+      ShowScreen.self, [Route([.operator], to: .host)], "What stands on one of the device's screens.",
+      failure: "Ask again; nothing changed."),
+    .request(
+      ChangeScreen.self, [Route([.operator], to: .host)],
+      "A person locks, unlocks or looks at the device, leaves the app, or changes a setting of the system.",
+      failure: "Said again, it is so."),
+    .notice(ScreenChanged.self, [Route([.host], to: .journal)], "The device was locked, unlocked or looked at."),
+    .request(
+      TapWidget.self, [Route([.operator], to: .host)], "A person touches a widget.",
+      failure: "When indefinite, what it sets going may be under way."),
+    .request(
+      PerformIntent.self, toAll(spawned, from: [.host]), "A widget's button or toggle was touched.",
+      failure: "The toggle goes back."),
+    .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),
   ]
 
   /// What a kind is in the table: a line of its own, or an answer to one.

@@ -45,14 +45,17 @@ package struct ClockState: Codable, Hashable, Sendable {
   package let isHeld: Bool
   /// Seconds that it is ahead of the machine's; negative when behind.
   package let offset: Double
-  package init(now: Date, isHeld: Bool, offset: Double) {
+  /// Device seconds in one of the machine's, while it is not held.
+  package let rate: Double
+  package init(now: Date, isHeld: Bool, offset: Double, rate: Double = 1) {
     self.now = now
     self.isHeld = isHeld
     self.offset = offset
+    self.rate = rate
   }
 }
 
-/// A person holds the device's clock, lets it go, or advances it. It stays so over the host's death.
+/// A person holds the device's clock, lets it go, sets it, changes its rate, or advances it. It stays so over the host's death.
 package struct SetClock: Request {
   package static let kind: Kind = "clock.set"
   package typealias Reply = ClockState
@@ -60,8 +63,12 @@ package struct SetClock: Request {
     /// Changes nothing.
     case ask
     case hold
-    /// It goes on, at the machine's rate, from where it is.
+    /// It goes on, at its rate, from where it is.
     case run
+    /// It stands at an instant, or goes on from there: as it did before.
+    case set(Date)
+    /// So many device seconds in one of the machine's.
+    case rate(Double)
     /// By seconds, held or not, from one due instant to the next.
     case advance(Double)
     /// To the machine's time, running.

@@ -1,3 +1,4 @@
+import CClock
 package import Foundation
 
 /// The name of a kind of envelope: dotted lower-case ASCII, at most 31 bytes: `transfer.create`, `session.events`.
@@ -51,8 +52,8 @@ package struct Timestamp: Hashable, Sendable, Comparable, Codable {
 
   package init(microseconds: Int64) { self.microseconds = microseconds }
   package init(_ date: Date) { self.microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded()) }
-  /// The time of the wall clock now.
-  package static var now: Timestamp { Timestamp(Date()) }
+  /// The machine's time now, also in a process that takes its device's for the time of day.
+  package static var now: Timestamp { Timestamp(microseconds: machine_time() / 1000) }
   package var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1e6) }
   package static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
   package init(from decoder: any Decoder) throws {

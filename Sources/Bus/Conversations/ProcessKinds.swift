@@ -1,3 +1,4 @@
+package import Archive
 package import Foundation
 
 // What the host and its agents say about processes, and what a child says about itself.
@@ -254,12 +255,13 @@ package struct ProcessReady: Request {
   package let pid: Int32
   /// `/proc/self/exe`.
   package let executable: String
-  /// The kinds of the extension's widgets; empty for an app.
-  package let widgetKinds: [String]
-  package init(pid: Int32, executable: String, widgetKinds: [String]) {
+  /// The extension's widgets; empty for an app.
+  package let widgets: [WidgetDeclaration]
+  package var widgetKinds: [String] { widgets.map(\.kind) }
+  package init(pid: Int32, executable: String, widgets: [WidgetDeclaration]) {
     self.pid = pid
     self.executable = executable
-    self.widgetKinds = widgetKinds
+    self.widgets = widgets
   }
 }
 

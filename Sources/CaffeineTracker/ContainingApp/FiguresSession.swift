@@ -33,8 +33,9 @@ final class FiguresSession: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
-    let size = (try? FileManager.default.attributesOfItem(atPath: location.path))?[.size] as? Int
-    print("the app's figures came: \(size ?? 0) bytes")
+    // The file is gone when this returns.
+    let figures = try? Data(contentsOf: location)
+    print("the app's figures came: \(figures?.count ?? 0) bytes")
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -32,5 +32,6 @@ struct CaffeineView: View {
         Text("No figures yet")
       }
     }
+    .containerBackground(.background, for: .widget)
   }
 }

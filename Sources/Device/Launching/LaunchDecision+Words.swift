@@ -26,6 +26,8 @@ extension LaunchDecision {
     var idleSince: Date?
     /// A spawn or a signal is under way.
     var isAsking = false
+    /// Somebody's answer or end is waited for.
+    var isUnderWay: Bool { isAsking || state == .launching || state == .dying }
   }
 
   package enum Event: Sendable {

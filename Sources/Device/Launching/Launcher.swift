@@ -10,14 +10,17 @@ package import Timekeeping
 /// is acknowledged afterwards is not lost.
 package actor Launcher {
   /// In the order in which it happened; one reader.
-  package nonisolated let intents: AsyncStream<LaunchIntent>
-  private let outlet: AsyncStream<LaunchIntent>.Continuation
+  package nonisolated let intents: Intents<LaunchIntent>
+  private nonisolated let executor = RoomExecutor("launching")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private let programs: [Address: Program]
   private let store: LaunchStore
   private let bus: any BusConnection
   private let clock: any DeviceClock
   private var decision: LaunchDecision
-  private var timer: (instant: Date, task: Task<Void, Never>)?
+  private var timer: (instant: Date, alarm: ClockAlarm)?
+  /// Processes that are on their way from one state to another: the device's time waits for them when it is advanced.
+  private var underWay: [Address: ClockWork] = [:]
   /// Who waits for the end of whom.
   private var mourners: [(addresses: [Address], continuation: CheckedContinuation<Void, Never>)] = []
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
@@ -44,7 +47,7 @@ package actor Launcher {
     self.decision = LaunchDecision(
       agents: self.programs.mapValues(\.agent), processes: try store.processes(),
       incarnations: try store.incarnations(), suspendAfter: suspendAfter, backoff: backoff)
-    (self.intents, self.outlet) = AsyncStream.makeStream(of: LaunchIntent.self)
+    self.intents = Intents(clock)
   }
 
   /// The agents that have not said yet what they hold.
@@ -172,13 +175,24 @@ package actor Launcher {
     } catch {
       let reason = "the lives of the processes cannot be written: \(error)"
       failure = BusError(.failed, reason, isDefinite: false)
-      outlet.yield(.broken(reason))
+      intents.yield(.broken(reason))
       return
     }
     for answer in answers { perform(answer) }
+    noteUnderWay()
     setTimer()
     for mourner in mourners where mourner.addresses.allSatisfy(decision.isOver) { mourner.continuation.resume() }
     mourners.removeAll { $0.addresses.allSatisfy(decision.isOver) }
+  }
+
+  private func noteUnderWay() {
+    for (address, process) in decision.processes {
+      if process.isUnderWay {
+        if underWay[address] == nil { underWay[address] = clock.beginWork() }
+      } else if let work = underWay.removeValue(forKey: address) {
+        clock.endWork(work)
+      }
+    }
   }
 
   private func perform(_ answer: LaunchDecision.Answer) {
@@ -186,7 +200,7 @@ package actor Launcher {
     case .spawn(let address, let reason): spawn(address, reason)
     case .signal(let address, let generation, let signal): send(signal, to: address, generation)
     case .list(let agent): list(agent)
-    case .intent(let intent): outlet.yield(intent)
+    case .intent(let intent): intents.yield(intent)
     case .changed(let state): bus.record(state)
     }
   }
@@ -259,14 +273,13 @@ package actor Launcher {
   }
 
   private func setTimer() {
+    // One that has gone off and was not heard yet is heard next, and sets another.
+    if let timer, timer.instant <= clock.now { return }
     let instant = decision.nextInstant(after: clock.now)
     guard instant != timer?.instant else { return }
-    timer?.task.cancel()
+    timer?.alarm.cancel()
     timer = instant.map { instant in
-      let task = Task { [weak self, clock] in
-        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
-      }
-      return (instant, task)
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
     }
   }
 

@@ -15,6 +15,14 @@ package final class HeldClock: DeviceClock {
     try await clock.sleep(until: instant, then: work)
   }
 
+  package func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm {
+    clock.alarm(at: instant, work)
+  }
+
+  package func beginWork() -> ClockWork { clock.beginWork() }
+
+  package func endWork(_ work: ClockWork) { clock.endWork(work) }
+
   /// Lets `seconds` pass and wakes those whose instant has come, the earliest first.
   package func advance(by seconds: Double) {
     do {

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Who sleeps until when: a plain value. Its keeper resumes the continuations that it gives back.
+/// Who sleeps until when: a plain value. Its keeper wakes those that it gives back.
 struct Sleepers {
   struct Sleeper {
     let instant: Date
-    let continuation: CheckedContinuation<Void, any Error>
     /// Whether what it does next is waited for.
     let hasWork: Bool
+    /// Told what stands for that; or that it sleeps no longer, without its instant having come. Does not call the clock.
+    let wake: @Sendable (Result<ClockWork?, any Error>) -> Void
   }
 
   private var sleeping: [UUID: (order: Int, sleeper: Sleeper)] = [:]

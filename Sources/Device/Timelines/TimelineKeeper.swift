@@ -1,57 +1,72 @@
-import Archive
+package import Archive
 package import Conversations
 import Foundation
 package import GRDB
 package import MessageBus
 package import Timekeeping
 
-/// The keeper of Timelines: it asks extensions for timelines and keeps the last good one of each kind.
+/// The keeper of Timelines: it asks extensions for the timelines of placements, keeps the last good one of each, and shows its
+/// entries at their time by the device's clock.
 ///
-/// There are no placements and no budget yet: every kind counts as placed once, in the small family, and every reload
-/// that is asked for is granted.
+/// Each fact is on disk before anybody is told of it. While an extension is asked for something the device's clock is not
+/// advanced further.
 package actor TimelineKeeper {
   /// In order; one reader.
-  package nonisolated let intents: AsyncStream<TimelineIntent>
-  private let outlet: AsyncStream<TimelineIntent>.Continuation
-  private let store: TimelineStore
-  private let bus: any BusConnection
-  private let clock: any DeviceClock
-  private var decision: TimelineDecision
-  private var questions: [Address: Task<Void, Never>] = [:]
-  /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
-  private var failure: BusError?
-  private var timers: [Address: Task<Void, Never>] = [:]
+  package nonisolated let intents: Intents<TimelineIntent>
+  let store: TimelineStore
+  let bus: any BusConnection
+  let clock: any DeviceClock
+  let machine: any DeviceClock
+  let settings: TimelineSettings
+  let policy: BudgetPolicy
+  let environment: @Sendable (Placement) -> WidgetEnvironment
+  let container: @Sendable (Address) -> String?
+  private(set) var decision: TimelineDecision
+  var questions: [Address: Task<Void, Never>] = [:]
+  /// Each ends the wait for an extension that does not come, or does not answer.
+  var deadlines: [Address: Task<Void, Never>] = [:]
   /// Who waits for a snapshot, by its number.
-  private var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
   private var lastSnapshot = 0
-  /// How long an extension may take for a timeline, seconds of the device's clock.
-  private let limit: Double
+  private var timer: (instant: Date, task: Task<Void, Never>)?
+  /// Under way while an extension is asked, or is about to be: the clock is not advanced then.
+  private var work: ClockWork?
+  /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
+  private(set) var failure: BusError?
+  private nonisolated let executor = RoomExecutor("timelines")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads what the last life of the host knew.
   ///
-  /// - Parameter limit: how long an extension may take for a timeline before it is halted, seconds of the device's clock.
+  /// - Parameters:
+  ///   - clock: the device's.
+  ///   - machine: what author's code runs in, and how long it may take.
+  ///   - environment: what a placement's views are archived for; number 0 is a snapshot in the gallery.
+  ///   - container: the folder of an extension, in which the files of its answers are.
   /// - Throws: what the database says.
   package init(
     extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
-    limit: Double = 30
+    machine: any DeviceClock = AdjustableClock(.running(ahead: 0)), settings: TimelineSettings = TimelineSettings(),
+    policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
+    container: @escaping @Sendable (Address) -> String? = { _ in nil }
   ) throws {
-    self.limit = limit
     self.store = try TimelineStore(database)
     self.bus = bus
     self.clock = clock
-    self.decision = try store.decision(extensions)
-    (self.intents, self.outlet) = AsyncStream.makeStream(of: TimelineIntent.self)
+    self.machine = machine
+    self.settings = settings
+    self.policy = policy
+    self.environment = environment
+    self.container = container
+    var decision = TimelineDecision(extensions: extensions, settings: settings, policy: policy)
+    try store.read(&decision)
+    self.decision = decision
+    self.intents = Intents(clock)
   }
 
-  /// Asks for what was owed when the last life of the host ended.
+  /// Asks for what was owed when the last life of the host ended, and shows what has come due since.
   package func begin() { take(.began) }
-
-  /// `timeline.reload`. It is owed, on disk, when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func reload(_ event: ReloadTimelines, _ from: Received) throws(BusError) {
-    try record(.reload(from: from.source, kind: event.widgetKind, cause: from.id, correlation: from.correlation))
-  }
 
   /// `snapshot.take`. Nothing of it is kept.
   ///
@@ -61,21 +76,14 @@ package actor TimelineKeeper {
     let serial = lastSnapshot
     let result = await withCheckedContinuation { continuation in
       waiting[serial] = continuation
-      take(.snapshot(kind: request.widgetKind, serial: serial))
+      take(.snapshot(kind: request.widgetKind, family: request.family, serial: serial))
       if let failure { tell(serial, .failure(failure)) }
     }
     return try result.get()
   }
 
-  private func tell(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
+  func tell(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
     waiting.removeValue(forKey: serial)?.resume(returning: result)
-  }
-
-  /// An extension is ready and has these kinds. Remembered when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func learned(_ address: Address, kinds: [String]) throws(BusError) {
-    try record(.learned(address, kinds: kinds))
   }
 
   /// The extension runs and can be asked.
@@ -84,79 +92,95 @@ package actor TimelineKeeper {
   /// A life of the extension is over.
   package func ended(_ address: Address) { take(.lifeEnded(address)) }
 
-  /// What is stored, as `ps` prints it.
-  package func status() throws -> [TimelineStored] { try store.timelines().map(\.notice) }
+  // MARK: Taking events
 
-  private func record(_ event: TimelineDecision.Event) throws(BusError) {
+  func record(_ event: TimelineDecision.Event) throws(BusError) {
     take(event)
     if let failure { throw failure }
   }
 
-  private func take(_ event: TimelineDecision.Event, storing answer: StoredTimeline? = nil) {
+  func take(_ event: TimelineDecision.Event, _ change: TimelineStore.Change = TimelineStore.Change()) {
     guard failure == nil else { return }
     let before = decision
-    let answers = decision.take(event)
+    let answers = decision.take(event, now: clock.now)
+    var change = change
+    for case .decided(let line, _) in answers { change.lines.append(line) }
     do {
-      try store.save(decision, since: before, storing: answer)
+      try store.save(decision, since: before, change)
     } catch {
       let reason = "the timelines cannot be written: \(error)"
       failure = BusError(.failed, reason, isDefinite: false)
-      outlet.yield(.broken(reason))
+      intents.yield(.broken(reason))
+      holdClock(false)
       return
     }
+    if case .gave(let question, let facts, _) = event { recordStored(question, facts) }
     for answer in answers { perform(answer) }
+    setTimer()
+    holdClock(decision.isBusy)
   }
 
   private func perform(_ answer: TimelineDecision.Answer) {
     switch answer {
-    case .intent(let intent): outlet.yield(intent)
+    case .intent(.wantAwake(let address, let reason)):
+      if questions[address] == nil { setDeadline(address) { .stalled(address) } }
+      intents.yield(.wantAwake(address, because: reason))
+    case .intent(.release(let address, let reason)):
+      deadlines.removeValue(forKey: address)?.cancel()
+      intents.yield(.release(address, because: reason))
+    case .intent(let intent): intents.yield(intent)
     case .ask(let question): ask(question)
     case .stopAsking(let address):
       questions.removeValue(forKey: address)?.cancel()
-      timers.removeValue(forKey: address)?.cancel()
+      deadlines.removeValue(forKey: address)?.cancel()
+    case .decided(let line, let story): bus.record(BudgetDecided(line), story: story)
+    case .shown(let notice, let story): bus.record(notice, story: story)
+    case .gaveUp(let notice, let story): bus.record(notice, story: story)
     case .noSnapshot(let serial, let reason):
       tell(serial, .failure(BusError(.failed, reason, isDefinite: true)))
-    case .gaveUp(let bundle, let kind, let reason, let story):
-      bus.record(ReloadFailed(bundle: bundle, widgetKind: kind, reason: reason), story: story)
     }
   }
 
-  private func ask(_ question: TimelineDecision.Question) {
-    let story = decision.story(question)
-    timers[question.address]?.cancel()
-    timers[question.address] = Task { [weak self, clock, limit] in
-      guard (try? await clock.sleep(until: clock.now.addingTimeInterval(limit))) != nil else { return }
-      await self?.take(.overran(question, limit: limit))
+  /// Of the machine's time.
+  func setDeadline(_ address: Address, _ event: @escaping @Sendable () -> TimelineDecision.Event) {
+    deadlines[address]?.cancel()
+    deadlines[address] = Task { [weak self, machine, settings] in
+      let end = machine.now.addingTimeInterval(settings.deadline)
+      guard (try? await machine.sleep(until: end)) != nil else { return }
+      await self?.take(event())
     }
-    questions[question.address] = Task {
-      // The size of a small widget on the 6.1-inch phones. Source: ours until a device has its own table.
-      let request = RequestTimeline(
-        question.purpose, widgetKind: question.kind, family: .systemSmall, displayWidth: 155, displayHeight: 155)
-      do throws(BusError) {
-        let reply = try await bus.request(
-          request, to: question.address, story: story, within: .seconds(86_400), whenUnreachable: .wait)
-        guard !Task.isCancelled else { return }
-        answered(question, reply, story)
-      } catch {
-        guard error.code != .closed, !Task.isCancelled else { return }
-        take(.failed(question, reason: "\(error)"))
+  }
+
+  // MARK: Time
+
+  private func setTimer() {
+    let instant = decision.nextInstant
+    guard instant != timer?.instant else { return }
+    timer?.task.cancel()
+    timer = instant.map { instant in
+      let task = Task(executorPreference: executor.tasks) { [weak self, clock] in
+        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
       }
+      return (instant, task)
     }
   }
 
-  private func answered(_ question: TimelineDecision.Question, _ reply: RequestTimeline.Reply, _ story: Story) {
-    guard let first = reply.entries.first else {
-      return take(.failed(question, reason: "the provider gave a timeline without entries"))
+  /// Returns when the next instant is waited for.
+  private func timerFired(_ instant: Date) async {
+    guard timer?.instant == instant else { return }
+    timer = nil
+    take(.instantCame)
+    // Who is to sleep next is before us in the executor's queue. Who advances the clock would pass its instant otherwise.
+    await Task.yield()
+  }
+
+  private func holdClock(_ isBusy: Bool) {
+    if isBusy {
+      if work == nil { work = clock.beginWork() }
+    } else if let ended = work {
+      work = nil
+      // After who is to sleep next, in the executor's queue.
+      Task(executorPreference: executor.tasks) { [clock] in clock.endWork(ended) }
     }
-    guard question.purpose == .timeline else {
-      tell(question.serial, .success(TakeSnapshot.Reply(text: first.view.lines)))
-      return take(.answered(question))
-    }
-    let stored = StoredTimeline(
-      address: question.address, kind: question.kind, family: .systemSmall, timeline: reply, stored: clock.now)
-    // On disk first, then said.
-    take(.answered(question), storing: stored)
-    guard failure == nil else { return }
-    bus.record(stored.notice, story: story)
   }
 }

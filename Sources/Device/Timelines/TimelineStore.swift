@@ -1,122 +1,207 @@
 import Archive
-import Conversations
+package import Conversations
 import Foundation
 import GRDB
 
-/// What is owed, which kinds there are and the last good timeline of each, on disk.
+/// Placements with what is owed to them, the ledger, and the last good timeline of each, on disk.
 struct TimelineStore: Sendable {
+  /// What else one event writes.
+  struct Change {
+    var lines: [LedgerEntry] = []
+    /// The timeline that a placement has from now on, and the date of the entry that it showed before.
+    var timeline: (placement: Int, timeline: KeptTimeline, shown: Date?, now: Date)?
+    var placeholder: (placement: Int, entry: KeptTimeline.Entry)?
+  }
+
+  /// Positions of rows that are no entries of the timeline.
+  private enum Position {
+    static let placeholder = -2
+    /// The entry that was on the screen when a timeline came whose first entry is in the future.
+    static let carried = -1
+  }
+
+  private static let pending = "pending"
+  /// Lines of the ledger that are kept.
+  private static let ledgerLimit = 200_000
   let database: any DatabaseWriter
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("timelines-1") { db in
+    migrator.registerMigration("timelines-2") { db in
       try db.execute(
         sql: """
-          CREATE TABLE reloads (
-            extension TEXT NOT NULL, kind TEXT NOT NULL, serial INTEGER NOT NULL, deaths INTEGER NOT NULL, cause TEXT,
-            correlation TEXT, PRIMARY KEY (extension, kind));
+          DROP TABLE IF EXISTS reloads; DROP TABLE IF EXISTS kinds; DROP TABLE IF EXISTS timelines;
+          CREATE TABLE placed (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
           CREATE TABLE kinds (extension TEXT PRIMARY KEY, kinds BLOB NOT NULL);
-          CREATE TABLE timelines (
-            extension TEXT NOT NULL, kind TEXT NOT NULL, family TEXT NOT NULL, timeline BLOB NOT NULL,
-            stored REAL NOT NULL, PRIMARY KEY (extension, kind, family));
+          CREATE TABLE timelineFacts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+          CREATE TABLE entries (
+            placement INTEGER NOT NULL, position INTEGER NOT NULL, date REAL NOT NULL, view BLOB NOT NULL, dark BLOB,
+            text BLOB NOT NULL, relevance BLOB, PRIMARY KEY (placement, position));
+          CREATE TABLE ledger (
+            number INTEGER PRIMARY KEY, reload INTEGER NOT NULL, placement INTEGER NOT NULL, line BLOB NOT NULL);
+          CREATE INDEX ledgerByReload ON ledger (reload);
+          CREATE INDEX ledgerByPlacement ON ledger (placement);
           """)
     }
     try migrator.migrate(database)
   }
 
-  func decision(_ extensions: [Address]) throws -> TimelineDecision {
-    var owed: [Address: [String: TimelineDecision.Owed]] = [:]
-    var kinds: [Address: [String]] = [:]
+  // MARK: What the next life of the host begins with
+
+  func read(_ decision: inout TimelineDecision) throws {
     try database.read { db in
-      for row in try Row.fetchAll(db, sql: "SELECT * FROM reloads") {
-        guard let address = Address(row["extension"]) else { continue }
-        var item = TimelineDecision.Owed(
-          serial: row["serial"], cause: (row["cause"] as String?).flatMap { UUID(uuidString: $0) },
-          correlation: (row["correlation"] as String?).flatMap { UUID(uuidString: $0) })
-        item.deaths = row["deaths"]
-        owed[address, default: [:]][row["kind"]] = item
+      for data in try Data.fetchAll(db, sql: "SELECT state FROM placed") {
+        let placed = try decode(Placed.self, data)
+        decision.placements[placed.placement.id] = placed
+        decision.upcoming[placed.placement.id] = try upcoming(placed.placement.id, db)
       }
       for row in try Row.fetchAll(db, sql: "SELECT * FROM kinds") {
         guard let address = Address(row["extension"]) else { continue }
-        kinds[address] = try BodyCoding.decode([String].self, from: Array(row["kinds"] as Data))
+        decision.kinds[address] = try decode([String: WidgetFamilyName].self, row["kinds"])
       }
+      let pending = try Data.fetchOne(
+        db, sql: "SELECT value FROM timelineFacts WHERE name = ?", arguments: [Self.pending])
+      decision.pending = try pending.map { try decode([TimelineDecision.Pending].self, $0) } ?? []
+      decision.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
+      let owed = decision.placements.values.compactMap { $0.owed?.reload }.max() ?? 0
+      decision.lastReload = max(owed, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
     }
-    return TimelineDecision(extensions: extensions, owed: owed, kinds: kinds)
   }
 
-  /// Writes what has changed since `before` and, with it, the timeline that paid for it.
-  func save(_ now: TimelineDecision, since before: TimelineDecision, storing answer: StoredTimeline? = nil) throws {
-    let owed = now.owed.filter { before.owed[$0.key] != $0.value }
+  private func upcoming(_ id: Int, _ db: Database) throws -> [UpcomingEntry] {
+    let sql = "SELECT date, text, relevance FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
+    return try Row.fetchAll(db, sql: sql, arguments: [id]).map { row in
+      UpcomingEntry(
+        date: Date(timeIntervalSince1970: row["date"]), text: try decode([String].self, row["text"]),
+        relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
+    }
+  }
+
+  private func decode<T: Decodable>(_ type: T.Type, _ data: Data) throws -> T {
+    try BodyCoding.decode(type, from: Array(data))
+  }
+
+  // MARK: Writing
+
+  /// Writes what has changed since `before`, and what comes with it, or nothing.
+  func save(_ now: TimelineDecision, since before: TimelineDecision, _ change: Change) throws {
+    let placed = now.placements.filter { before.placements[$0.key] != $0.value }
+    let removed = before.placements.keys.filter { now.placements[$0] == nil }
     let kinds = now.kinds.filter { before.kinds[$0.key] != $0.value }
-    guard !owed.isEmpty || !kinds.isEmpty || answer != nil else { return }
+    let isSame = placed.isEmpty && removed.isEmpty && kinds.isEmpty && now.pending == before.pending
+    guard !isSame || !change.lines.isEmpty || change.timeline != nil || change.placeholder != nil else { return }
     try database.write { db in
-      if let answer { try TimelineStore.write(answer, db) }
+      for (id, state) in placed {
+        try execute(db, "INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
+      }
+      for id in removed {
+        try execute(db, "DELETE FROM placed WHERE id = ?", [id])
+        try execute(db, "DELETE FROM entries WHERE placement = ?", [id])
+      }
       for (address, kinds) in kinds {
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
-          arguments: [address.text, Data(try BodyCoding.encode(kinds))])
+        try execute(
+          db, "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
+          [address.text, try BodyCoding.data(kinds)])
       }
-      for (address, items) in owed {
-        try db.execute(sql: "DELETE FROM reloads WHERE extension = ?", arguments: [address.text])
-        for (kind, item) in items {
-          try db.execute(
-            sql: """
-              INSERT INTO reloads (extension, kind, serial, deaths, cause, correlation) VALUES (?, ?, ?, ?, ?, ?)
-              """,
-            arguments: [
-              address.text, kind, item.serial, item.deaths, item.cause?.uuidString, item.correlation?.uuidString,
-            ])
-        }
+      if now.pending != before.pending {
+        try execute(
+          db, "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
+          [Self.pending, try BodyCoding.data(now.pending)])
       }
+      try write(change, db)
     }
   }
 
-  private static func write(_ answer: StoredTimeline, _ db: Database) throws {
-    try db.execute(
-      sql: "INSERT OR REPLACE INTO timelines (extension, kind, family, timeline, stored) VALUES (?, ?, ?, ?, ?)",
-      arguments: [
-        answer.address.text, answer.kind, answer.family.rawValue, Data(try BodyCoding.encode(answer.timeline)),
-        answer.stored.timeIntervalSince1970,
+  private func write(_ change: Change, _ db: Database) throws {
+    for line in change.lines {
+      try execute(
+        db, "INSERT INTO ledger (number, reload, placement, line) VALUES (?, ?, ?, ?)",
+        [line.number, line.reload, line.placement, try BodyCoding.data(line)])
+      if line.number.isMultiple(of: 1000) {
+        try execute(db, "DELETE FROM ledger WHERE number <= ?", [line.number - Self.ledgerLimit])
+      }
+    }
+    if let (id, entry) = change.placeholder { try insert(id, Position.placeholder, entry, db) }
+    guard let (id, timeline, shown, now) = change.timeline else { return }
+    try carry(id, timeline, shown, now, db)
+    for (position, entry) in timeline.entries.enumerated() { try insert(id, position, entry, db) }
+  }
+
+  /// Removes the timeline of before, but for the entry that stays on the screen until the first of the new one.
+  private func carry(_ id: Int, _ timeline: KeptTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
+    guard timeline.entries[0].upcoming.date > now else {
+      return try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
+    }
+    if let shown {
+      try execute(db, "DELETE FROM entries WHERE placement = ? AND position = ?", [id, Position.carried])
+      try execute(
+        db,
+        """
+        UPDATE entries SET position = ? WHERE placement = ? AND position =
+          (SELECT MAX(position) FROM entries WHERE placement = ? AND position >= 0 AND date <= ?)
+        """, [Position.carried, id, id, shown.timeIntervalSince1970])
+    }
+    try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
+  }
+
+  private func insert(_ id: Int, _ position: Int, _ entry: KeptTimeline.Entry, _ db: Database) throws {
+    try execute(
+      db,
+      """
+      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, text, relevance)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        id, position, entry.upcoming.date.timeIntervalSince1970, entry.view, entry.darkView,
+        try BodyCoding.data(entry.upcoming.text), try entry.upcoming.relevance.map { try BodyCoding.data($0) },
       ])
   }
 
-  func timelines() throws -> [StoredTimeline] {
+  private func execute(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+
+  // MARK: Reading
+
+  /// What stands on the screen of a placement.
+  func shown(_ id: Int, _ shown: Date?) throws -> ShownEntry? {
     try database.read { db in
-      try Row.fetchAll(db, sql: "SELECT * FROM timelines ORDER BY extension, kind, family").compactMap { row in
-        guard let address = Address(row["extension"]), let family = WidgetFamilyName(rawValue: row["family"]) else {
-          return nil
-        }
-        return StoredTimeline(
-          address: address, kind: row["kind"], family: family,
-          timeline: try BodyCoding.decode(RequestTimeline.Reply.self, from: Array(row["timeline"] as Data)),
-          stored: Date(timeIntervalSince1970: row["stored"]))
+      let row = try Row.fetchOne(
+        db,
+        sql: """
+          SELECT * FROM entries WHERE placement = ? AND (position < 0 OR date <= ?) ORDER BY position DESC LIMIT 1
+          """, arguments: [id, (shown ?? .distantPast).timeIntervalSince1970])
+      return try row.map { row in
+        let entry = ArchivedEntry(
+          date: Date(timeIntervalSince1970: row["date"]), view: try decode(ViewArchive.self, row["view"]),
+          darkView: try (row["dark"] as Data?).map { try decode(ViewArchive.self, $0) },
+          relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
+        return ShownEntry(entry: entry, isPlaceholder: row["position"] == Position.placeholder)
       }
+    }
+  }
+
+  /// A page of the ledger.
+  func ledger(_ request: ListBudget, limit: Int) throws -> [LedgerEntry] {
+    try database.read { db in
+      try Data.fetchAll(
+        db,
+        sql: """
+          SELECT line FROM ledger WHERE number > ? AND (? IS NULL OR placement = ?) AND (? IS NULL OR reload = ?)
+          ORDER BY number LIMIT ?
+          """,
+        arguments: [
+          request.after, request.placement, request.placement, request.reload, request.reload, limit,
+        ]
+      ).map { try decode(LedgerEntry.self, $0) }
     }
   }
 }
 
-/// The last good timeline of one kind and family.
-struct StoredTimeline: Sendable {
-  let address: Address
-  let kind: String
-  let family: WidgetFamilyName
-  let timeline: RequestTimeline.Reply
-  let stored: Date
-
-  /// As the journal and `ps` show it.
-  var notice: TimelineStored {
-    TimelineStored(
-      bundle: address.bundleIdentifier ?? address.short, widgetKind: kind, entries: timeline.entries.count,
-      text: timeline.entries.first?.view.lines ?? [], note: note)
-  }
-
-  /// The reload policy is kept with the timeline and not acted upon: there is no budget that could pay for it yet.
-  private var note: String? {
-    switch timeline.policy {
-    case .atEnd: "reload policy atEnd is stored and not acted upon"
-    case .after(let date): "reload policy after(\(date.formatted(.iso8601))) is stored and not acted upon"
-    case .never: nil
-    }
-  }
+/// What a person sees of a placement.
+package struct ShownEntry: Sendable, Equatable {
+  package let entry: ArchivedEntry
+  /// No timeline came yet.
+  package let isPlaceholder: Bool
 }

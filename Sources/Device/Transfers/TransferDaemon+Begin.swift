@@ -1,6 +1,7 @@
 import Conversations
 import Foundation
 import MessageBus
+import Timekeeping
 
 // `willBeginDelayedRequest`: the owner is asked before a task with an earliest date begins.
 
@@ -13,7 +14,7 @@ extension TransferDaemon {
     let owner = key.session.owner
     questionsToOwners[owner, default: []].insert(key)
     let launches = settings.delayedRequestLaunches
-    outlet.yield(.wantAwake(owner, because: key.session.beginAssertion, launches: launches))
+    intents.yield(.wantAwake(owner, because: key.session.beginAssertion, launches: launches))
     guard !launches else { return }
     begins[key] = Task {
       if await counter.isAwake(owner) {
@@ -74,7 +75,7 @@ extension TransferDaemon {
     guard questionsToOwners[owner]?.remove(key) != nil else { return }
     if questionsToOwners[owner]?.isEmpty == true { questionsToOwners[owner] = nil }
     guard questionsToOwners[owner]?.contains(where: { $0.session == key.session }) != true else { return }
-    outlet.yield(.release(owner, because: key.session.beginAssertion))
+    intents.yield(.release(owner, because: key.session.beginAssertion))
   }
 }
 

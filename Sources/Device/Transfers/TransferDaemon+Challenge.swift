@@ -1,6 +1,7 @@
 import Conversations
 import Foundation
 import MessageBus
+import Timekeeping
 
 // Challenges: the owner is asked, and woken for it (documented).
 
@@ -34,7 +35,7 @@ extension TransferDaemon {
     TransferDaemon.record(bus, key, .waiting, WholeFile.size(path(key)), "waits for the owner's answer to a challenge")
     let isBounded = settings.challengeDeadline > 0
     let limit = isBounded ? settings.challengeDeadline : settings.completionDeadline
-    defer { outlet.yield(.release(owner, because: key.challengeAssertion)) }
+    defer { intents.yield(.release(owner, because: key.challengeAssertion)) }
     while true {
       let woken = try await life(of: owner, for: key)
       guard let task = try store.task(key) else { throw CancellationError() }
@@ -64,7 +65,7 @@ extension TransferDaemon {
       try await withCheckedThrowingContinuation { continuation in
         guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
         challenged.wait(key, continuation)
-        outlet.yield(.wantAwake(owner, because: key.challengeAssertion, launches: launches))
+        intents.yield(.wantAwake(owner, because: key.challengeAssertion, launches: launches))
       }
     } onCancel: {
       Task { await self.cancelChallenge(of: key) }

@@ -8,7 +8,9 @@ extension TransferDaemon {
   func handOver(_ delivery: DeliveryDecision.Delivery, _ attempt: DeliveryDecision.Attempt) {
     let former = handOvers[delivery.id]
     former?.cancel()
+    let work = clock.beginWork()
     handOvers[delivery.id] = Task {
+      defer { clock.endWork(work) }
       // Both say the same id on the bus: the end of the former must not end this one.
       await former?.value
       var failures = 0
@@ -28,6 +30,7 @@ extension TransferDaemon {
             let key = TaskKey(session: delivery.session, identifier: task)
             TransferDaemon.record(bus, key, .retrying, 0, "the file cannot be handed over: \(error)")
           }
+          clock.endWork(work)
           try? await clock.sleep(until: clock.now.addingTimeInterval(min(60, Double(failures))))
         }
       }
@@ -78,7 +81,9 @@ extension TransferDaemon {
   func ask(_ id: UUID, _ generation: UInt32) {
     guard let owner = decision.deliveries[id]?.session.owner else { return }
     questions[id]?.cancel()
+    let work = clock.beginWork()
     questions[id] = Task {
+      defer { clock.endWork(work) }
       do throws(BusError) {
         _ = try await bus.request(Ping(), to: .messageBus, within: .seconds(86_400), whenUnreachable: .wait)
         _ = try await bus.request(Ping(), to: owner, within: .seconds(5), whenUnreachable: .wait)

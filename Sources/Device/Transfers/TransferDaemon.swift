@@ -13,8 +13,9 @@ package import Timekeeping
 /// handed over. The database has each fact before anyone is told of it.
 package actor TransferDaemon {
   /// In order; one reader.
-  package nonisolated let intents: AsyncStream<TransferIntent>
-  let outlet: AsyncStream<TransferIntent>.Continuation
+  package nonisolated let intents: Intents<TransferIntent>
+  private nonisolated let executor = RoomExecutor("transfers")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   let store: TransferStore
   let bus: any BusConnection
   let clock: any DeviceClock
@@ -42,7 +43,7 @@ package actor TransferDaemon {
   var lists: [Address: UUID] = [:]
   /// The database cannot be written, or the host leaves: from then on nothing is begun.
   private(set) var isOver = false
-  private var timer: (instant: Date, task: Task<Void, Never>)?
+  private var timer: (instant: Date, alarm: ClockAlarm)?
 
   /// Reads what the last life of the host knew; nothing moves before `begin()`.
   ///
@@ -79,7 +80,7 @@ package actor TransferDaemon {
       sessions: configurations.mapValues(LoadingDecision.Terms.init),
       transfers: try store.unendedTasks().map(\.transfer),
       limiters: try store.limiters(), settings: settings, families: families)
-    (self.intents, self.outlet) = AsyncStream.makeStream(of: TransferIntent.self)
+    self.intents = Intents(clock)
   }
 
   /// Goes on with every task that has not ended, and asks for the owners whose events wait. Needs no bus.
@@ -97,14 +98,14 @@ package actor TransferDaemon {
   /// Stops the loading tasks where they are and hands nothing over any more; the next life goes on. The last call.
   package func leave() async {
     isOver = true
-    timer?.task.cancel()
+    timer?.alarm.cancel()
     counter.leave()
     for task in attempts.values { task.cancel() }
     for task in begins.values { task.cancel() }
     for task in handOvers.values { task.cancel() }
     for task in questions.values { task.cancel() }
     for task in attempts.values { await task.value }
-    outlet.finish()
+    intents.finish()
     await network.shutdown()
   }
 
@@ -165,12 +166,12 @@ package actor TransferDaemon {
 
   func broken(_ error: any Error) {
     isOver = true
-    outlet.yield(.broken("the transfers cannot be written: \(error)"))
+    intents.yield(.broken("the transfers cannot be written: \(error)"))
   }
 
   private func perform(_ answer: DeliveryDecision.Answer) {
     switch answer {
-    case .intent(let intent): outlet.yield(intent)
+    case .intent(let intent): intents.yield(intent)
     case .deliver(let id, let attempt):
       guard let delivery = decision.deliveries[id] else { return }
       handOver(delivery, attempt)
@@ -191,14 +192,13 @@ package actor TransferDaemon {
   }
 
   private func setTimer() {
+    // One that has gone off and was not heard yet is heard next, and sets another.
+    if let timer, timer.instant <= clock.now { return }
     let instant = [decision.nextInstant(after: clock.now), loading.nextInstant].compactMap(\.self).min()
     guard instant != timer?.instant else { return }
-    timer?.task.cancel()
+    timer?.alarm.cancel()
     timer = instant.map { instant in
-      let task = Task { [weak self, clock] in
-        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
-      }
-      return (instant, task)
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
     }
   }
 

@@ -8,9 +8,35 @@ package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
     /// The device's name on the bus: letters, digits, `-`, `_`, `.`.
     package let name: String
-    package let model: String
+    /// The model, which says whether it is a phone or a tablet.
+    package let screen: DeviceModel
+    /// `iOS` or `iPadOS`.
     package let platform: String
     package let version: String
+    /// What the availability of a widget's modifiers, families and locations goes by.
+    package let majorVersion: Int
+    package var model: String { screen.name }
+    /// Language and region, such as `de_DE`.
+    package let locale: String
+    /// A name such as `Europe/Zurich`; the machine's when `nil`.
+    package let timeZone: String?
+
+    /// What the device's processes find in their environment.
+    package var environment: [String: String] {
+      var environment = ["LANG": "\(locale).UTF-8", "SIMULATOR_RUNTIME_VERSION": version]
+      environment["TZ"] = timeZone
+      return environment
+    }
+  }
+
+  /// The data protection class of an extension's files. Source: `NSFileProtection`.
+  package enum DataProtection: String, Sendable, CaseIterable {
+    /// Its widgets' content is hidden while the device is locked.
+    case complete
+    /// The same: a locked device of the lab is one with a passcode.
+    case completeUnlessOpen
+    /// Its widgets' content is hidden until the device was unlocked once.
+    case completeUntilFirstUserAuthentication
   }
 
   /// An app or an extension of the device.
@@ -23,6 +49,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
     /// As it stands in the file; `ClusterConfiguration.environment(of:in:)` expands it.
     package let environment: [String: String]
     package let isExtension: Bool
+    /// The class of the extension's entitlement `com.apple.developer.default-data-protection`.
+    package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
 
     /// Its address on a device.
     package func address(on device: String) -> Address {
@@ -34,73 +62,6 @@ package struct ClusterConfiguration: Sendable, Hashable {
   package struct Provider: Sendable, Hashable {
     package let executable: String
     package let arguments: [String]
-  }
-
-  /// Rules that Apple does not state, see Documentation/fidelity.md.
-  package struct Settings: Sendable, Hashable {
-    /// An extension with nothing to do is suspended after this long.
-    package var suspendAfter: Duration = .seconds(1)
-    /// Time to call the completion handler of a session's events, then the process is evicted.
-    package var completionDeadline: Duration = .seconds(30)
-    /// From the word that the time is running out, which cancels `backgroundTask` actions, until the process is evicted.
-    package var completionGrace: Duration = .seconds(5)
-    /// Handler after the messages, and a finish without a handler, as developers saw it; `false` for what Apple documents.
-    package var observedEventOrder = false
-    /// Time to give a timeline, then the extension is halted half-way.
-    package var timelineDeadline: Duration = .seconds(30)
-    /// How long a process that ended while it was launching is left alone; doubled each time.
-    package var crashBackoffFirst: Duration = .seconds(1)
-    package var crashBackoffMax: Duration = .seconds(60)
-    /// Events whose completion was never called are delivered again after this long; doubled each time.
-    package var redeliverAfter: Duration = .seconds(60)
-    /// After so many deliveries they are held until a process creates the session.
-    package var redeliveries: Int = 5
-    /// An interrupted transfer is resumed after this long, as is telling an owner that died over it; doubled each time.
-    package var resumeAfter: Duration = .seconds(1)
-    package var resumeAfterMax: Duration = .seconds(60)
-    /// Tasks of background sessions that load at the same time on the device.
-    package var maximumLoads: Int = 64
-    /// A discretionary task waits for Wi-Fi.
-    package var discretionaryNeedsWiFi: Bool = true
-    /// What an extension creates is discretionary, as what an app creates behind the front is.
-    package var widgetTransfersAreDiscretionary: Bool = false
-    /// The first delay of the resume rate limiter, doubled by each wake; 0 turns it off.
-    package var limiterFirst: Duration = .seconds(60)
-    /// What the limiter's delay does not go beyond.
-    package var limiterMax: Duration = .seconds(86_400)
-    /// The limiter holds what an extension creates.
-    package var limiterAppliesToWidgets: Bool = true
-    /// One limiter for an app and its extensions.
-    package var limiterIsSharedWithApp: Bool = false
-    /// A process that does not run is woken for `willBeginDelayedRequest`.
-    package var delayedRequestLaunches: Bool = true
-    /// How often a running process is told of each task's bytes.
-    package var countsPerSecond: Int = 4
-    /// How long what resume data goes on from is kept for a task that goes on.
-    package var keepsResumeData: Duration = .seconds(604_800)
-    /// Redirections of a task of a background session; one more ends it with -1007.
-    package var redirectLimit = 16
-    /// Redirections of a request that a process performs itself; one more ends it with -1007.
-    package var inlineRedirectLimit = 20
-    /// A body of at most so many KiB begins anew rather than to be resumed.
-    package var resumableFrom = 64
-    /// How long a process may take to answer a challenge, which is then handled as by default; 0 for any time.
-    package var challengeDeadline: Duration = .zero
-    /// How long a call of an author's thread, such as `resume()`, waits for the host.
-    package var callDeadline: Duration = .seconds(5)
-    /// Of several matching handlers, the first completion acknowledges a session's events, and not the last.
-    package var firstCompletionCounts = false
-    /// `getAllTasks` names tasks that have ended and whose end was not told yet.
-    package var listsEndedTasks = true
-    /// Ending an app cancels its extensions' transfers too.
-    package var forceQuitCancelsExtensions: Bool = false
-
-    /// What an extension may have of memory (`RssAnon`) before it is evicted, MiB; 0 for any amount.
-    package var extensionMemoryLimit = 30
-    /// How often its memory is looked at.
-    package var memoryInterval: Duration = .milliseconds(250)
-
-    package init() {}
   }
 
   package let device: Device
@@ -194,9 +155,17 @@ extension ClusterConfiguration.Device {
     guard name.isName else {
       throw reader.error("name", "\"\(name)\" is no device name; letters, digits, `-`, `_` and `.` make one")
     }
-    model = try reader.string("model") ?? "iPhone 16"
-    platform = try reader.string("platform") ?? "iOS"
-    version = try reader.string("version") ?? "18.0"
+    let system = try Self.system(&reader)
+    screen = system.screen
+    platform = system.platform
+    version = system.version
+    majorVersion = system.majorVersion
+    locale = try reader.string("locale")?.replacingOccurrences(of: "-", with: "_") ?? "en_US"
+    guard locale.isName else { throw reader.error("locale", "\"\(locale)\" is no locale; one looks like de_DE") }
+    timeZone = try reader.string("timeZone")
+    if let timeZone, TimeZone(identifier: timeZone) == nil {
+      throw reader.error("timeZone", "\"\(timeZone)\" is no time zone; one looks like Europe/Zurich")
+    }
     try reader.finish()
   }
 }
@@ -221,6 +190,13 @@ extension ClusterConfiguration.Product {
       }
     }
     self.isExtension = isExtension
+    if let text = try reader.string("dataProtection") {
+      guard let protection = ClusterConfiguration.DataProtection(rawValue: text), isExtension else {
+        let known = ClusterConfiguration.DataProtection.allCases.map(\.rawValue).joined(separator: ", ")
+        throw reader.error("dataProtection", "is of an extension, and one of: \(known)")
+      }
+      dataProtection = protection
+    }
     try reader.finish()
   }
 }
@@ -231,70 +207,6 @@ extension ClusterConfiguration.Provider {
     executable = try reader.requiredString("executable")
     arguments = try reader.strings("arguments")
     try reader.finish()
-  }
-}
-
-extension ClusterConfiguration.Settings {
-  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
-    var reader = mapping
-    self.init()
-    suspendAfter = try reader.seconds("suspendAfter") ?? suspendAfter
-    completionDeadline = try reader.seconds("completionDeadline") ?? completionDeadline
-    completionGrace = try reader.seconds("completionGrace") ?? completionGrace
-    observedEventOrder = try reader.boolean("observedEventOrder") ?? observedEventOrder
-    timelineDeadline = try reader.seconds("timelineDeadline") ?? timelineDeadline
-    crashBackoffFirst = try reader.seconds("crashBackoffFirst") ?? crashBackoffFirst
-    crashBackoffMax = try reader.seconds("crashBackoffMax") ?? crashBackoffMax
-    redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
-    redeliveries = try reader.integer("redeliveries") ?? redeliveries
-    resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
-    resumeAfterMax = try reader.seconds("resumeAfterMax") ?? resumeAfterMax
-    extensionMemoryLimit = try reader.integer("extensionMemoryLimit") ?? extensionMemoryLimit
-    memoryInterval = try reader.seconds("memoryInterval") ?? memoryInterval
-    guard (0...1 << 20).contains(extensionMemoryLimit) else {
-      throw reader.error("extensionMemoryLimit", "is a number of MiB, and 0 for no limit")
-    }
-    guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "is at least 0.01 s") }
-    try readTransfers(&reader)
-    try readProcesses(&reader)
-    guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
-    guard crashBackoffFirst <= crashBackoffMax else {
-      throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
-    }
-    guard resumeAfter <= resumeAfterMax else { throw reader.error("resumeAfterMax", "is shorter than resumeAfter") }
-    try reader.finish()
-  }
-
-  private mutating func readTransfers(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    maximumLoads = try reader.integer("maximumLoads") ?? maximumLoads
-    discretionaryNeedsWiFi = try reader.boolean("discretionaryNeedsWiFi") ?? discretionaryNeedsWiFi
-    widgetTransfersAreDiscretionary =
-      try reader.boolean("widgetTransfersAreDiscretionary") ?? widgetTransfersAreDiscretionary
-    limiterFirst = try reader.seconds("limiterFirst") ?? limiterFirst
-    limiterMax = try reader.seconds("limiterMax") ?? limiterMax
-    limiterAppliesToWidgets = try reader.boolean("limiterAppliesToWidgets") ?? limiterAppliesToWidgets
-    limiterIsSharedWithApp = try reader.boolean("limiterIsSharedWithApp") ?? limiterIsSharedWithApp
-    delayedRequestLaunches = try reader.boolean("delayedRequestLaunches") ?? delayedRequestLaunches
-    countsPerSecond = try reader.integer("countsPerSecond") ?? countsPerSecond
-    keepsResumeData = try reader.seconds("keepsResumeData") ?? keepsResumeData
-    forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
-    redirectLimit = try reader.integer("redirectLimit") ?? redirectLimit
-    resumableFrom = try reader.integer("resumableFrom") ?? resumableFrom
-    challengeDeadline = try reader.seconds("challengeDeadline") ?? challengeDeadline
-    listsEndedTasks = try reader.boolean("listsEndedTasks") ?? listsEndedTasks
-    guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "is 0 or more") }
-    guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "is a number of KiB") }
-    guard limiterFirst <= limiterMax else { throw reader.error("limiterMax", "is shorter than limiterFirst") }
-    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "is at least 1") }
-    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "is 0 or more") }
-  }
-
-  /// What holds within an author's process.
-  private mutating func readProcesses(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    callDeadline = try reader.seconds("callDeadline") ?? callDeadline
-    inlineRedirectLimit = try reader.integer("inlineRedirectLimit") ?? inlineRedirectLimit
-    firstCompletionCounts = try reader.boolean("firstCompletionCounts") ?? firstCompletionCounts
-    guard inlineRedirectLimit >= 0 else { throw reader.error("inlineRedirectLimit", "is 0 or more") }
   }
 }
 

@@ -1,7 +1,9 @@
+import Foundation
 import Yams
 
-/// One mapping of `widgetlab.yaml` while it is read: it knows its lines, and which of its keys nobody asked for.
-struct ConfigurationReader {
+/// One mapping of `widgetlab.yaml`, or of another file of settings, while it is read: it knows its lines, and which of its keys
+/// nobody asked for.
+package struct ConfigurationReader {
   private let file: String
   private let path: String
   private let line: Int?
@@ -26,9 +28,35 @@ struct ConfigurationReader {
     }
   }
 
+  /// The mapping that a whole file is.
+  ///
+  /// - Throws: `configuration`, with the file and the line.
+  package init(file: String) throws(ClusterError) {
+    let text: String
+    do {
+      text = try String(contentsOfFile: file, encoding: .utf8)
+    } catch {
+      throw ClusterError(.configuration, "\(file) cannot be read")
+    }
+    let node: Node?
+    do {
+      node = try Yams.compose(yaml: text)
+    } catch {
+      throw ClusterError(.configuration, "\(file) is not YAML: \(error)")
+    }
+    guard let node else { throw ClusterError(.configuration, "\(file) is empty") }
+    try self.init(node, file: file, path: "")
+  }
+
+  /// The path of a file that a value names: beside the file that is read.
+  func beside(_ path: String) -> String {
+    URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: file).deletingLastPathComponent()).standardizedFileURL
+      .path
+  }
+
   // MARK: Values
 
-  mutating func string(_ name: String) throws(ClusterError) -> String? {
+  package mutating func string(_ name: String) throws(ClusterError) -> String? {
     guard let node = take(name) else { return nil }
     return try text(node, name)
   }
@@ -38,13 +66,13 @@ struct ConfigurationReader {
     return value
   }
 
-  mutating func integer(_ name: String) throws(ClusterError) -> Int? {
+  package mutating func integer(_ name: String) throws(ClusterError) -> Int? {
     guard let node = take(name) else { return nil }
     guard let value = node.int else { throw error(name, "a whole number is expected") }
     return value
   }
 
-  mutating func boolean(_ name: String) throws(ClusterError) -> Bool? {
+  package mutating func boolean(_ name: String) throws(ClusterError) -> Bool? {
     guard let node = take(name) else { return nil }
     guard let value = node.bool else { throw error(name, "true or false is expected") }
     return value
@@ -59,7 +87,26 @@ struct ConfigurationReader {
     return .seconds(value)
   }
 
-  mutating func strings(_ name: String) throws(ClusterError) -> [String] {
+  /// A finite number.
+  package mutating func number(_ name: String) throws(ClusterError) -> Double? {
+    guard let node = take(name) else { return nil }
+    guard let value = node.float, value.isFinite else { throw error(name, "a number is expected") }
+    return value
+  }
+
+  /// A list of finite numbers.
+  package mutating func numbers(_ name: String) throws(ClusterError) -> [Double]? {
+    guard let node = take(name) else { return nil }
+    guard case .sequence(let sequence) = node else { throw error(name, "a list of numbers is expected") }
+    var result: [Double] = []
+    for element in sequence {
+      guard let value = element.float, value.isFinite else { throw error(name, "a list of numbers is expected") }
+      result.append(value)
+    }
+    return result
+  }
+
+  package mutating func strings(_ name: String) throws(ClusterError) -> [String] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "a list is expected") }
     var result: [String] = []
@@ -95,17 +142,20 @@ struct ConfigurationReader {
     return result
   }
 
+  /// Whether the file has the key.
+  package func has(_ name: String) -> Bool { values[name] != nil }
+
   // MARK: Complaints
 
   /// Complains about the first key that nobody asked for.
-  func finish() throws(ClusterError) {
+  package func finish() throws(ClusterError) {
     let strangers = unread.compactMap { name in values[name].map { (name, $0.key.mark?.line) } }
     guard let (name, _) = strangers.min(by: { ($0.1 ?? 0, $0.0) < ($1.1 ?? 0, $1.0) }) else { return }
     throw error(name, "is not a key that WidgetLab knows")
   }
 
   /// What is wrong with the value of a key.
-  func error(_ name: String, _ message: String) -> ClusterError {
+  package func error(_ name: String, _ message: String) -> ClusterError {
     ConfigurationReader.error(file, values[name]?.key.mark?.line ?? line, join(path, name), message)
   }
 

@@ -55,7 +55,7 @@ package enum Expansion {
 }
 
 extension ClusterConfiguration {
-  /// The environment that the file gives a product, expanded with what is known now.
+  /// The environment of a product: the device's, and what the file gives it, expanded with what is known now.
   ///
   /// - Throws: `expansion`, or `instance-folder` when `provider.json` cannot be read.
   package func environment(
@@ -63,7 +63,7 @@ extension ClusterConfiguration {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(ClusterError) -> [String: String] {
     let provider = try ProviderAnnouncement.read(in: instance)
-    var result: [String: String] = [:]
+    var result = device.environment
     for (name, value) in product.environment {
       result[name] = try Expansion.expand(value, provider: provider, environment: environment)
     }

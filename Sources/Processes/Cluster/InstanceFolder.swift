@@ -8,7 +8,7 @@ import Foundation
 /// known/           the public halves: whom the broker lets in
 /// bus/bus.json     where the broker listens
 /// journal/         the segments of the journal
-/// device/<name>/   containers, app groups and transfers of a device
+/// device/<name>/   containers, app groups, transfers and clock of a device
 /// host/            the host's database, which no author's code opens
 /// logs/            what the standing processes wrote to standard error
 /// provider.json    where the provider server listens
@@ -48,6 +48,12 @@ package struct DeviceFolder: Sendable, Hashable {
 
   /// Where the host keeps the files of downloads.
   package var transfers: String { path + "/transfers" }
+
+  /// What tells the device's processes what time it is there.
+  package var clockPage: String { path + "/clock" }
+
+  /// The variable of the environment in which a process of the device is told where that is.
+  package static let clockPageVariable = "WIDGETLAB_CLOCK_PAGE"
 
   /// Where the containers of an app or an extension are: one, but while an update moves it.
   package func containers(of bundle: String) -> String { path + "/containers/" + bundle }

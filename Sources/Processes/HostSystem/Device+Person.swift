@@ -1,6 +1,7 @@
 import Cluster
 package import Conversations
 import Foundation
+import Gallery
 import Launching
 import MessageBus
 import Timekeeping
@@ -10,8 +11,8 @@ import Transfers
 
 extension Device {
   nonisolated func listenToPerson() {
-    bus.onRequest(OpenApp.self) { [weak self] request, _ in
-      try await self?.open(request)
+    bus.onRequest(OpenApp.self) { [weak self] request, from in
+      try await self?.open(request.bundle, from.story)
       return Done()
     }
     bus.onRequest(ForceQuitApp.self) { [weak self] request, _ in
@@ -43,10 +44,16 @@ extension Device {
     throw BusError(.noSuchApp, "the device has no app \(bundle); it has: \(apps.isEmpty ? "none" : apps)")
   }
 
-  private func open(_ request: OpenApp) async throws {
-    let address = try app(request.bundle).address(on: configuration.device.name)
+  /// The app comes to the front.
+  ///
+  /// - Returns: its address.
+  @discardableResult
+  func open(_ bundle: String, _ story: Story) async throws -> Address {
+    let address = try app(bundle).address(on: configuration.device.name)
+    try await gallery.open(bundle, story)
     opening.insert(address)
     await launcher.want(address, because: .foreground)
+    return address
   }
 
   /// The app ends, its transfers are cancelled, and nothing but a person starts it again. Its extensions go on (ours).
@@ -129,6 +136,16 @@ extension Device {
     case .hold: try clock.hold()
     case .run: try clock.run()
     case .reset: try clock.reset()
+    case .set(let date):
+      guard ClockSetting.instants.contains(date) else {
+        throw BusError(.malformed, "a clock is set to a time from 2001-09-09 to 2199-12-31, and not to \(date)")
+      }
+      try clock.set(to: date)
+    case .rate(let rate):
+      guard ClockSetting.rates.contains(rate) else {
+        throw BusError(.malformed, "a clock's rate is 0.001 to 100000, and not \(rate); a clock that stands is held")
+      }
+      try clock.set(rate: rate)
     case .advance(let seconds):
       guard (0...1e9).contains(seconds) else {
         throw BusError(.malformed, "a clock is advanced by 0 to 1000000000 seconds, and not by \(seconds)")
@@ -171,7 +188,10 @@ extension Device {
 }
 
 extension ClockState {
-  init(_ clock: AdjustableClock) { self.init(now: clock.now, isHeld: clock.isHeld, offset: clock.offset) }
+  init(_ clock: AdjustableClock) {
+    let setting = clock.setting
+    self.init(now: clock.now, isHeld: setting.isHeld, offset: clock.offset, rate: setting.rate)
+  }
 }
 
 extension BusError.Code {

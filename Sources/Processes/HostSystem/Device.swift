@@ -2,6 +2,7 @@ package import Cluster
 import Conversations
 import Foundation
 package import GRDB
+import Gallery
 import Launching
 package import MessageBus
 import Timekeeping
@@ -19,11 +20,16 @@ package actor Device {
   let transfers: TransferDaemon
   let broken: @Sendable (String) -> Void
   private let faults: Faults
-  private let timelines: TimelineKeeper
+  let timelines: TimelineKeeper
+  let gallery: GalleryKeeper
+  /// Who waits for the widgets of an extension that never ran.
+  var learning: [Address: [CheckedContinuation<Void, Never>]] = [:]
   private var routes: [Task<Void, Never>] = []
   /// Apps that a person opened and that have not been told yet.
   var opening: Set<Address> = []
   private var activations: [Address: Task<Void, Never>] = [:]
+  /// Intents that are being performed.
+  var performing: [Address: Set<Task<Void, any Error>>] = [:]
   /// How the network is.
   var network: NetworkState
   /// How each process was told that it is.
@@ -48,9 +54,10 @@ package actor Device {
     let settings = configuration.settings
     let store = try DeviceStore(database)
     let containers = try Containers(of: configuration.products.map(\.bundle), in: folder, store)
+    let page = try ClockPage(path: folder.clockPage)
     let clock = AdjustableClock(
-      try store.setting(AdjustableClock.Setting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
-      save: { try store.set($0, named: DeviceStore.clock) })
+      try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
+      patience: settings.advancePatience, save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
     let programs = configuration.products.map { product in
       Program(
         address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
@@ -59,6 +66,7 @@ package actor Device {
         environment: {
           try containers.make(product.bundle)
           return try configuration.environment(of: product, in: instance)
+            .merging([DeviceFolder.clockPageVariable: folder.clockPage]) { $1 }
         })
     }
     self.configuration = configuration
@@ -78,23 +86,34 @@ package actor Device {
       families: AppFamilies(apps: configuration.apps.map(\.bundle)),
       isAwake: { await launcher.awakeLife(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
+    let gallery = try GalleryKeeper(
+      device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
+      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus)
+    self.gallery = gallery
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
-      limit: settings.timelineDeadline.seconds)
+      settings: TimelineSettings(settings),
+      policy: try settings.budget.map { try BudgetPolicy(file: $0) } ?? BudgetPolicy(),
+      environment: { gallery.decision.environment(of: $0) }, container: { $0.bundleIdentifier.flatMap(containers.path) }
+    )
   }
 
   /// Goes on with what the last life of the host left: the downloads at once, without the bus.
   package func resume() async throws {
     listen()
     listenToPerson()
+    listenToGallery()
+    listenForTimelines()
     await resumeUpdates()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
       Task { [transfers] in for await intent in transfers.intents { await route(intent) } },
       Task { [timelines] in for await intent in timelines.intents { await route(intent) } },
+      Task { [gallery] in for await intent in gallery.intents { await route(intent) } },
     ]
     try await transfers.begin(network: network)
     try await cancelTransfersOfQuitApps()
+    try await handAll()
     await timelines.begin()
   }
 
@@ -121,9 +140,9 @@ package actor Device {
     bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
-    bus.onRequest(ProcessReady.self) { [weak self, launcher, timelines] request, from in
+    bus.onRequest(ProcessReady.self) { [weak self, launcher] request, from in
       await self?.tellNetwork(from.source, generation: from.sourceGeneration)
-      if from.source.role == .widgetExtension { try await timelines.learned(from.source, kinds: request.widgetKinds) }
+      if from.source.role == .widgetExtension { try await self?.learned(request.widgets, from) }
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
     }
@@ -132,8 +151,6 @@ package actor Device {
     bus.onRequest(CancelTransfer.self) { [transfers] request, from in try await transfers.cancel(request, from) }
     bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
     bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
-    bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
-    bus.onRequest(TakeSnapshot.self) { [timelines] request, _ in try await timelines.snapshot(request) }
     bus.onRequest(DeviceStatus.self) { [weak self] _, _ in
       guard let self else { throw BusError(.closed, "the device is going down") }
       return try await status()
@@ -143,7 +160,7 @@ package actor Device {
   private func status() async throws -> DeviceStatus.Reply {
     DeviceStatus.Reply(
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
-      timelines: try await timelines.status())
+      timelines: await timelines.status())
   }
 
   // MARK: From room to room
@@ -151,19 +168,22 @@ package actor Device {
   private func route(_ intent: LaunchIntent) async {
     switch intent {
     case .awake(let address, let life, let woken):
-      if address.role == .app { await transfers.setFront(address, await launcher.isInFront(address)) }
+      if address.role == .app { await setFront(address, await launcher.isInFront(address)) }
       tellNetwork(address, generation: life.generation)
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
+      if address.role == .app { await launched(address) }
       if opening.remove(address) != nil { activate(address) }
     case .suspended(let address, let life): await transfers.suspended(address, generation: life.generation)
     case .ended(let address, let life, _):
       activations.removeValue(forKey: address)?.cancel()
-      if address.role == .app { await transfers.setFront(address, false) }
+      for task in performing.removeValue(forKey: address) ?? [] { task.cancel() }
+      if address.role == .app { await setFront(address, false) }
       told[address] = nil
       await transfers.ended(address, generation: life.generation)
       await endedByPerson(address)
       if address.role == .widgetExtension { await timelines.ended(address) }
+      await endedOnScreen(address)
     case .broken(let reason): broken(reason)
     }
   }
@@ -181,20 +201,12 @@ package actor Device {
     }
   }
 
-  private func route(_ intent: TimelineIntent) async {
-    switch intent {
-    case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
-    case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
-    case .halt(let address, let reason): await launcher.halt(address, because: Assertion(reason))
-    case .broken(let reason): broken(reason)
-    }
-  }
-
-  private func activate(_ app: Address) {
+  /// Tells an app that it is in front, or no longer.
+  func activate(_ app: Address, isActive: Bool = true) {
     activations[app]?.cancel()
     activations[app] = Task { [bus] in
       do throws(BusError) {
-        try await bus.deliver(AppActivation(isActive: true), to: app)
+        try await bus.deliver(AppActivation(isActive: isActive), to: app)
       } catch {
         // The app is gone, or does not want to hear it: the person sees that it is not in front.
       }

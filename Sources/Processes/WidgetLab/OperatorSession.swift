@@ -31,7 +31,7 @@ struct OperatorSession: Sendable {
     } catch {
       await session.connection.leave()
       if let error = error as? BusError {
-        throw Complaint(Exit.no, "\(error)", at: cluster.folder, advice: "see `widgetlab ps`")
+        throw Complaint(Exit.no, "\(error)", at: cluster.folder, advice: error.code.advice)
       }
       throw error
     }
@@ -101,6 +101,18 @@ enum Deadline {
         throw Complaint(Exit.no, "\(what) within \(limit)", at: place, advice: "see `widgetlab ps`")
       }
       return value
+    }
+  }
+}
+
+extension BusError.Code {
+  /// What a person does next who was refused for it.
+  fileprivate var advice: String {
+    switch self {
+    case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
+    case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
+    case .badConfiguration: "`widgetlab add KIND` prints what can be chosen of a widget"
+    default: "see `widgetlab ps`"
     }
   }
 }

@@ -1,3 +1,4 @@
+import Archive
 import ArgumentParser
 import Conversations
 import Foundation
@@ -7,7 +8,8 @@ import MessageBus
 struct PsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ps",
-    abstract: "Shows every process: generation, pid, state, memory, why it lives, and how its last life ended.",
+    abstract:
+      "Shows every process: generation, pid, state, memory, why it lives, and how its last life ended; what each widget shows.",
     discussion: """
       Works while the host or the bus is dead too, and says so in that row. Memory is what the agents see of their \
       children now (RssAnon), and what they may have before they are evicted.
@@ -19,7 +21,7 @@ struct PsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Flag(help: "One JSON object: {\"processes\":[…],\"sessions\":[…]}.")
+  @Flag(help: "One JSON object: {\"processes\":[…],\"sessions\":[…],\"placements\":[…]}.")
   var json = false
 
   func run() async throws {
@@ -51,6 +53,7 @@ struct ProcessReport: Encodable, Sendable {
 
   var processes: [Row] = []
   var sessions: [SessionStatus] = []
+  var placements: [TimelineStored] = []
 
   /// Asks everyone who can be asked, at most 2 s each.
   ///
@@ -86,6 +89,7 @@ struct ProcessReport: Encodable, Sendable {
     }
     report.addChildren(cluster, device, children)
     report.sessions = device?.sessions ?? []
+    report.placements = device?.timelines ?? []
     return report
   }
 
@@ -141,12 +145,29 @@ struct ProcessReport: Encodable, Sendable {
         row.memoryText, row.why, row.lastEnding ?? "-",
       ]
     }
-    guard !sessions.isEmpty else { return table.lines }
+    return table.lines + sessionLines + placementLines
+  }
+
+  private var sessionLines: [String] {
+    guard !sessions.isEmpty else { return [] }
     var kept = TextTable(headings: ["SESSION", "OWNER", "RUNNING", "UNDELIVERED", "BYTES"])
     kept.rows = sessions.map {
       [$0.session, $0.owner.short, "\($0.running)", "\($0.undelivered)", "\($0.bytesReceived)"]
     }
-    return table.lines + [""] + kept.lines
+    return [""] + kept.lines
+  }
+
+  /// What each placed widget shows, and why its last reload came to nothing.
+  private var placementLines: [String] {
+    guard !placements.isEmpty else { return [] }
+    var shown = TextTable(headings: ["PLACEMENT", "KIND", "FAMILY", "ENTRIES", "SHOWS", "NOTE"])
+    shown.rows = placements.map {
+      [
+        "\($0.placement)", $0.widgetKind, $0.family.rawValue, "\($0.entries)",
+        String($0.text.joined(separator: " | ").prefix(40)), $0.note ?? "-",
+      ]
+    }
+    return [""] + shown.lines
   }
 }
 

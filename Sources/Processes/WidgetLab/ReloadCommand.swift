@@ -77,38 +77,6 @@ struct SnapshotCommand: AsyncParsableCommand {
   }
 }
 
-/// `widgetlab app`.
-struct AppCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "app", abstract: "What a person does with the containing app.", subcommands: [OpenCommand.self])
-
-  struct OpenCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "open",
-      abstract: "Opens the containing app: launches it, or brings it to the front.",
-      discussion: """
-        EXAMPLES
-          widgetlab app open                                the only app
-          widgetlab app open com.example.CaffeineTracker    one of several
-        """)
-
-    @OptionGroup var options: InstanceOptions
-
-    @Argument(help: "The app's bundle identifier; may be left out when there is one app.")
-    var bundle: String?
-
-    func run() async throws {
-      try await reporting {
-        let bundle = try options.cluster().bundle(ofApp: bundle)
-        try await OperatorSession.with(options) { session in
-          try await session.openApp(bundle)
-          Output.say("\(bundle) is open")
-        }
-      }
-    }
-  }
-}
-
 /// `widgetlab ping`.
 struct PingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

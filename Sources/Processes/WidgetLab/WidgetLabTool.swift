@@ -15,7 +15,11 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab reload CaffeineTracker the extension starts a background download
         widgetlab kill extension         a real SIGKILL; watch the tail
         widgetlab ps                     what lives, why, how the last life ended
+        widgetlab diagnose               what the code gets wrong, and what to do
         widgetlab sessions               each transfer, and what it waits for
+        widgetlab screen                 what a person sees
+        widgetlab gallery                what can be placed where, with `add`
+        widgetlab budget                 what each widget may spend on reloads
         widgetlab network off            the device without a network
         widgetlab clock advance 24h      a day later
 
@@ -26,9 +30,11 @@ struct WidgetLabTool: AsyncParsableCommand {
       """,
     subcommands: [
       UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self, TailCommand.self,
-      TraceCommand.self,
+      TraceCommand.self, DiagnoseCommand.self,
       SessionsCommand.self, JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
-      ReloadCommand.self, SnapshotCommand.self,
+      GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, ScreenCommand.self, LookCommand.self,
+      LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
+      ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
       AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])

@@ -34,6 +34,14 @@ struct TrialProvider: TimelineProvider {
 
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<TrialEntry>) -> Void) {
     Point.timeline.reached()
+    if TrialTime.isAsked {
+      let now = Date()
+      Task {
+        let entry = TrialEntry(date: now, text: await TrialTime.report())
+        completion(Timeline(entries: [entry], policy: .never))
+      }
+      return
+    }
     if let url = TrialRequest.url {
       Task {
         let entry = TrialEntry(date: Date(), text: await TrialRequest.outcome(of: url))

@@ -36,6 +36,7 @@ struct BulkTrial: Sendable {
       provider:
         executable: provider-server
       settings:
+        developerMode: true
         suspendAfter: \(suspendAfter)
         limiterFirst: 0
       """

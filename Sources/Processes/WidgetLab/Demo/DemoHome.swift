@@ -78,6 +78,7 @@ final class DemoHome: Sendable {
       # The figures stay fresh for longer than the demo lasts: the reload at its end starts no second download.
       arguments: [--fresh-for, "3600"]
     settings:
+      developerMode: true
       suspendAfter: 1
       completionDeadline: 30
     """

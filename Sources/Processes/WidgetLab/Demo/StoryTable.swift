@@ -17,7 +17,7 @@ enum StoryTable {
       guard let request = envelope.reading(RequestTimeline.self),
         envelope.header.destination == facts.cast.widgetExtension
       else { return nil }
-      return "\(request.widgetKind) \(request.family.rawValue)"
+      return "\(request.widgetKind) \(request.environment.family.rawValue)"
     },
     StoryStep("accepted", "the extension's resume() returned: its task is on the host's disk", after: ["reload"]) {
       envelope, facts in

@@ -56,6 +56,9 @@ enum Amount {
     date.formatted(.iso8601).replacing("T", with: " ")
   }
 
+  /// `3600`, `0.5`.
+  static func text(factor: Double) -> String { factor == factor.rounded() ? "\(Int(factor))" : "\(factor)" }
+
   /// With one digit after the point, if it is not 0.
   private static func rounded(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())

@@ -71,7 +71,7 @@ extension EnvelopeNote {
       // Who the user is says enough; the password is nobody's business.
       let reply = try BodyCoding.decode(AnswerChallenge.Reply.self, from: body)
       return EnvelopeNote([reply.disposition.rawValue, reply.user].compactMap(\.self).joined(separator: " "))
-    default: return nil
+    default: return try galleryAnswer(envelope)
     }
   }
 }
@@ -85,6 +85,8 @@ extension SetClock.Change {
     case .run: "run"
     case .advance(let seconds): "advance \(Amount.text(seconds: seconds))"
     case .reset: "reset"
+    case .set(let date): "set to \(Amount.text(date))"
+    case .rate(let rate): "rate \(Amount.text(factor: rate))"
     }
   }
 }

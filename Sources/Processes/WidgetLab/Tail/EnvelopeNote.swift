@@ -44,6 +44,7 @@ struct EnvelopeNote {
     if found == nil { found = try Self.transfer(envelope) }
     if found == nil { found = try Self.device(envelope) }
     if found == nil { found = try Self.timeline(envelope) }
+    if found == nil { found = try Self.gallery(envelope) }
     self = found ?? EnvelopeNote(String(decoding: body.prefix(120), as: UTF8.self))
     if envelope.header.attempt > 0 { text += text.isEmpty ? "again" : " (sent again, \(envelope.header.attempt))" }
   }
@@ -252,27 +253,6 @@ struct EnvelopeNote {
     case SessionAcknowledged.kind:
       let acknowledged = try BodyCoding.decode(SessionAcknowledged.self, from: body)
       return EnvelopeNote("\(acknowledged.session) of \(acknowledged.owner.tailName)", about: acknowledged.owner)
-    default: return nil
-    }
-  }
-
-  private static func timeline(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
-    let body = envelope.body
-    switch envelope.header.kind {
-    case ReloadTimelines.kind:
-      return EnvelopeNote(try BodyCoding.decode(ReloadTimelines.self, from: body).widgetKind ?? "all kinds")
-    case RequestTimeline.kind:
-      let request = try BodyCoding.decode(RequestTimeline.self, from: body)
-      let purpose = request.purpose == .timeline ? "" : " \(request.purpose)"
-      return EnvelopeNote("\(request.widgetKind) \(request.family.rawValue)\(purpose)")
-    case TakeSnapshot.kind: return EnvelopeNote(try BodyCoding.decode(TakeSnapshot.self, from: body).widgetKind)
-    case TimelineStored.kind:
-      let stored = try BodyCoding.decode(TimelineStored.self, from: body)
-      return EnvelopeNote(
-        "\(stored.widgetKind) \(stored.entries) entries: \(stored.text.joined(separator: " | "))")
-    case ReloadFailed.kind:
-      let failed = try BodyCoding.decode(ReloadFailed.self, from: body)
-      return EnvelopeNote("\(failed.widgetKind): \(failed.reason)", .refused)
     default: return nil
     }
   }

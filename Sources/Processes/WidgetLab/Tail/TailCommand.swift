@@ -18,6 +18,10 @@ struct TailCommand: AsyncParsableCommand {
       The columns: seconds since the first line and since the line before, sequence, a mark (^ birth, ! death, x refused), \
       sender and receiver, their generations, the kind, the first digits of the story's correlation, and what it says.
 
+      A line with a question mark names a mistake in an author's code (see `widgetlab diagnose`), once for each cause, below \
+      the envelope by which it became true; a filter that hides the one hides the other. In JSON it is {"diagnosis":{…}}. \
+      Usually it is left out of JSON, and with --around and --exit-when.
+
       EXAMPLES
         widgetlab tail                                     everything
         widgetlab tail --since 5m --kind 'transfer.*' --kind 'session.*'
@@ -79,6 +83,9 @@ struct TailCommand: AsyncParsableCommand {
 
   @Option(help: "pretty or json.")
   var output = Format.pretty
+
+  @Flag(inversion: .prefixedNo, help: "Name mistakes in the authors' code.")
+  var diagnoses: Bool?
 
   @Option(help: ArgumentHelp("Which, in this order: \(TailColumn.names).", valueName: "list"))
   var columns: String?
@@ -142,7 +149,9 @@ struct TailCommand: AsyncParsableCommand {
       lines: TailLines(
         clock: time, columns: try columns.map(TailColumn.list) ?? TailColumn.usual, isColourful: color.isColourful),
       filter: filter, exitWhen: try exitWhen.map { try FilterExpression(argument: $0, of: "--exit-when", now: now) },
-      around: around.map { TailPrinter.Around(sequence: $0, context: context) }, emit: emit)
+      around: around.map { TailPrinter.Around(sequence: $0, context: context) },
+      diagnostician: diagnoses ?? (output == .pretty && around == nil && exitWhen == nil) ? Diagnostician() : nil,
+      isColourful: color.isColourful, emit: emit)
   }
 
   /// A filter may have to go far back for the lines before the middle.

@@ -33,23 +33,38 @@ struct TailPrinter: Sendable {
   private let exitWhen: FilterExpression?
   private var around: Around?
   private var lines: TailLines
+  /// Sees all envelopes, also those that are not printed.
+  private var diagnostician: Diagnostician?
+  private let isColourful: Bool
   private let emit: @Sendable (String) -> Void
   private var hasBegun = false
+  /// The number of the last envelope that was printed.
+  private var printed: UInt64 = 0
 
   init(
     format: TailCommand.Format, lines: TailLines, filter: TailFilter, exitWhen: FilterExpression? = nil,
-    around: Around? = nil, emit: @escaping @Sendable (String) -> Void = Output.say
+    around: Around? = nil, diagnostician: Diagnostician? = nil, isColourful: Bool = false,
+    emit: @escaping @Sendable (String) -> Void = Output.say
   ) {
     self.format = format
     self.filter = filter
     self.lines = lines
     self.exitWhen = exitWhen
     self.around = around
+    self.diagnostician = diagnostician
+    self.isColourful = isColourful
     self.emit = emit
   }
 
-  /// Prints the next envelope if it passes.
+  /// Prints the next envelope if it passes, and what it says of an author's code.
   mutating func take(_ envelope: Envelope) -> Verdict {
+    let diagnoses = diagnostician?.take(envelope) ?? []
+    let verdict = show(envelope)
+    if printed == envelope.header.sequence { for diagnosis in diagnoses { print(diagnosis) } }
+    return verdict
+  }
+
+  private mutating func show(_ envelope: Envelope) -> Verdict {
     switch filter.place(envelope.header) {
     case .before: return .goOn
     case .after:
@@ -95,6 +110,16 @@ struct TailPrinter: Sendable {
       emit(lines.line(envelope))
     }
     hasBegun = true
+    printed = envelope.header.sequence
+  }
+
+  private func print(_ diagnosis: Diagnosis) {
+    switch format {
+    case .pretty: emit(DiagnosisText.line(diagnosis, isColourful: isColourful))
+    case .json:
+      let report = ["diagnosis": DiagnosisReport(diagnosis)]
+      if let data = try? Output.jsonData(report) { emit(String(decoding: data, as: UTF8.self)) }
+    }
   }
 
   /// Whether the envelope to look around at has been printed; `true` when there is none.

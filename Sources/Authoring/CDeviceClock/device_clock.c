@@ -1,0 +1,108 @@
+// An executable's own functions come before those of its shared libraries, for its own code and for theirs: so no library
+// has to be preloaded. Clocks that only measure (CLOCK_MONOTONIC, CLOCK_BOOTTIME) are the kernel's, and so sleeps and the
+// network's time-outs are real. Some waits of Swift's are for a time of day, and they wait as long as they are meant to: as
+// many of the machine's seconds as lie between the device's time and that.
+#define _GNU_SOURCE
+#include "device_clock.h"
+
+#include <CClock.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static const void *page;
+
+/// Before any code of the author's, and of C++.
+__attribute__((constructor(101))) static void begin(void) {
+  const char *path = getenv(DEVICE_CLOCK_PAGE);
+  int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return;
+  struct stat found;
+  if (!fstat(file, &found) && found.st_size >= clock_page_size) {
+    void *mapped = mmap(NULL, clock_page_size, PROT_READ, MAP_SHARED, file, 0);
+    if (mapped != MAP_FAILED) page = mapped;
+  }
+  close(file);
+}
+
+static int64_t nanoseconds(const struct timespec *time) { return time->tv_sec * 1000000000 + time->tv_nsec; }
+
+static struct timespec timespec(int64_t nanoseconds) {
+  return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+}
+
+// MARK: What time it is
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  if (!page || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return machine_clock_gettime(clock, now);
+  *now = timespec(clock_page_now(page));
+  return 0;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  struct timespec time;
+  (void)zone;
+  if (clock_gettime(CLOCK_REALTIME, &time)) return -1;
+  *now = (struct timeval){.tv_sec = time.tv_sec, .tv_usec = time.tv_nsec / 1000};
+  return 0;
+}
+
+time_t time(time_t *now) {
+  struct timespec time;
+  if (clock_gettime(CLOCK_REALTIME, &time)) return -1;
+  if (now) *now = time.tv_sec;
+  return time.tv_sec;
+}
+
+int timespec_get(struct timespec *now, int base) {
+  return base == TIME_UTC && !clock_gettime(CLOCK_REALTIME, now) ? base : 0;
+}
+
+// MARK: Waiting for a time of day
+
+/// The instant at which the kernel is to end a wait. One before 2001-09-09 is of a clock that only measures, or over: the
+/// device's clock is not set to it.
+static struct timespec machine_instant(const struct timespec *instant) {
+  if (!page || instant->tv_sec < 1000000000) return *instant;
+  return timespec(machine_time() + nanoseconds(instant) - clock_page_now(page));
+}
+
+/// The C library's function that the one of this name stands before.
+#define NEXT(name) \
+  static _Atomic(__typeof__(&name)) known; \
+  __typeof__(&name) next = known; \
+  if (!next) known = next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict end) {
+  NEXT(sem_timedwait);
+  struct timespec instant = machine_instant(end);
+  return next(semaphore, &instant);
+}
+
+int pthread_cond_timedwait(
+    pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict end) {
+  NEXT(pthread_cond_timedwait);
+  struct timespec instant = machine_instant(end);
+  return next(condition, mutex, &instant);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict end) {
+  NEXT(pthread_mutex_timedlock);
+  struct timespec instant = machine_instant(end);
+  return next(mutex, &instant);
+}
+
+int timerfd_settime(int timer, int flags, const struct itimerspec *value, struct itimerspec *former) {
+  NEXT(timerfd_settime);
+  struct itimerspec real = *value;
+  if (flags & TFD_TIMER_ABSTIME) real.it_value = machine_instant(&value->it_value);
+  return next(timer, flags, &real, former);
+}

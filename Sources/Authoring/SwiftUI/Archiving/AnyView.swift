@@ -1,0 +1,20 @@
+import Archive
+
+/// A view of any type. Source: `SwiftUI.AnyView`.
+nonisolated public struct AnyView: View, WrappingView {
+  /// There is none.
+  public typealias Body = Never
+  private let view: any View
+
+  /// A view without its type.
+  public init<V: View>(_ view: V) { self.view = view }
+  /// A view without its type.
+  public init<V: View>(erasing view: V) { self.view = view }
+
+  @MainActor func unwrapped(
+    in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
+  ) throws(ArchiveRefusal) -> any View {
+    try context.descend(into: self)
+    return view
+  }
+}

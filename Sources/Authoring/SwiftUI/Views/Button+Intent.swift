@@ -1,0 +1,76 @@
+public import AppIntents
+import Archive
+
+// Source of all: the overlay of SwiftUI and AppIntents in the iOS 18 SDK.
+extension AppIntent {
+  /// What another process of the extension needs to perform it.
+  fileprivate var archived: ArchivedValue {
+    .record([
+      "type": .string(Self.archivedName), "parameters": .record(archivedParameters), "opensApp": .bool(Self.opensApp),
+    ])
+  }
+}
+
+extension Button {
+  /// A button that has an intent performed.
+  public init<I: AppIntent>(intent: I, @ViewBuilder label: () -> Label) {
+    self.init(role: nil, intent: intent.archived, label: label())
+  }
+  /// A button that has an intent performed.
+  public init<I: AppIntent>(role: ButtonRole?, intent: I, @ViewBuilder label: () -> Label) {
+    self.init(role: role, intent: intent.archived, label: label())
+  }
+}
+
+extension Button where Label == Text {
+  /// A button that has an intent performed.
+  public init<I: AppIntent>(_ titleKey: LocalizedStringKey, intent: I) {
+    self.init(role: nil, intent: intent.archived, label: Text(titleKey))
+  }
+  /// A button that has an intent performed.
+  @_disfavoredOverload public init<S: StringProtocol, I: AppIntent>(_ title: S, intent: I) {
+    self.init(role: nil, intent: intent.archived, label: Text(title))
+  }
+  /// A button that has an intent performed.
+  public init<I: AppIntent>(_ titleKey: LocalizedStringKey, role: ButtonRole?, intent: I) {
+    self.init(role: role, intent: intent.archived, label: Text(titleKey))
+  }
+  /// A button that has an intent performed.
+  @_disfavoredOverload public init<S: StringProtocol, I: AppIntent>(_ title: S, role: ButtonRole?, intent: I) {
+    self.init(role: role, intent: intent.archived, label: Text(title))
+  }
+}
+
+extension Button where Label == SwiftUI.Label<Text, Image> {
+  /// A button that has an intent performed.
+  public init<I: AppIntent>(
+    _ titleKey: LocalizedStringKey, systemImage: String, role: ButtonRole? = nil, intent: I
+  ) {
+    self.init(
+      role: role, intent: intent.archived, label: SwiftUI.Label(titleKey, systemImage: systemImage))
+  }
+  /// A button that has an intent performed.
+  @_disfavoredOverload public init<S: StringProtocol, I: AppIntent>(
+    _ title: S, systemImage: String, role: ButtonRole? = nil, intent: I
+  ) {
+    self.init(role: role, intent: intent.archived, label: SwiftUI.Label(title, systemImage: systemImage))
+  }
+}
+
+extension Toggle {
+  /// A toggle that has an intent performed.
+  public init<I: AppIntent>(isOn: Bool, intent: I, @ViewBuilder label: () -> Label) {
+    self.init(isOn: isOn, intent: intent.archived, label: label())
+  }
+}
+
+extension Toggle where Label == Text {
+  /// A toggle that has an intent performed.
+  public init<I: AppIntent>(_ titleKey: LocalizedStringKey, isOn: Bool, intent: I) {
+    self.init(isOn: isOn, intent: intent.archived, label: Text(titleKey))
+  }
+  /// A toggle that has an intent performed.
+  @_disfavoredOverload public init<S: StringProtocol, I: AppIntent>(_ title: S, isOn: Bool, intent: I) {
+    self.init(isOn: isOn, intent: intent.archived, label: Text(title))
+  }
+}

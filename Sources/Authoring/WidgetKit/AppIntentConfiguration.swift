@@ -1,0 +1,75 @@
+public import AppIntents
+import Archive
+import Conversations
+public import SwiftUI
+
+/// A widget that a person can configure. Source: `WidgetKit.AppIntentConfiguration`.
+@MainActor @preconcurrency
+public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content: View>: WidgetConfiguration,
+  DescribedConfiguration, Sendable
+{
+  private let declaration: WidgetDeclaration
+  private let source: TimelineSource
+
+  /// A configuration.
+  ///
+  /// - Parameters:
+  ///   - kind: the author's name of the widget, by which it is reloaded.
+  ///   - intent: what a person can choose.
+  ///   - provider: says when the widget shows what.
+  ///   - content: the view of an entry.
+  @MainActor @preconcurrency public init<Provider: AppIntentTimelineProvider>(
+    kind: String, intent: Intent.Type = Intent.self, provider: Provider,
+    @ViewBuilder content: @escaping (Provider.Entry) -> Content
+  ) where Intent == Provider.Intent {
+    var declaration = WidgetDeclaration(kind: kind)
+    declaration.provider = "\(Provider.self)"
+    declaration.recommendations = provider.recommendations().map(\.archived)
+    self.declaration = declaration
+    source = TimelineSource(
+      kind: kind, provider: declaration.provider, ask: asking(provider), read: { GivenTimeline($0, content) })
+  }
+
+  /// There is none.
+  public var body: Never { fatalError("AppIntentConfiguration has no body") }
+
+  package func describe(_ description: inout WidgetDescription) {
+    description.declaration = declaration
+    description.timeline = { [source] in try await source.timeline($0) }
+    description.configuration = declaring(Intent.self)
+  }
+}
+
+/// No closure of the main actor's: the author's code runs elsewhere.
+nonisolated private func declaring<Intent: WidgetConfigurationIntent>(
+  _ intent: Intent.Type
+) -> @Sendable () async -> IntentDeclaration {
+  { await Intent.declaration() }
+}
+
+nonisolated private func asking<Provider: AppIntentTimelineProvider>(_ provider: Provider) -> TimelineSource.Ask {
+  // Given to one task at a time by the source's queue, and to nobody else.
+  nonisolated(unsafe) let provider = provider
+  // Likewise: it holds nothing but the provider.
+  nonisolated(unsafe) let give: (RequestTimeline, TimelineProviderContext) async throws -> Any = { request, context in
+    // A value of this request alone.
+    nonisolated(unsafe) let context = context
+    let intent = try await Provider.Intent.restored(request.configuration)
+    return switch request.purpose {
+    case .timeline: await provider.timeline(for: intent, in: context)
+    case .snapshot, .placeholder: await provider.snapshot(for: intent, in: context)
+    }
+  }
+  return { request, context, done in
+    if request.purpose == .placeholder { return done(provider.placeholder(in: context)) }
+    // A value of this request alone.
+    nonisolated(unsafe) let context = context
+    Task {
+      do {
+        done(try await give(request, context))
+      } catch {
+        done(BusError(.badConfiguration, "\(request.widgetKind): \(error)"))
+      }
+    }
+  }
+}

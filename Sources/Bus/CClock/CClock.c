@@ -1,0 +1,68 @@
+#define _GNU_SOURCE
+#include "CClock.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+typedef int (*clock_function)(clockid_t, struct timespec *);
+
+int machine_clock_gettime(clockid_t clock, struct timespec *now) {
+  static _Atomic(clock_function) known;
+  clock_function function = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!function) {
+    // In an executable that has a clock_gettime of its own, the next one is the C library's.
+    function = (clock_function)dlsym(RTLD_NEXT, "clock_gettime");
+    atomic_store_explicit(&known, function, memory_order_relaxed);
+  }
+  return function(clock, now);
+}
+
+int64_t machine_time(void) {
+  struct timespec now;
+  machine_clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+struct setting {
+  _Atomic int64_t origin, since;
+  _Atomic double rate;
+};
+
+/// The setting that counts is the one of two at the number's parity, the other is written: so nobody ever reads half of
+/// one for good, even if the writer dies.
+struct page {
+  _Atomic uint64_t number;
+  struct setting settings[2];
+};
+
+// 2200-01-01: a clock at a high rate stands there, and does not overflow.
+static const int64_t last = 7258118400 * 1000000000;
+
+void clock_page_set(void *bytes, int64_t origin, int64_t since, double rate) {
+  struct page *page = bytes;
+  uint64_t number = atomic_load_explicit(&page->number, memory_order_relaxed) + 1;
+  struct setting *setting = &page->settings[number & 1];
+  atomic_store_explicit(&setting->origin, origin, memory_order_relaxed);
+  atomic_store_explicit(&setting->since, since, memory_order_relaxed);
+  atomic_store_explicit(&setting->rate, rate, memory_order_relaxed);
+  atomic_store_explicit(&page->number, number, memory_order_release);
+}
+
+int64_t clock_page_now(const void *bytes) {
+  const struct page *page = bytes;
+  for (;;) {
+    uint64_t number = atomic_load_explicit(&page->number, memory_order_acquire);
+    if (!number) return machine_time();
+    const struct setting *setting = &page->settings[number & 1];
+    int64_t origin = atomic_load_explicit(&setting->origin, memory_order_relaxed);
+    int64_t since = atomic_load_explicit(&setting->since, memory_order_relaxed);
+    double rate = atomic_load_explicit(&setting->rate, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&page->number, memory_order_relaxed) != number) continue;
+    if (rate == 0) return origin;
+    int64_t elapsed = machine_time() - since;
+    if (rate == 1) return origin + elapsed;
+    double passed = (double)elapsed * rate;
+    return passed < (double)(last - origin) ? origin + (int64_t)passed : last;
+  }
+}

@@ -1,0 +1,81 @@
+package import Archive
+package import Conversations
+package import Foundation
+
+/// What Timelines has of a placement, as the screen needs it.
+package struct ShownWidget: Sendable, Hashable {
+  /// `nil` when nothing came of its extension yet.
+  package var light: ViewArchive?
+  /// `nil` when it is the same.
+  package var dark: ViewArchive?
+  package var date: Date?
+  package var isPlaceholder: Bool
+  /// Why it is no newer.
+  package var note: String?
+  package init(
+    light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
+    note: String? = nil
+  ) {
+    self.light = light
+    self.dark = dark
+    self.date = date
+    self.isPlaceholder = isPlaceholder
+    self.note = note
+  }
+}
+
+extension GalleryDecision {
+  /// A widget as it is seen.
+  ///
+  /// - Parameter isProtected: its extension's files cannot be read while the device is locked.
+  package func tile(
+    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool
+  ) -> ShowScreen.Tile {
+    let declaration = declaration(of: placement)
+    let hiding = hiding(on: screen, isProtected: isProtected)
+    let isPlaceholder = shown.isPlaceholder || hiding != nil
+    let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
+    return ShowScreen.Tile(
+      placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
+      background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
+      date: isPlaceholder ? nil : shown.date,
+      view: view.map { withMargins($0, placement, declaration) } ?? .empty,
+      note: [hiding, orphan, shown.note].compactMap(\.self).first)
+  }
+
+  /// Why the content is hidden. Source: "Creating a widget extension", data protection.
+  private func hiding(on screen: DeviceScreen, isProtected: Bool) -> String? {
+    if !screen.wasUnlocked { return "the device was not unlocked since it was started: placeholders alone are shown" }
+    guard screen.isLocked, isProtected else { return nil }
+    return "the device is locked, and the extension's data protection hides its content"
+  }
+
+  /// Source: `containerBackgroundRemovable(_:)`; which of its looks stands where is ours.
+  private func background(of placement: Placement, _ declaration: WidgetDeclaration?) -> ShowScreen.Tile.Background {
+    guard device.removesBackground(at: placement.location) else { return .shown }
+    guard declaration?.isBackgroundRemovable == false else { return .removed }
+    return switch device.renderingMode(at: placement.location) {
+    case .fullColor: .kept
+    case .accented: .faded
+    case .vibrant: .desaturated
+    }
+  }
+
+  /// The system pads the content, unless the author disabled it: from iOS 17 on. Source: `contentMarginsDisabled()`.
+  private func withMargins(
+    _ view: ViewArchive, _ placement: Placement, _ declaration: WidgetDeclaration?
+  ) -> ViewArchive {
+    let margins = device.contentMargins(at: placement.location, placement.family)
+    guard declaration?.contentMarginsDisabled != true, margins != WidgetEnvironment.Insets(0) else { return view }
+    var padded = view
+    padded.modifiers.append(
+      ViewArchive.Modifier(
+        "contentMargins",
+        [
+          "top": .number(margins.top), "leading": .number(margins.leading), "bottom": .number(margins.bottom),
+          "trailing": .number(margins.trailing),
+        ]))
+    return padded
+  }
+}

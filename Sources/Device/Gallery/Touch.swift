@@ -1,0 +1,100 @@
+package import Archive
+package import Conversations
+
+/// What a touch on a widget comes to.
+package enum Touch: Sendable, Equatable {
+  /// An intent is performed: in the extension, or in the app.
+  case perform(intent: String, values: [String: ArchivedValue], inApp: Bool)
+  /// The app is opened, with a URL or with the widget itself as what it is opened for.
+  case open(url: String?)
+  /// Nothing, and why.
+  case nothing(String)
+}
+
+extension BusError.Code {
+  /// The widget has no such control or link. Definite.
+  package static let noSuchTarget = BusError.Code("no-such-target")
+}
+
+extension GalleryDecision {
+  /// What a touch comes to.
+  ///
+  /// - Parameters:
+  ///   - view: as it stands on the screen.
+  ///   - isLocked: the device.
+  /// - Throws: `no-such-target`, definite, with the targets that there are.
+  package func touch(
+    _ tap: TapWidget, on placement: Placement, _ view: ViewArchive, isLocked: Bool
+  ) throws(BusError) -> Touch {
+    if let number = tap.control { return try control(number, placement, view, isLocked) }
+    let url = try tap.link.map { label throws(BusError) in try link(label, placement, view) } ?? view.widgetURL
+    if isLocked { return .nothing("the device asks to be unlocked before it opens an app: `widgetlab unlock`") }
+    return .open(url: url)
+  }
+
+  private func control(
+    _ number: Int, _ placement: Placement, _ view: ViewArchive, _ isLocked: Bool
+  ) throws(BusError) -> Touch {
+    let controls = view.controls
+    guard controls.indices.contains(number - 1) else {
+      let names = controls.enumerated().map { "\($0.offset + 1) (\($0.element.name) \($0.element.label))" }
+      throw BusError(
+        .noSuchTarget,
+        "the widget has no control \(number); it has: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
+    }
+    // Source: "Adding interactivity to widgets": from iOS 17 on; all system families, and the circular and rectangular ones.
+    guard device.version >= 17 else { return .nothing("widgets have buttons and toggles from iOS 17 on") }
+    guard placement.family != .accessoryInline else { return .nothing("accessoryInline has no buttons and toggles") }
+    guard !isLocked else {
+      return .nothing("buttons and toggles do nothing while the device is locked: `widgetlab unlock`")
+    }
+    guard case .record(let intent)? = controls[number - 1].arguments["intent"], let type = intent["type"]?.string else {
+      // Without one it is as any other place of the widget.
+      return .open(url: view.widgetURL)
+    }
+    var values: [String: ArchivedValue] = [:]
+    if case .record(let record)? = intent["values"] ?? intent["parameters"] { values = record }
+    return .perform(intent: type, values: values, inApp: intent["opensApp"] == .bool(true))
+  }
+
+  /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and accessoryRectangular;
+  /// before iOS 17 systemMedium and larger. Elsewhere the widget is one target.
+  private func link(_ label: String, _ placement: Placement, _ view: ViewArchive) throws(BusError) -> String? {
+    let links = view.all { $0.name == "Link" }
+    guard let link = links.first(where: { $0.label == label || $0.destination == label }) else {
+      let names = links.map { "'\($0.label)'" }.joined(separator: ", ")
+      throw BusError(.noSuchTarget, "the widget has no link '\(label)'; it has: \(names.isEmpty ? "none" : names)")
+    }
+    let isTarget: Bool =
+      switch placement.family {
+      case .systemSmall, .accessoryRectangular: device.version >= 17
+      case .accessoryInline, .accessoryCircular, .accessoryCorner: false
+      case .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait: true
+      }
+    return isTarget ? link.destination : view.widgetURL
+  }
+}
+
+extension ViewArchive {
+  /// Its buttons and toggles, in reading order.
+  package var controls: [ViewArchive] { all { $0.name == "Button" || $0.name == "Toggle" } }
+
+  /// The texts of a control or a link.
+  package var label: String { lines.joined(separator: " ") }
+
+  fileprivate var destination: String? { (arguments["destination"] ?? arguments["url"])?.string }
+
+  /// The URL of the outermost `widgetURL(_:)`.
+  fileprivate var widgetURL: String? {
+    if let own = modifiers.last(where: { $0.name == "widgetURL" }) { return own.arguments["url"]?.string }
+    for child in children {
+      if let found = child.widgetURL { return found }
+    }
+    return nil
+  }
+
+  fileprivate func all(_ isMeant: (ViewArchive) -> Bool) -> [ViewArchive] {
+    (isMeant(self) ? [self] : [])
+      + (children + modifiers.flatMap(\.views)).flatMap { $0.all(isMeant) }
+  }
+}

@@ -1,0 +1,131 @@
+package import Conversations
+package import Foundation
+
+/// What was decided of a reload, by which rule.
+package struct BudgetVerdict: Sendable, Equatable {
+  package let verdict: LedgerEntry.Verdict
+  package let rule: String
+  package let until: Date?
+  package init(_ verdict: LedgerEntry.Verdict, _ rule: String, until: Date? = nil) {
+    self.verdict = verdict
+    self.rule = rule
+    self.until = until
+  }
+}
+
+/// What holds of the device when a reload is decided.
+struct BudgetSituation {
+  var isDeveloperMode = false
+  /// The placement's containing app.
+  var isAppInFront = false
+  /// The provider asked for it while it was asked itself.
+  var isInsideProvider = false
+}
+
+/// What one placement may spend: a bucket that fills through the day. A plain value: the same events give the same verdicts.
+package struct BudgetAccount: Codable, Sendable, Hashable {
+  package private(set) var balance: Double
+  /// When the placement was made.
+  package let opened: Date
+  private var accruedTo: Date
+  /// When its provider was last allowed to be asked.
+  package private(set) var lastReload: Date?
+  /// When it spent, within the window.
+  package private(set) var spent: [Date] = []
+  package private(set) var isSeen: Bool
+  private var lastSeen: Date
+
+  package init(_ policy: BudgetPolicy, isSeen: Bool = true, now: Date) {
+    balance = policy.initial
+    opened = now
+    accruedTo = now
+    self.isSeen = isSeen
+    lastSeen = now
+  }
+
+  /// From when on it counts as unseen; `nil` while it is seen.
+  func unseenFrom(_ policy: BudgetPolicy) -> Date? {
+    isSeen ? nil : lastSeen.addingTimeInterval(policy.unseenAfter * 3600)
+  }
+
+  /// How many hours nobody has seen it.
+  func hoursUnseen(_ now: Date) -> Double { isSeen ? 0 : now.timeIntervalSince(lastSeen) / 3600 }
+
+  mutating func see(_ isSeen: Bool, _ policy: BudgetPolicy, now: Date) {
+    accrue(policy, now: now)
+    self.isSeen = isSeen
+    lastSeen = now
+  }
+
+  /// Brings the balance to now.
+  mutating func accrue(_ policy: BudgetPolicy, now: Date) {
+    // The bucket of a device that was away for a month is full or nearly so after a week of it.
+    var instant = max(accruedTo, now.addingTimeInterval(-7 * 86_400))
+    while instant < now, balance < policy.burst {
+      let end = min(policy.boundary(after: instant, of: self), now)
+      balance += policy.rate(at: instant, of: self) * end.timeIntervalSince(instant)
+      instant = end
+    }
+    balance = min(balance, max(policy.burst, policy.initial))
+    accruedTo = max(accruedTo, now)
+    spent.removeAll { $0 <= now.addingTimeInterval(-policy.window * 3600) }
+  }
+
+  /// Decides one reload, and pays for it when it may come.
+  mutating func decide(
+    _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, now: Date
+  ) -> BudgetVerdict {
+    accrue(policy, now: now)
+    let verdict = verdict(cause, policy, situation, now)
+    switch verdict.verdict {
+    case .granted:
+      if policy.perDay != nil { balance -= 1 }
+      spent.append(now)
+      lastReload = now
+    case .free: lastReload = now
+    case .delayed, .merged, .refused: break
+    }
+    return verdict
+  }
+
+  private func verdict(
+    _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, _ now: Date
+  ) -> BudgetVerdict {
+    let spacingEnd = lastReload?.addingTimeInterval(policy.minimumSpacing) ?? now
+    if situation.isInsideProvider, spacingEnd > now {
+      return BudgetVerdict(.delayed, "asked-by-its-own-provider", until: spacingEnd)
+    }
+    if situation.isDeveloperMode { return BudgetVerdict(.free, "developer-mode") }
+    if policy.freeCauses.contains(cause) { return BudgetVerdict(.free, cause.rawValue) }
+    if situation.isAppInFront, policy.isFreeInForeground { return BudgetVerdict(.free, "app-in-foreground") }
+    if spacingEnd > now { return BudgetVerdict(.delayed, "minimum-spacing", until: spacingEnd) }
+    guard let perDay = policy.perDay else { return BudgetVerdict(.granted, "no-budget") }
+    guard perDay > 0 else { return BudgetVerdict(.refused, "no-reloads") }
+    let allowance = policy.allowance(at: now, of: self)
+    if spent.count >= allowance, let first = spent.first {
+      return BudgetVerdict(.delayed, "window", until: first.addingTimeInterval(policy.window * 3600))
+    }
+    if balance >= 1 - 1e-6 { return BudgetVerdict(.granted, "budget") }
+    guard let until = whenPaid(policy, now) else { return BudgetVerdict(.refused, "never-paid") }
+    return BudgetVerdict(.delayed, "budget", until: until)
+  }
+
+  /// When one reload can be paid, to the next whole second; `nil` when not within a month.
+  private func whenPaid(_ policy: BudgetPolicy, _ now: Date) -> Date? {
+    var missing = 1 - balance
+    var instant = now
+    let horizon = now.addingTimeInterval(31 * 86_400)
+    while instant < horizon {
+      let rate = policy.rate(at: instant, of: self)
+      let end = policy.boundary(after: instant, of: self)
+      let step = rate * end.timeIntervalSince(instant)
+      if step >= missing {
+        let exact = instant.timeIntervalSince1970 + missing / rate
+        return Date(timeIntervalSince1970: max(exact, now.timeIntervalSince1970 + 1).rounded(.up))
+      }
+      missing -= step
+      instant = end
+    }
+    return nil
+  }
+}

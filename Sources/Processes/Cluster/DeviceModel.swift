@@ -1,0 +1,80 @@
+/// A phone or a tablet that the device can be: the size of its screen, by the name that `widgetlab.yaml` gives it.
+package struct DeviceModel: Sendable, Hashable {
+  package let name: String
+  /// Points, upright.
+  package let width: Double
+  /// Points, upright.
+  package let height: Double
+  /// Pixels a point.
+  package let scale: Double
+  package var isPad: Bool { name.hasPrefix("iPad") }
+
+  /// The model with a name, written as Apple writes it; `nil` for one that is not known.
+  package static func named(_ name: String) -> DeviceModel? { all.first { $0.name == name } }
+
+  /// Every model that is known, phones first.
+  package static let all: [DeviceModel] = screens.flatMap { screen in
+    screen.names.map {
+      DeviceModel(name: $0, width: screen.width, height: screen.height, scale: screen.scale)
+    }
+  }
+
+  private typealias Screen = (width: Double, height: Double, scale: Double, names: [String])
+
+  // Source: the table of screen sizes of the Human Interface Guidelines, "Layout".
+  private static let screens: [Screen] = [
+    (320, 568, 2, ["iPhone SE"]),
+    (375, 667, 2, ["iPhone 8", "iPhone SE (2nd generation)", "iPhone SE (3rd generation)"]),
+    (414, 736, 3, ["iPhone 8 Plus"]),
+    (375, 812, 3, ["iPhone X", "iPhone XS", "iPhone 11 Pro", "iPhone 12 mini", "iPhone 13 mini"]),
+    (414, 896, 2, ["iPhone XR", "iPhone 11"]),
+    (414, 896, 3, ["iPhone XS Max", "iPhone 11 Pro Max"]),
+    (390, 844, 3, ["iPhone 12", "iPhone 12 Pro", "iPhone 13", "iPhone 13 Pro", "iPhone 14", "iPhone 16e"]),
+    (393, 852, 3, ["iPhone 14 Pro", "iPhone 15", "iPhone 15 Pro", "iPhone 16"]),
+    (402, 874, 3, ["iPhone 16 Pro", "iPhone 17", "iPhone 17 Pro"]),
+    (428, 926, 3, ["iPhone 12 Pro Max", "iPhone 13 Pro Max", "iPhone 14 Plus"]),
+    (430, 932, 3, ["iPhone 14 Pro Max", "iPhone 15 Plus", "iPhone 15 Pro Max", "iPhone 16 Plus"]),
+    (440, 956, 3, ["iPhone 16 Pro Max", "iPhone 17 Pro Max"]),
+    (744, 1133, 2, ["iPad mini"]),
+    (768, 1024, 2, ["iPad (6th generation)"]),
+    (810, 1080, 2, ["iPad (9th generation)"]),
+    (820, 1180, 2, ["iPad", "iPad Air", "iPad Air 11-inch"]),
+    (834, 1112, 2, ["iPad Air (3rd generation)"]),
+    (834, 1194, 2, ["iPad Pro 11-inch"]),
+    (1024, 1366, 2, ["iPad Pro 12.9-inch", "iPad Pro 13-inch", "iPad Air 13-inch"]),
+  ]
+}
+
+extension ClusterConfiguration.Device {
+  /// Whether it is a tablet: its model says so.
+  package var isPad: Bool { screen.isPad }
+
+  /// Reads the model, its platform and its version.
+  ///
+  /// - Throws: `configuration`, with what there is to choose.
+  static func system(_ reader: inout ConfigurationReader) throws(ClusterError) -> System {
+    let platform = try reader.string("platform")
+    let model = try reader.string("model") ?? (platform == "iPadOS" ? "iPad" : "iPhone 16")
+    guard let screen = DeviceModel.named(model) else {
+      let known = DeviceModel.all.map(\.name).joined(separator: ", ")
+      throw reader.error("model", "\"\(model)\" is no model that WidgetLab knows; it knows: \(known)")
+    }
+    // Apple calls the system of both iOS where it speaks of versions.
+    let own = screen.isPad ? "iPadOS" : "iOS"
+    guard [own, "iOS"].contains(platform ?? own) else {
+      throw reader.error("platform", "\"\(platform ?? "")\" does not run on \(model); \(own) does")
+    }
+    let version = try reader.string("version") ?? "18.0"
+    guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), (14...99).contains(major) else {
+      throw reader.error("version", "\"\(version)\" is no version of \(own) with widgets; one is \"14.0\" or \"18.0\"")
+    }
+    return System(screen: screen, platform: own, version: version, majorVersion: major)
+  }
+
+  struct System {
+    let screen: DeviceModel
+    let platform: String
+    let version: String
+    let majorVersion: Int
+  }
+}

@@ -1,0 +1,194 @@
+import Archive
+import Cluster
+import Conversations
+import Foundation
+import Gallery
+import Launching
+import MessageBus
+import Timelines
+import Transfers
+
+// Gallery and screen: what a person places, sees and looks at, and what follows for the other rooms.
+
+extension Device {
+  nonisolated func listenToGallery() {
+    bus.onRequest(ListGallery.self) { [weak self] request, _ in try await there(self).list(request) }
+    bus.onRequest(AddPlacement.self) { [weak self] request, from in try await there(self).add(request, from.story) }
+    bus.onRequest(EditPlacement.self) { [weak self] request, from in try await there(self).edit(request, from.story) }
+    bus.onRequest(RemovePlacement.self) { [weak self] request, from in
+      try await there(self).remove(request, from.story)
+      return Done()
+    }
+    bus.onRequest(ListPlacements.self) { [gallery] _, from in
+      ListPlacements.Reply(placements: gallery.decision.placements(askedBy: from.source.bundleIdentifier ?? ""))
+    }
+    bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await there(self).show(request) }
+    bus.onRequest(ChangeScreen.self) { [gallery] request, from in
+      try await gallery.change(request.change, from.story)
+    }
+    bus.onRequest(TapWidget.self) { [weak self] request, from in try await there(self).tap(request, from.story) }
+  }
+
+  // MARK: Widgets
+
+  /// The first act of an extension that is ready: what it declares is known, and placed, before it is asked for anything.
+  func learned(_ widgets: [WidgetDeclaration], _ from: Received) async throws {
+    try await timelines.knows(from.source, widgets)
+    let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.story)
+    for placement in added { try await hand(placement, from.story) }
+    stopWaiting(for: from.source)
+  }
+
+  private func list(_ request: ListGallery) async -> ListGallery.Reply {
+    await learnAll()
+    return await gallery.list(request)
+  }
+
+  private func add(_ request: AddPlacement, _ story: Story) async throws -> PlacementReport {
+    await learnAll()
+    let report = try await gallery.add(request, story)
+    try await hand(report.placement, story)
+    return report
+  }
+
+  private func edit(_ request: EditPlacement, _ story: Story) async throws -> PlacementReport {
+    let report = try await gallery.edit(request, story)
+    try await hand(report.placement, story, isEdited: true)
+    return report
+  }
+
+  private func remove(_ request: RemovePlacement, _ story: Story) async throws {
+    try await gallery.remove(request, story)
+    try await timelines.removed(request.placement)
+    await tellWhatIsSeen()
+  }
+
+  /// The gallery knows the widgets of an installed app without running it; here they are in the extension's own code, so
+  /// an extension that never ran is launched once.
+  private func learnAll() async {
+    let known = gallery.decision.state.declarations
+    for product in configuration.extensions where known[product.bundle] == nil {
+      let address = product.address(on: configuration.device.name)
+      await launcher.want(address, because: Device.galleryAssertion)
+      await learn(address)
+      await launcher.release(address, because: Device.galleryAssertion)
+    }
+  }
+
+  private static var galleryAssertion: Assertion { Assertion("gallery") }
+
+  /// Returns when the extension said its widgets, when its life is over, or after ten seconds.
+  private func learn(_ address: Address) async {
+    // Of the machine's time, in which author's code runs: a person who looks at the gallery must not wait for ever.
+    let impatience = Task {
+      try await Task.sleep(for: .seconds(10))
+      stopWaiting(for: address)
+    }
+    await withCheckedContinuation { continuation in
+      if gallery.decision.state.declarations[address.bundleIdentifier ?? ""] == nil {
+        learning[address, default: []].append(continuation)
+      } else {
+        continuation.resume()
+      }
+    }
+    impatience.cancel()
+  }
+
+  private func stopWaiting(for address: Address) {
+    for continuation in learning.removeValue(forKey: address) ?? [] { continuation.resume() }
+  }
+
+  // MARK: Screen
+
+  private func show(_ request: ShowScreen) async throws -> ShowScreen.Reply {
+    let screen = await gallery.state
+    let current = await gallery.current
+    let location = request.location ?? current
+    let decision = gallery.decision
+    if let refusal = decision.device.refusal(of: location) { throw BusError(.notNow, refusal) }
+    var tiles: [ShowScreen.Tile] = []
+    for placement in decision.state.placements where placement.location == location {
+      let protection = configuration.product(placement.bundle)?.dataProtection
+      tiles.append(
+        decision.tile(
+          of: placement, try await shown(placement), on: screen,
+          isProtected: protection != .completeUntilFirstUserAuthentication))
+    }
+    return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
+  }
+
+  func launched(_ app: Address) async {
+    do {
+      try await gallery.launched(app.bundleIdentifier ?? "")
+    } catch {
+      // The keeper has said that it is broken.
+    }
+  }
+
+  func endedOnScreen(_ address: Address) async {
+    stopWaiting(for: address)
+    // A later life may be in front already.
+    guard address.role == .app, await !launcher.isInFront(address) else { return }
+    do {
+      try await gallery.ended(address.bundleIdentifier ?? "")
+    } catch {
+      // The keeper has said that it is broken.
+    }
+  }
+
+  func route(_ intent: GalleryIntent) async {
+    switch intent {
+    case .screen: await tellWhatIsSeen()
+    case .systemChanged: await tellSystemChanged()
+    case .background(let app):
+      guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }
+      opening.remove(address)
+      await setFront(address, false)
+      activate(address, isActive: false)
+      await launcher.release(address, because: .foreground)
+    case .restarted:
+      for process in await launcher.status where process.pid != nil {
+        await launcher.evict(process.address, generation: process.generation, why: "the device is started anew")
+      }
+    case .broken(let reason): broken(reason)
+    }
+  }
+}
+
+/// The device, while it is there.
+private func there(_ device: Device?) throws(BusError) -> Device {
+  guard let device else { throw BusError(.closed, "the device is going down", isDefinite: false) }
+  return device
+}
+
+extension WidgetDevice {
+  init(_ configuration: ClusterConfiguration) {
+    let settings = configuration.settings.gallery
+    var taste = Taste()
+    taste.defaultFamiliesIncludeAccessory = settings.defaultFamiliesIncludeAccessory
+    taste.contentMargin = Double(settings.contentMargin)
+    taste.homeScreen = settings.homeScreenRenderingMode
+    taste.standBy = settings.standByRenderingMode
+    taste.hidesSensitiveContent = settings.hidesSensitiveContent
+    let device = configuration.device
+    self.init(
+      isPad: device.isPad, version: device.majorVersion, width: device.screen.width, height: device.screen.height,
+      scale: device.screen.scale, locale: device.locale, taste: taste)
+  }
+}
+
+extension ShowScreen.Reply {
+  /// With the largest views left out, if all of them together are too long for an envelope.
+  fileprivate func fitting() throws -> ShowScreen.Reply {
+    let room = Wire.bodyLimit / max(1, tiles.count) - 2048
+    let fitting = try tiles.map { tile in
+      guard try BodyCoding.data(tile.view).count > room else { return tile }
+      return ShowScreen.Tile(
+        placement: tile.placement, content: tile.content, background: tile.background,
+        renderingMode: tile.renderingMode, date: tile.date,
+        view: .group(tile.view.lines.prefix(20).map(ViewArchive.text)),
+        note: tile.note ?? "its views are too long to be shown here: these are its first texts")
+    }
+    return ShowScreen.Reply(state: state, location: location, tiles: fitting)
+  }
+}

@@ -1,0 +1,54 @@
+import Archive
+import Conversations
+import Gallery
+import MessageBus
+import Timelines
+
+// What Timelines is told of placements and of the screen, and asked for it.
+
+extension Device {
+  /// Goes on with what the last life of the host left: it may have died between a placement, or its removal, and its
+  /// timeline.
+  func handAll() async throws {
+    let placements = gallery.decision.state.placements
+    for number in await timelines.numbers where !placements.contains(where: { $0.id == number }) {
+      try await timelines.removed(number)
+    }
+    for placement in placements { try await timelines.placed(placement) }
+    await tellWhatIsSeen()
+  }
+
+  /// A widget stands on a screen from now on, or is configured in another way.
+  func hand(_ placement: Placement, _ story: Story, isEdited: Bool = false) async throws {
+    if isEdited {
+      try await timelines.edited(placement, story)
+    } else {
+      try await timelines.placed(placement, story)
+      await tellWhatIsSeen()
+    }
+  }
+
+  /// What stands in a placement's place.
+  func shown(_ placement: Placement) async throws -> ShownWidget {
+    let failure = await timelines.lastFailure(placement.id)
+    guard let shown = try await timelines.shown(placement.id) else { return ShownWidget(note: failure) }
+    return ShownWidget(
+      light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
+      note: failure)
+  }
+
+  /// Which widgets a person looks at.
+  func tellWhatIsSeen() async {
+    guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
+    await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
+  }
+
+  /// A setting of the system changed for which it asks all widgets anew.
+  func tellSystemChanged() async {
+    do {
+      try await timelines.systemChanged()
+    } catch {
+      // The keeper has said that it is broken.
+    }
+  }
+}

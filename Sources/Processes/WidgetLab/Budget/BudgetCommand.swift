@@ -1,0 +1,79 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import Glibc
+
+/// `widgetlab budget`.
+struct BudgetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "budget",
+    abstract: "Shows what each placed widget may spend on reloads, and who spent what in the last 24 hours.",
+    discussion: """
+      Every reload that is asked for is a line of the ledger: granted (paid for), free (an exemption), delayed until it can be \
+      paid, merged with a newer one, or refused; each with the rule that decided. With a placement's number its lines of the \
+      last 24 hours follow; `widgetlab why RELOAD` tells one reload's story.
+
+      The policy is a file: `budget: PATH` below `settings` of widgetlab.yaml, deploy/budgets has examples. While \
+      `developerMode: true` stands there everything is free.
+
+      EXAMPLES
+        widgetlab budget
+        widgetlab budget 3
+        widgetlab budget --json     accounts, entries; seconds since 1970
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "A placement's number: only that one, with its lines of the ledger.")
+  var placement: Int?
+
+  @Flag(help: "One JSON object on a line.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let report = try await OperatorSession.with(options) { try await BudgetReport($0, placement) }
+      if let placement, report.accounts.isEmpty {
+        throw Complaint(
+          Exit.no, "there is no placement \(placement)", at: try options.folder(),
+          advice: "`widgetlab budget` lists what is placed")
+      }
+      if json { return Output.say(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
+      let lines = report.lines(width: Output.width, isColourful: Output.isColourful)
+      for line in lines + (placement == nil ? [] : report.ledger) { Output.say(line) }
+    }
+  }
+}
+
+extension BudgetReport {
+  /// Asks the host for all pages.
+  init(_ operation: OperatorSession, _ placement: Int?) async throws {
+    var entries: [LedgerEntry] = []
+    while true {
+      let page = try await operation.ask(ListBudget(placement: placement, after: entries.last?.number ?? 0))
+      entries += page.entries
+      if page.hasMore { continue }
+      let dayAgo = page.now.addingTimeInterval(-86_400)
+      self.init(
+        now: page.now, policy: page.policy, isDeveloperMode: page.isDeveloperMode, accounts: page.accounts,
+        entries: entries.filter { $0.date > dayAgo })
+      return
+    }
+  }
+
+  /// The lines of the last day, one by one.
+  var ledger: [String] {
+    var table = TextTable(headings: ["RELOAD", "WHEN", "BECAUSE", "DECIDED"])
+    table.rows = entries.map { ["\($0.reload)", Amount.text($0.date), $0.because.rawValue, $0.text] }
+    return [""] + table.lines
+  }
+}
+
+extension Output {
+  /// Columns of the terminal; of `COLUMNS` where there is none, else 80.
+  static var width: Int {
+    var size = winsize()
+    if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+    return ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) } ?? 80
+  }
+}

@@ -1,0 +1,100 @@
+import Conversations
+import Foundation
+
+/// What `budget` prints.
+struct BudgetReport: Encodable, Sendable {
+  let now: Date
+  let policy: String
+  let isDeveloperMode: Bool
+  let accounts: [ListBudget.Account]
+  /// Of the last 24 hours.
+  let entries: [LedgerEntry]
+
+  /// The page for a terminal of so many columns.
+  func lines(width: Int, isColourful: Bool) -> [String] {
+    let mode = isDeveloperMode ? "on: neither budget nor spacing holds" : "off"
+    let head = "policy: \(policy)   developer mode: \(mode)   clock: \(Amount.text(now))"
+    guard !accounts.isEmpty else {
+      return [
+        head, "", "nothing is placed: `widgetlab reload --all` launches each extension once, so that it says its kinds",
+      ]
+    }
+    var table = TextTable(headings: ["PLACEMENT", "KIND", "BALANCE", "A DAY", "SPENT", "NEXT"])
+    table.rows = accounts.map { account in
+      [
+        "\(account.placement)", account.widgetKind, account.balance.formatted(.number.precision(.fractionLength(1))),
+        account.perDay > 0 ? account.perDay.formatted() : "-", "\(account.spent)", next(of: account),
+      ]
+    }
+    return [head, ""] + table.lines + [""] + plot(width: width, isColourful: isColourful)
+  }
+
+  private func next(of account: ListBudget.Account) -> String {
+    guard let because = account.nextBecause else { return "-" }
+    guard let date = account.next, date > now else { return "now, \(because.rawValue)" }
+    return "in \(Amount.text(seconds: date.timeIntervalSince(now))), \(because.rawValue)"
+  }
+
+  // MARK: The last day
+
+  /// A row for each placement, from 24 hours ago to now: how many reloads were paid for in each column, and what was not.
+  private func plot(width: Int, isColourful: Bool) -> [String] {
+    let label = (accounts.map { "\($0.placement) \($0.widgetKind)".count }.max() ?? 0).clamped(to: 4...24)
+    // A column is a whole part of an hour where there is room for one.
+    let columns = [96, 72, 48, 24, 12].first { $0 + label + 2 <= width } ?? 8
+    let rows = accounts.map { account in
+      let name = String("\(account.placement) \(account.widgetKind)".prefix(label)).padded(label)
+      let own = entries.filter { $0.placement == account.placement }
+      return "\(name)  " + cells(own, columns).map { $0.text(isColourful) }.joined()
+    }
+    let column = Amount.text(seconds: 86_400 / Double(columns))
+    let scale = String(repeating: " ", count: label + 2) + "24 h ago".padded(columns - 3) + "now"
+    return [scale] + rows + [
+      "", "a column is \(column); 1 to 9: paid for, + free, ~ delayed, x refused, . nothing",
+    ]
+  }
+
+  private struct Cell {
+    var paid = 0
+    var isFree = false
+    var isDelayed = false
+    var isRefused = false
+
+    func text(_ isColourful: Bool) -> String {
+      if isRefused { return Colour.red("x", isColourful) }
+      if paid > 0 { return Colour.green("\(min(paid, 9))", isColourful) }
+      if isFree { return Colour.cyan("+", isColourful) }
+      return isDelayed ? Colour.yellow("~", isColourful) : "."
+    }
+  }
+
+  private func cells(_ entries: [LedgerEntry], _ columns: Int) -> [Cell] {
+    var cells = Array(repeating: Cell(), count: columns)
+    for entry in entries {
+      let age = now.timeIntervalSince(entry.date) / 86_400
+      guard (0..<1).contains(age) else { continue }
+      let column = min(Int((1 - age) * Double(columns)), columns - 1)
+      switch entry.verdict {
+      case .granted: cells[column].paid += 1
+      case .free: cells[column].isFree = true
+      case .delayed: cells[column].isDelayed = true
+      case .refused: cells[column].isRefused = true
+      case .merged: break
+      }
+    }
+    return cells
+  }
+}
+
+extension Comparable {
+  fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
+}
+
+extension LedgerEntry {
+  /// A line of the ledger in words.
+  var text: String {
+    let until = until.map { " until \(Amount.text($0))" } ?? ""
+    let balance = balance.formatted(.number.precision(.fractionLength(1)))
+    return "\(verdict.rawValue)\(until) by \(rule), \(balance) left"
+  }
+}

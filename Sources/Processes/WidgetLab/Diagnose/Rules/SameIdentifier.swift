@@ -1,0 +1,27 @@
+import Conversations
+
+/// The host refuses a session that another living process of the app has open.
+struct SameIdentifier: DiagnosticRule {
+  let description = DiagnosisDescription(
+    code: "same-identifier", severity: .error, title: "app and extension use the same session identifier",
+    rule:
+      "One process at a time is connected to a background session. The second one's session is invalid with -996 "
+      + "(backgroundSessionInUseByAnotherProcess), and so end its tasks.",
+    source: "documented: Performing network tasks in a short-lived extension",
+    advice: "Make the identifier of the bundle's: Bundle.main.bundleIdentifier in it does for app and extension alike.")
+
+  func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
+    let header = envelope.header
+    guard header.kind == OpenSession.kind.answered(.failed),
+      let error = try? BodyCoding.decode(BusError.self, from: envelope.body), error.code == .sessionInUse,
+      let opening = record.opening(answeredBy: header)
+    else { return [] }
+    let holder = record.holder(of: opening.identifier, except: header.destination)
+    let other = holder.map { "\($0.owner.short) has it open" } ?? "another process has it open"
+    return [
+      Sighting(
+        owner: header.destination, subject: "session \(opening.identifier)", what: "the session was refused: \(other)",
+        evidence: [holder?.opened].compactMap(\.self) + [opening.evidence, Evidence(envelope)])
+    ]
+  }
+}

@@ -1,0 +1,114 @@
+import Archive
+import ArgumentParser
+import Cluster
+import Conversations
+import Foundation
+
+/// `widgetlab gallery`.
+struct GalleryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "gallery",
+    abstract: "Shows the widget gallery: what can be placed where, and what not and why.",
+    discussion: """
+      As a person sees it who adds a widget: display name, description and families; at the end, under *Other*, what its \
+      author disfavours there; and, which no gallery shows, what is left out and why. It follows from the device in \
+      widgetlab.yaml: its model, and the version of its system.
+
+      LOCATIONS
+        \(ScreenLocation.list)
+
+      EXAMPLES
+        widgetlab gallery
+        widgetlab gallery --location lockScreen
+        widgetlab gallery --json
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Option(help: "Only the gallery of one place.")
+  var location: ScreenLocation?
+
+  @Flag(help: "One JSON object: items, each with bundle, widgetKind, location, families, shelf and reason.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let reply = try await OperatorSession.with(options) { session in
+        try location?.check(session.cluster)
+        return try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
+      }
+      if json { return try Output.json(reply) }
+      for line in reply.lines { Output.say(line) }
+    }
+  }
+}
+
+/// A place for widgets, as a person names it: `iPadLockScreen` is the Lock Screen of a device that is an iPad.
+struct ScreenLocation: ExpressibleByArgument, Sendable {
+  let name: WidgetLocationName
+  private let word: String
+
+  private static let names = WidgetLocationName.allCases.map(\.rawValue) + ["iPadLockScreen"]
+  /// In lines of a help that are not cut.
+  static let list = """
+    homeScreen, todayView, lockScreen (iPadLockScreen on an iPad), standBy,
+      carPlay; and of other devices iPhoneWidgetsOnMac, watchFace, smartStack
+    """
+  static var allValueStrings: [String] { names }
+
+  static let homeScreen = ScreenLocation(name: .homeScreen, word: "homeScreen")
+
+  private init(name: WidgetLocationName, word: String) {
+    self.name = name
+    self.word = word
+  }
+
+  init?(argument: String) {
+    guard let name = argument == "iPadLockScreen" ? .lockScreen : WidgetLocationName(rawValue: argument) else {
+      return nil
+    }
+    self.init(name: name, word: argument)
+  }
+
+  /// - Throws: a complaint for the Lock Screen of an iPad on a phone.
+  func check(_ cluster: ClusterFacts) throws {
+    guard word == "iPadLockScreen", !cluster.configuration.device.isPad else { return }
+    throw Complaint(
+      Exit.no, "the device is an \(cluster.configuration.device.model), and no iPad", at: cluster.configurationPath,
+      advice: "name an iPad there: `model: iPad Pro 11-inch`")
+  }
+}
+
+extension ListGallery.Reply {
+  /// By place and shelf.
+  var lines: [String] {
+    guard !items.isEmpty else { return ["the gallery is empty: no extension has said a widget"] }
+    var lines: [String] = []
+    for location in WidgetLocationName.allCases {
+      let here = items.filter { $0.location == location }
+      guard !here.isEmpty else { continue }
+      if !lines.isEmpty { lines.append("") }
+      lines.append(location.rawValue)
+      let main = here.filter { $0.shelf == .main }
+      if main.isEmpty { lines.append("  nothing") }
+      lines += main.flatMap(\.lines)
+      let other = here.filter { $0.shelf == .other }
+      if !other.isEmpty { lines += ["  Other"] + other.flatMap(\.lines).map { "  " + $0 } }
+      let leftOut = here.filter { $0.shelf == .leftOut }
+      if !leftOut.isEmpty {
+        lines.append("  left out")
+        lines += leftOut.map { "    \($0.widgetKind) \($0.familyList): \($0.reason ?? "")" }
+      }
+    }
+    return lines
+  }
+}
+
+extension ListGallery.Item {
+  fileprivate var familyList: String { families.map(\.rawValue).joined(separator: ", ") }
+
+  fileprivate var lines: [String] {
+    let text = description.isEmpty ? [] : ["    \(description)"]
+    return ["  \(displayName)\(displayName == widgetKind ? "" : "  (\(widgetKind))")"] + text + ["    \(familyList)"]
+  }
+}

@@ -1,0 +1,186 @@
+import Archive
+import ArgumentParser
+import Conversations
+import Foundation
+
+/// `widgetlab add`.
+struct AddCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Places a widget, as a person does from the gallery.",
+    discussion: """
+      Several of one kind may stand on a screen. What can be configured is shown; --set chooses, by the parameter's name.
+
+      EXAMPLES
+        widgetlab add CaffeineTracker
+        widgetlab add CaffeineTracker --family systemMedium
+        widgetlab add CaffeineTracker --location lockScreen
+        widgetlab add Weather --set city=London --set hourly=yes
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
+  var kind: String
+
+  @Option(help: "The family; the first that the place offers when it is left out.")
+  var family: WidgetFamilyName?
+
+  @Option(help: "Where, such as homeScreen, lockScreen or standBy.")
+  var location = ScreenLocation.homeScreen
+
+  @Option(name: .customLong("set"), help: "A choice: name=value. Said several times for several.")
+  var choices: [Choice] = []
+
+  @Option(help: "The extension's bundle identifier, where several have the kind.")
+  var bundle: String?
+
+  @Flag(help: "One JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let report = try await OperatorSession.with(options) { session in
+        try location.check(session.cluster)
+        return try await session.ask(
+          AddPlacement(
+            bundle: bundle, widgetKind: kind, family: family, location: location.name,
+            configuration: choices.configuration), within: .seconds(30))
+      }
+      if json { return try Output.json(report) }
+      for line in report.lines("added") { Output.say(line) }
+      if report.promptsForConfiguration, choices.isEmpty {
+        Output.say("the widget asks to be configured now: widgetlab edit \(report.placement.id) --set NAME=VALUE")
+      }
+    }
+  }
+}
+
+/// `widgetlab edit`.
+struct EditCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Configures a widget, as a person does who holds it and taps Edit.",
+    discussion: """
+      What is not named stays; `--set name=` goes back to what the author's default is. Without --set it shows what can be \
+      chosen and changes nothing.
+
+      EXAMPLES
+        widgetlab edit 2
+        widgetlab edit 2 --set city=Paris
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The widget's number: `widgetlab screen` shows it.")
+  var number: Int
+
+  @Option(name: .customLong("set"), help: "A choice: name=value. Said several times for several.")
+  var choices: [Choice] = []
+
+  @Flag(help: "One JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let report = try await OperatorSession.with(options) { session in
+        try await session.ask(EditPlacement(placement: number, configuration: choices.configuration))
+      }
+      if json { return try Output.json(report) }
+      for line in report.lines(choices.isEmpty ? "is" : "edited") { Output.say(line) }
+    }
+  }
+}
+
+/// `widgetlab remove`.
+struct RemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Removes a widget from its screen.",
+    discussion: """
+      Its number is not given again.
+
+      EXAMPLE
+        widgetlab remove 2
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The widget's number: `widgetlab screen` shows it.")
+  var number: Int
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        _ = try await session.ask(RemovePlacement(placement: number))
+        Output.say("\(number) is removed")
+      }
+    }
+  }
+}
+
+extension WidgetFamilyName: ExpressibleByArgument {}
+
+/// `name=value`.
+struct Choice: ExpressibleByArgument, Sendable {
+  let name: String
+  let value: String
+
+  init?(argument: String) {
+    guard let sign = argument.firstIndex(of: "="), sign != argument.startIndex else { return nil }
+    name = String(argument[..<sign])
+    value = String(argument[argument.index(after: sign)...])
+  }
+}
+
+extension [Choice] {
+  /// As texts: the host knows the types.
+  var configuration: [String: ArchivedValue] {
+    Dictionary(map { ($0.name, .string($0.value)) }, uniquingKeysWith: { $1 })
+  }
+}
+
+extension PlacementReport {
+  /// What a person sees who adds or edits it.
+  func lines(_ word: String) -> [String] {
+    let place = "\(placement.family.rawValue), \(placement.location.rawValue)"
+    let name = displayName == placement.kind ? displayName : "\(displayName) (\(placement.kind))"
+    let head = "\(placement.id) \(word): \(name), \(place)"
+    let text = description.isEmpty ? [] : ["  \(description)"]
+    guard let configuration else { return [head] + text }
+    return [head] + text + ["  \(configuration.title)"]
+      + configuration.parameters.map { "    " + $0.line(placement.configuration[$0.name]) }
+  }
+}
+
+extension IntentDeclaration.Parameter {
+  /// `city = London: City, one of London, Paris`.
+  fileprivate func line(_ chosen: ArchivedValue?) -> String {
+    let now = (chosen ?? standard).map { value in
+      options.first { $0.value == value }?.title ?? value.text
+    }
+    let choices = options.isEmpty ? type.rawValue : "one of " + options.map { choice($0) }.joined(separator: ", ")
+    let label = title == name || title.isEmpty ? "" : "\(title), "
+    return "\(name) = \(now ?? "nothing")\(chosen == nil ? " (nobody chose)" : ""): \(label)\(choices)"
+  }
+
+  private func choice(_ option: IntentDeclaration.Option) -> String {
+    let value = option.value.text
+    return value == option.title ? value : "\(value) (\(option.title))"
+  }
+}
+
+extension ArchivedValue {
+  /// As a person writes it.
+  var text: String {
+    switch self {
+    case .bool(let value): value ? "true" : "false"
+    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    case .string(let value): value
+    case .date(let value): value.formatted(.iso8601)
+    case .list(let values): values.map(\.text).joined(separator: ", ")
+    case .record(let values):
+      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Archive
+import ArgumentParser
+import Cluster
+import Conversations
+import Foundation
+
+/// `widgetlab screen`.
+struct ScreenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "screen",
+    abstract: "Shows what stands on a screen of the device: each widget with its views as indented text.",
+    discussion: """
+      Without a location it is the screen that a person sees now. What is hidden there is ▒▒▒: placeholders, and on a locked \
+      device what is privacySensitive().
+
+      LOCATIONS
+        \(ScreenLocation.list)
+
+      EXAMPLES
+        widgetlab screen
+        widgetlab screen lockScreen
+        widgetlab screen --json
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The place; the one that is seen when it is left out.")
+  var location: ScreenLocation?
+
+  @Flag(help: "One JSON object: state, location, and widgets with number, kind, family, content, background, text.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        try location?.check(session.cluster)
+        let reply = try await session.ask(ShowScreen(location: location?.name))
+        let clock = try await session.ask(SetClock(change: .ask))
+        let print = ScreenPrint(reply: reply, now: clock.now, configuration: session.cluster.configuration)
+        if json { return try Output.json(print.facts) }
+        for line in print.lines { Output.say(line) }
+      }
+    }
+  }
+}
+
+/// A screen as a person reads it.
+struct ScreenPrint {
+  let reply: ShowScreen.Reply
+  private let appearance: ScreenAppearance
+
+  /// - Parameter now: the device's time.
+  init(reply: ShowScreen.Reply, now: Date, configuration: ClusterConfiguration) {
+    self.reply = reply
+    let device = configuration.device
+    appearance = ScreenAppearance(
+      now: now, locale: Locale(identifier: device.locale),
+      timeZone: device.timeZone.flatMap(TimeZone.init(identifier:)) ?? .current,
+      hidesPrivate: reply.state.isLocked && configuration.settings.gallery.hidesSensitiveContent)
+  }
+
+  var lines: [String] {
+    let head = "\(reply.location.rawValue), \(reply.state.text)"
+    guard !reply.tiles.isEmpty else {
+      return [head, "nothing stands here; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
+    }
+    return [head] + reply.tiles.flatMap { [""] + lines($0) }
+  }
+
+  private func lines(_ tile: ShowScreen.Tile) -> [String] {
+    let placement = tile.placement
+    var lines = ["\(placement.id)  \(placement.kind)  \(placement.family.rawValue)  \(words(tile))"]
+    if !placement.configuration.isEmpty {
+      let choices = placement.configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value.text)" }
+      lines.append("   " + choices.joined(separator: ", "))
+    }
+    if tile.content == .skeleton {
+      lines.append("   nothing came of its extension yet")
+    } else {
+      lines += views(tile).map { "   " + $0 }
+    }
+    if let note = tile.note { lines.append("   ! \(note)") }
+    return lines
+  }
+
+  private func words(_ tile: ShowScreen.Tile) -> String {
+    let content =
+      switch tile.content {
+      case .entry: "entry\(tile.date.map { " of \(Amount.text($0))" } ?? "")"
+      case .placeholder: "placeholder"
+      case .skeleton: "skeleton"
+      }
+    return "\(content), \(tile.renderingMode.rawValue), background \(tile.background.rawValue)"
+  }
+
+  private func views(_ tile: ShowScreen.Tile) -> [String] {
+    var appearance = appearance
+    appearance.isPlaceholder = tile.content == .placeholder
+    appearance.showsBackground = tile.background != .removed
+    return tile.view.indented(appearance).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  // MARK: JSON
+
+  struct Facts: Encodable {
+    struct Widget: Encodable {
+      let number: Int
+      let bundle: String
+      let kind: String
+      let family: String
+      let configuration: [String: ArchivedValue]
+      let content: String
+      let background: String
+      let renderingMode: String
+      /// Seconds since 1970.
+      let date: Double?
+      let views: [String]
+      let note: String?
+    }
+    let state: DeviceScreen
+    let location: String
+    let widgets: [Widget]
+  }
+
+  var facts: Facts {
+    Facts(
+      state: reply.state, location: reply.location.rawValue,
+      widgets: reply.tiles.map { tile in
+        Facts.Widget(
+          number: tile.placement.id, bundle: tile.placement.bundle, kind: tile.placement.kind,
+          family: tile.placement.family.rawValue, configuration: tile.placement.configuration,
+          content: tile.content.rawValue, background: tile.background.rawValue,
+          renderingMode: tile.renderingMode.rawValue, date: tile.date?.timeIntervalSince1970, views: views(tile),
+          note: tile.note)
+      })
+  }
+}
+
+extension DeviceScreen {
+  /// `locked, seen, com.example.App in front, dark`.
+  var text: String {
+    let lock = isLocked ? wasUnlocked ? "locked" : "locked, and not unlocked since it was started" : "unlocked"
+    let view = seen.map { "\($0.rawValue) is seen" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
+    return "\(lock), \(view)\(colorScheme == .dark ? ", dark" : "")"
+  }
+}

@@ -1,0 +1,94 @@
+import Archive
+import Conversations
+import Foundation
+
+extension EnvelopeNote {
+  /// Gallery and screen.
+  static func gallery(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind {
+    case ListGallery.kind:
+      return EnvelopeNote(try BodyCoding.decode(ListGallery.self, from: body).location?.rawValue ?? "everywhere")
+    case AddPlacement.kind:
+      let add = try BodyCoding.decode(AddPlacement.self, from: body)
+      return EnvelopeNote(
+        [add.widgetKind, add.family?.rawValue, add.location.rawValue, add.configuration.choices].compactMap(\.self)
+          .joined(separator: " "))
+    case EditPlacement.kind:
+      let edit = try BodyCoding.decode(EditPlacement.self, from: body)
+      return EnvelopeNote("\(edit.placement) \(edit.configuration.choices ?? "")")
+    case RemovePlacement.kind:
+      return EnvelopeNote("\(try BodyCoding.decode(RemovePlacement.self, from: body).placement)")
+    case PlacementChanged.kind:
+      let changed = try BodyCoding.decode(PlacementChanged.self, from: body)
+      return EnvelopeNote("\(changed.placement.text) \(changed.change.rawValue)")
+    case ListPlacements.kind: return EnvelopeNote("")
+    case ShowScreen.kind:
+      return EnvelopeNote(try BodyCoding.decode(ShowScreen.self, from: body).location?.rawValue ?? "what is seen")
+    case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(ChangeScreen.self, from: body).change.text)
+    case ScreenChanged.kind: return EnvelopeNote(try BodyCoding.decode(ScreenChanged.self, from: body).state.text)
+    case TapWidget.kind:
+      let tap = try BodyCoding.decode(TapWidget.self, from: body)
+      let target = [tap.control.map { "control \($0)" }, tap.link.map { "link \($0)" }].compactMap(\.self)
+      return EnvelopeNote("\(tap.placement) \(target.joined())")
+    case PerformIntent.kind:
+      let perform = try BodyCoding.decode(PerformIntent.self, from: body)
+      return EnvelopeNote("\(perform.intent)(\(perform.values.choices ?? "")) of \(perform.placement)")
+    case OpenFromWidget.kind:
+      let open = try BodyCoding.decode(OpenFromWidget.self, from: body)
+      return EnvelopeNote("\(open.widgetKind) \(open.url ?? "user activity")")
+    default: return nil
+    }
+  }
+
+  /// What is answered to it.
+  static func galleryAnswer(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+    let body = envelope.body
+    switch envelope.header.kind.asked {
+    case ListGallery.kind:
+      let items = try BodyCoding.decode(ListGallery.Reply.self, from: body).items
+      let out = items.count { $0.shelf == .leftOut }
+      return EnvelopeNote("\(items.count - out) on the shelves, \(out) left out")
+    case AddPlacement.kind, EditPlacement.kind:
+      let report = try BodyCoding.decode(PlacementReport.self, from: body)
+      return EnvelopeNote("\(report.placement.text) \"\(report.displayName)\"")
+    case ListPlacements.kind:
+      return EnvelopeNote(
+        try BodyCoding.decode(ListPlacements.Reply.self, from: body).placements.map(\.text).joined(separator: ", "))
+    case ShowScreen.kind:
+      let reply = try BodyCoding.decode(ShowScreen.Reply.self, from: body)
+      return EnvelopeNote("\(reply.location.rawValue): \(reply.tiles.count) widgets")
+    case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(DeviceScreen.self, from: body).text)
+    case TapWidget.kind: return EnvelopeNote(try BodyCoding.decode(TapWidget.Reply.self, from: body).outcome)
+    default: return nil
+    }
+  }
+}
+
+extension Placement {
+  /// `2 Weather systemSmall on homeScreen`.
+  fileprivate var text: String { "\(id) \(kind) \(family.rawValue) on \(location.rawValue)" }
+}
+
+extension [String: ArchivedValue] {
+  /// `city=London hourly=true`; `nil` when there are none.
+  fileprivate var choices: String? {
+    isEmpty ? nil : sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: " ")
+  }
+}
+
+extension ChangeScreen.Change {
+  /// In a word or two.
+  fileprivate var text: String {
+    switch self {
+    case .lock: "lock"
+    case .unlock: "unlock"
+    case .restart: "restart"
+    case .look(let location): "look at \(location.rawValue)"
+    case .darken: "display off"
+    case .background(let app): "\(app) to the background"
+    case .colorScheme(let scheme): scheme.rawValue
+    case .system(let setting): "\(setting) changed"
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import AppIntents
+import SwiftUI
+import WidgetKit
+
+// A widget that shows what the system tells its provider and its view.
+
+struct Ask: WidgetConfigurationIntent {
+  static let title: LocalizedStringResource = "Ask"
+
+  @Parameter(title: "Word", default: "nothing") var word: String
+}
+
+struct FactsEntry: TimelineEntry {
+  let date: Date
+  let facts: [String]
+  var relevance: TimelineEntryRelevance? { TimelineEntryRelevance(score: 7, duration: 60) }
+}
+
+struct FactsProvider: AppIntentTimelineProvider {
+  func placeholder(in context: Context) -> FactsEntry { FactsEntry(date: .now, facts: ["a placeholder"]) }
+
+  func snapshot(for configuration: Ask, in context: Context) async -> FactsEntry {
+    FactsEntry(date: .now, facts: ["a snapshot", "preview \(context.isPreview)"])
+  }
+
+  func timeline(for configuration: Ask, in context: Context) async -> Timeline<FactsEntry> {
+    let placed = (try? await WidgetCenter.shared.currentConfigurations()) ?? []
+    let words = placed.map { info in
+      "\(info.kind) \(info.family) \(info.widgetConfigurationIntent(of: Ask.self)?.word ?? "-")"
+    }
+    let size = "\(Int(context.displaySize.width)) x \(Int(context.displaySize.height))"
+    let facts = [
+      "asked for \(configuration.word)", "context \(context.family) \(size) preview \(context.isPreview)",
+      "schemes \(context.environmentVariants.colorScheme?.count ?? 0)",
+      "placed \(words.sorted().joined(separator: ", "))",
+    ]
+    return Timeline(entries: [FactsEntry(date: .now, facts: facts)], policy: .never)
+  }
+}
+
+struct FactsView: View {
+  @Environment(\.widgetFamily) private var family
+  @Environment(\.widgetRenderingMode) private var mode
+  @Environment(\.widgetContentMargins) private var margins
+  @Environment(\.showsWidgetContainerBackground) private var showsBackground
+  let entry: FactsEntry
+
+  var body: some View {
+    VStack {
+      ForEach(entry.facts, id: \.self) { Text(verbatim: $0) }
+      Text(verbatim: "view \(family) \(mode) margins \(Int(margins.leading)) background \(showsBackground)")
+      Text(verbatim: "marked").widgetAccentable().widgetCurvesContent().widgetLabel("label")
+      Image(systemName: "star").widgetAccentedRenderingMode(.desaturated)
+      AccessoryWidgetBackground()
+    }
+    .containerBackground(.background, for: .widget)
+  }
+}
+
+struct FactsWidget: Widget {
+  var body: some WidgetConfiguration {
+    AppIntentConfiguration(kind: "Facts", intent: Ask.self, provider: FactsProvider()) { FactsView(entry: $0) }
+      .supportedFamilies([.systemMedium, .accessoryRectangular, .accessoryCircular])
+  }
+}

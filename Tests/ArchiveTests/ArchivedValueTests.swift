@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+@testable import Archive
+
+@Suite struct ArchivedValueTests {
+  @Test func `each value is read as it was written`() throws {
+    let value = ArchivedValue.record([
+      "a": true, "b": 1.5, "c": "text", "d": .date(Date(timeIntervalSince1970: 7)), "e": .list([1, "x", .list([])]),
+      "f": .number(.infinity), "g": .record([:]),
+    ])
+    #expect(try JSONDecoder().decode(ArchivedValue.self, from: JSONEncoder().encode(value)) == value)
+  }
+
+  @Test func `a view is read as it was written, and leaves out what is empty`() throws {
+    let view = ViewArchive(
+      "VStack", ["spacing": 4], children: [.text("a"), .empty],
+      modifiers: [.init("overlay", views: [.text("c")]), .init("containerBackground", views: [.text("b")])])
+    let data = try JSONEncoder().encode(view)
+    #expect(try JSONDecoder().decode(ViewArchive.self, from: data) == view)
+    #expect(view.lines == ["b", "a", "c"])
+    #expect(String(decoding: try JSONEncoder().encode(ViewArchive.empty), as: UTF8.self) == #"{"n":"EmptyView"}"#)
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import Archive
+
+@Suite struct `An archive on a screen` {
+  private let now = Date(timeIntervalSince1970: 1_000_000)
+
+  private func live(_ arguments: [String: ArchivedValue]) -> ViewArchive { ViewArchive("Text", arguments) }
+
+  @Test(
+    arguments: [
+      ("time", -3600, "12:46 PM"), ("date", 0, "January 12, 1970"), ("relative", -8100, "2 hr, 15 min"),
+      ("offset", 7200, "+2 hr"), ("offset", -60, "-1 min"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
+    ])
+  func `says of a date what it says at that moment`(style: String, distance: Double, text: String) {
+    let view = live(["date": .date(now + distance), "style": .string(style)])
+    let read = view.lines(ScreenAppearance(now: now)).map { $0.replacing("\u{202F}", with: " ") }
+    #expect(read == [text])
+  }
+
+  @Test func `counts a timer within its interval, up or down, and not beyond a pause`() {
+    var arguments: [String: ArchivedValue] = ["timerInterval": .list([.date(now - 10), .date(now + 50)])]
+    #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:50"])
+    #expect(live(arguments).lines(ScreenAppearance(now: now + 100)) == ["0:00"])
+    arguments["countsDown"] = false
+    #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:10"])
+    arguments["pauseTime"] = .date(now - 5)
+    #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:05"])
+  }
+
+  private let wallet = ViewArchive(
+    "VStack",
+    children: [
+      .text("Balance"),
+      ViewArchive("Text", ["text": "12,345"], modifiers: [.init("privacySensitive")]),
+      ViewArchive("Image", ["systemName": "star"]),
+      ViewArchive("Text", ["text": "Bank"], modifiers: [.init("unredacted")]),
+    ],
+    modifiers: [
+      .init("containerBackground", ["placement": "widget"], views: [ViewArchive("Color", ["color": "red"])])
+    ])
+
+  @Test func `hides what is private while it is locked`() {
+    #expect(
+      wallet.indented(ScreenAppearance(now: now, hidesPrivate: true)).split(separator: "\n") == [
+        "VStack .containerBackground(Color(red))", "  Text \"Balance\"", "  Text ▒▒▒▒▒▒ .privacySensitive",
+        "  Image(systemName: star)", "  Text \"Bank\" .unredacted",
+      ])
+  }
+
+  @Test func `redacts all but what is to stay when it is a placeholder`() {
+    let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
+    #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])
+    let part = ViewArchive("HStack", children: [.text("ab")], modifiers: [.init("redacted", ["reason": "placeholder"])])
+    #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
+  }
+
+  @Test func `leaves the container's background out where the place has none`() {
+    #expect(wallet.hasContainerBackground)
+    let shown = wallet.shown(ScreenAppearance(now: now, showsBackground: false))
+    #expect(!shown.hasContainerBackground)
+  }
+
+  @Test func `shows a toggle in its state alone`() {
+    func state(_ isOn: Bool) -> ViewArchive {
+      ViewArchive("ToggleState", ["isOn": .bool(isOn)], children: [.text(isOn ? "on" : "off")])
+    }
+    let toggle = ViewArchive("Toggle", ["isOn": false], children: [state(true), state(false)])
+    #expect(toggle.lines == ["off"])
+    #expect(toggle.indented(ScreenAppearance(now: now)) == "Toggle(isOn: false)\n  Text \"off\"")
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import Localization
+@testable import SwiftUI
+
+/// How an author's texts are read in the device's language.
+@Suite struct `An author's translations` {
+  @Test func `in strings and catalogs are found by language, then in the author's own`() throws {
+    let tables = try Tables()
+    #expect(tables.text("hello", "de_CH") == "Hallo")
+    #expect(tables.text("hello", "de-AT") == "Servus")
+    #expect(tables.text("hello", "fr_FR") == "Hello there")
+    #expect(tables.text("from a catalog", "de_DE") == "aus einem Katalog")
+    #expect(tables.text("nobody knows", "de_DE") == nil)
+    #expect(tables.text("hello", "de_DE", table: "Other") == "andere")
+  }
+
+  @Test func `of a catalog have a form for one and for others`() throws {
+    let tables = try Tables()
+    #expect(tables.text("%lld cups", "de_DE", count: 1) == "%lld Tasse")
+    #expect(tables.text("%lld cups", "de_DE", count: 2) == "%lld Tassen")
+    #expect(tables.text("%lld cups", "de_DE", count: 0) == "keine Tassen")
+  }
+
+  @Test func `are made of keys with values in them`() {
+    let value: String.LocalizationValue = "\(3) of \("ten") are \(0.5), that is 50 %"
+    #expect(value.format.key == "%lld of %@ are %lf, that is 50 %%")
+    #expect(String(localized: "\(1234) words") == "1,234 words")
+    #expect(String(localized: "\(1234) words", locale: Locale(identifier: "de_DE")) == "1.234 words")
+    #expect(String(localized: "half, 50 %") == "half, 50 %")
+    #expect(String(localized: "key", defaultValue: "a value") == "a value")
+    let resource = LocalizedStringResource("key", defaultValue: "\(2) values")
+    #expect(String(localized: resource) == "2 values")
+    #expect(resource.key == "key")
+  }
+
+  @Test(
+    arguments: [
+      ("de_DE.UTF-8", "de_DE"), ("fr_CA", "fr_CA"), ("C.UTF-8", "en_US"), ("POSIX", "en_US"), ("", "en_US"),
+      (nil, "en_US"),
+    ] as [(String?, String)])
+  func `are those of the language that the process was started in`(language: String?, identifier: String) {
+    #expect(Locale.identifier(ofLanguage: language) == identifier)
+  }
+}
+
+/// Tables beside an executable that there is not.
+private final class Tables {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tables-\(UUID().uuidString)")
+  private let tables: StringTables
+
+  init() throws {
+    let bundle = folder.appendingPathComponent("Weather_WeatherWidget.resources")
+    let other = folder.appendingPathComponent("Weather_WeatherApp.resources")
+    try Tables.write(
+      #""hello" = "Hallo"; /* a comment */"#, to: bundle.appendingPathComponent("de.lproj/Localizable.strings"))
+    try Tables.write(#""hello" = "Servus";"#, to: bundle.appendingPathComponent("de-AT.lproj/Localizable.strings"))
+    try Tables.write(#""hello" = "Hello there";"#, to: bundle.appendingPathComponent("en.lproj/Localizable.strings"))
+    try Tables.write(#""hello" = "andere";"#, to: bundle.appendingPathComponent("de.lproj/Other.strings"))
+    try Tables.write(#""nobody knows" = "die App";"#, to: other.appendingPathComponent("de.lproj/Localizable.strings"))
+    try Tables.write(catalog, to: bundle.appendingPathComponent("Localizable.xcstrings"))
+    tables = StringTables(besideExecutable: folder.appendingPathComponent("WeatherWidget"))
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func text(_ key: String, _ locale: String, table: String = "Localizable", count: Double? = nil) -> String? {
+    tables.translation(of: key, table: table, bundle: nil, locale: Locale(identifier: locale), count: count)
+  }
+
+  private static func write(_ text: String, to file: URL) throws {
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+  }
+}
+
+private let catalog = """
+  {"sourceLanguage": "en", "version": "1.0", "strings": {
+    "from a catalog": {"localizations": {"de": {"stringUnit": {"state": "translated", "value": "aus einem Katalog"}}}},
+    "not translated": {},
+    "%lld cups": {"localizations": {"de": {"variations": {"plural": {
+      "zero": {"stringUnit": {"state": "translated", "value": "keine Tassen"}},
+      "one": {"stringUnit": {"state": "translated", "value": "%lld Tasse"}},
+      "other": {"stringUnit": {"state": "translated", "value": "%lld Tassen"}}}}}}}
+  }}
+  """

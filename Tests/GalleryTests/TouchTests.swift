@@ -1,0 +1,64 @@
+import Archive
+import Conversations
+import Testing
+
+@testable import Gallery
+
+@Suite struct `a touch` {
+  private let button = ViewArchive(
+    "Button", ["intent": .record(["type": "Drink", "values": .record(["cups": 1])])], children: [.text("Drink")])
+  private let toggle = ViewArchive(
+    "Toggle", ["intent": .record(["type": "Play", "values": .record([:]), "opensApp": true])], children: [.text("Play")]
+  )
+  private let link = ViewArchive("Link", ["destination": "app://more"], children: [.text("More")])
+
+  private var view: ViewArchive {
+    ViewArchive(
+      "VStack", children: [button, toggle, link, ViewArchive("Button", children: [.text("Dead")])],
+      modifiers: [.init("widgetURL", ["url": "app://inner"]), .init("widgetURL", ["url": "app://outer"])])
+  }
+
+  private func touch(
+    control: Int? = nil, link: String? = nil, _ family: WidgetFamilyName = .systemMedium, version: Int = 18,
+    isLocked: Bool = false, view: ViewArchive? = nil
+  ) throws -> Touch {
+    let gallery = Shelf.gallery(Shelf.phone(version), [Shelf.widget()])
+    let placement = Placement(id: 1, bundle: Shelf.bundle, kind: "Weather", family: family, location: .homeScreen)
+    return try gallery.touch(
+      TapWidget(placement: 1, control: control, link: link), on: placement, view ?? self.view, isLocked: isLocked)
+  }
+
+  private func isNothing(_ touch: Touch) -> Bool { if case .nothing = touch { true } else { false } }
+
+  @Test func `performs the intent of a button or a toggle, in the app where the intent opens it`() throws {
+    #expect(try touch(control: 1) == .perform(intent: "Drink", values: ["cups": 1], inApp: false))
+    #expect(try touch(control: 2) == .perform(intent: "Play", values: [:], inApp: true))
+    #expect(try touch(control: 3) == .open(url: "app://outer"))
+    #expect(throws: BusError.self) { try touch(control: 4) }
+    #expect(throws: BusError.self) { try touch(control: 0) }
+  }
+
+  @Test func `does nothing on controls while the device is locked, before iOS 17, and in accessoryInline`() throws {
+    #expect(isNothing(try touch(control: 1, isLocked: true)))
+    #expect(isNothing(try touch(control: 1, version: 16)))
+    #expect(isNothing(try touch(control: 1, .accessoryInline)))
+    #expect(!isNothing(try touch(control: 1, .accessoryCircular)))
+    #expect(!isNothing(try touch(control: 1, .accessoryRectangular)))
+  }
+
+  @Test func `opens the app with the widget's URL, or for the widget itself`() throws {
+    #expect(try touch() == .open(url: "app://outer"))
+    #expect(try touch(view: .text("plain")) == .open(url: nil))
+    #expect(isNothing(try touch(isLocked: true)))
+  }
+
+  @Test func `follows a link where the family has links, and else the widget's URL`() throws {
+    #expect(try touch(link: "More") == .open(url: "app://more"))
+    #expect(try touch(link: "app://more") == .open(url: "app://more"))
+    #expect(try touch(link: "More", .systemSmall) == .open(url: "app://more"))
+    #expect(try touch(link: "More", .systemSmall, version: 16) == .open(url: "app://outer"))
+    #expect(try touch(link: "More", .accessoryRectangular) == .open(url: "app://more"))
+    #expect(try touch(link: "More", .accessoryInline) == .open(url: "app://outer"))
+    #expect(throws: BusError.self) { try touch(link: "Less") }
+  }
+}

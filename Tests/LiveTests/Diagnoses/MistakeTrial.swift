@@ -1,0 +1,141 @@
+import Cluster
+import Conversations
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// A cluster in which one author makes a mistake that `widgetlab diagnose` names and another one does not, side by side:
+/// an extension each, and an app each where the mistake is the app's.
+struct MistakeTrial: Sendable {
+  static let kind = "Mistake"
+
+  let cluster: LabCluster
+  var journal: LabJournal { cluster.journal }
+  let server: LocalServer
+  let wrong: TrapAuthor
+  let right: TrapAuthor
+
+  /// What the server sends, unless a test says otherwise.
+  static let news = #"[{"title": "news", "begins": 60}]"#
+
+  /// Runs a test as often as `WIDGETLAB_REPEAT` says.
+  ///
+  /// - Parameters:
+  ///   - mistake: its name in `TrialMistakes`.
+  ///   - hasApps: each extension has its containing app, which has the same mistake.
+  static func run(
+    _ mistake: String, hasApps: Bool = false, settings: [String] = [],
+    answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text(news) },
+    _ body: @Sendable (MistakeTrial) async throws -> Void
+  ) async throws {
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for round in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        let server = try LocalServer(answer)
+        defer { server.stop() }
+        let url = server.url("/").absoluteString
+        let forms = ["wrong", "right"]
+        let apps = hasApps ? forms.map { product($0, mistake, url, isApp: true) } : []
+        let configuration = """
+          device:
+            name: \(Trial.device)
+          appGroups:
+          \(forms.map { "  - group.com.example.\($0.capitalized)" }.joined(separator: "\n"))
+          \(apps.isEmpty ? "" : "apps:\n" + apps.joined(separator: "\n"))
+          extensions:
+          \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
+          settings:
+          \((["suspendAfter: 0.5", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+          """
+        do {
+          try await LabCluster.with("mistake \(mistake)", configuration: configuration) { cluster in
+            try await body(MistakeTrial(cluster, server))
+          }
+        } catch {
+          throw LabError("mistake \(mistake), round \(round) of \(rounds): \(error)")
+        }
+      }
+    }
+  }
+
+  private static func product(_ form: String, _ mistake: String, _ url: String, isApp: Bool) -> String {
+    let bundle = "com.example.\(form.capitalized)"
+    return """
+        - bundle: \(bundle)\(isApp ? "" : ".Widget")
+          executable: trial-mistakes
+          environment:
+            TRIAL_MISTAKE: \(mistake) \(form)
+            TRIAL_URL: \(url)
+            TRIAL_GROUP: group.\(bundle)\(isApp ? "\n      TRIAL_APP: yes" : "")
+      """
+  }
+
+  private init(_ cluster: LabCluster, _ server: LocalServer) {
+    self.cluster = cluster
+    self.server = server
+    wrong = TrapAuthor(.widgetExtension(Trial.device, "com.example.Wrong.Widget"), cluster)
+    right = TrapAuthor(.widgetExtension(Trial.device, "com.example.Right.Widget"), cluster)
+  }
+
+  /// The containing app of an author.
+  func app(of author: TrapAuthor) -> TrapAuthor {
+    let bundle = (author.owner.bundleIdentifier ?? "").replacing(".Widget", with: "")
+    return TrapAuthor(.app(Trial.device, bundle), cluster)
+  }
+
+  /// Asks both for a timeline.
+  func reload() async throws { try await cluster.run("reload", Self.kind) }
+
+  /// Opens both apps; returns when they have done what they do then.
+  func openApps() async throws {
+    for author in [wrong, right].map(app) {
+      try await cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
+      try await author.says("in front")
+    }
+  }
+}
+
+/// A diagnosis, as `widgetlab diagnose --json` prints it.
+struct NamedMistake: Decodable {
+  struct Evidence: Decodable {
+    let sequence: UInt64
+    let text: String
+  }
+  let code: String
+  let severity: String
+  let process: String
+  let subject: String
+  let what: String
+  let evidence: [Evidence]
+  let times: Int
+}
+
+extension LabCluster {
+  /// What `widgetlab diagnose` finds now.
+  func diagnoses() async throws -> [NamedMistake] {
+    let text = try await run("diagnose", "--json", "--fail-on", "never")
+    return try JSONDecoder().decode([NamedMistake].self, from: Data(text.utf8))
+  }
+
+  /// Waits for the diagnosis that one author earns, and holds that the other one does not.
+  ///
+  /// - Returns: the diagnosis.
+  @discardableResult
+  func expect(_ code: String, of wrong: TrapAuthor, notOf right: TrapAuthor) async throws -> NamedMistake {
+    var found: [NamedMistake] = []
+    try await eventually("\(wrong.owner.short) has earned \(code)") {
+      found = try await diagnoses()
+      return found.contains { $0.code == code && $0.process == wrong.owner.short }
+    }
+    let codes = found.filter { $0.process == right.owner.short }.map(\.code)
+    #expect(!codes.contains(code), "\(right.owner.short) has not earned it")
+    let earned = try #require(found.first { $0.code == code && $0.process == wrong.owner.short })
+    // The numbers are those of the journal.
+    let journal = try await journal.all()
+    for evidence in earned.evidence {
+      let envelope = try #require(journal.first { $0.sequence == evidence.sequence })
+      #expect(evidence.text.contains(envelope.kind), "\(evidence.sequence)")
+    }
+    return earned
+  }
+}

@@ -1,0 +1,84 @@
+import Conversations
+import Foundation
+import WidgetLabTesting
+
+/// A cluster whose extension's timelines depend on the device's time alone, held at six in the morning.
+struct TimelinesTrial: Sendable {
+  static let widgetExtension = Address.widgetExtension(Trial.device, "com.example.Timelines.Widget")
+  static let app = Address.app(Trial.device, "com.example.Timelines")
+  static let morning = Date(timeIntervalSince1970: 1_772_344_800)
+
+  let cluster: LabCluster
+  var journal: LabJournal { cluster.journal }
+
+  /// - Parameters:
+  ///   - only: the only widget that the extension has.
+  ///   - misbehaves: what its widget `Bad` does after its first timeline.
+  ///   - settings: lines of the configuration's settings.
+  static func run(
+    _ name: String, only: String? = nil, misbehaves: String? = nil, settings: [String] = [],
+    _ body: @Sendable (TimelinesTrial) async throws -> Void
+  ) async throws {
+    let environment =
+      [only.map { "TRIAL_ONLY: \($0)" }, misbehaves.map { "TRIAL_MISBEHAVES: \($0)" }]
+      .compactMap(\.self) + ["TRIAL_NAME: timelines"]
+    let memory = Trial.isSanitized ? ["extensionMemoryLimit: 0"] : []
+    let configuration = """
+      device:
+        name: \(Trial.device)
+      apps:
+        - bundle: com.example.Timelines
+          executable: containing-app
+      extensions:
+        - bundle: com.example.Timelines.Widget
+          executable: trial-timelines
+          environment:
+      \(environment.map { "      \($0)" }.joined(separator: "\n"))
+      settings:
+      \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      """
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for _ in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        try await LabCluster.with(name, configuration: configuration) { cluster in
+          try await cluster.run("clock", "hold")
+          try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
+          try await body(TimelinesTrial(cluster: cluster))
+        }
+      }
+    }
+  }
+
+  /// Launches the extension, so that its kinds are placed; returns when so many timelines are stored.
+  func begin(_ count: Int = 1) async throws {
+    try await cluster.run("reload", "--all")
+    try await stored(count)
+  }
+
+  /// Returns when so many timelines were stored in all.
+  @discardableResult
+  func stored(_ count: Int) async throws -> TimelineStored {
+    let found = try await nth(count, TimelineStored.self)
+    return found
+  }
+
+  /// The n-th notice of a kind.
+  func nth<N: Notice>(_ number: Int, _ type: N.Type) async throws -> N {
+    try await cluster.eventually("\(number) times \(N.kind.name)") { try await all(type).count >= number }
+    return try await all(type)[number - 1]
+  }
+
+  func all<N: Notice>(_ type: N.Type) async throws -> [N] {
+    try await journal.all().compactMap { $0.reading(N.self) }
+  }
+
+  /// What was shown: seconds since the morning, and the text.
+  func shown() async throws -> [String] {
+    try await all(EntryShown.self).map { "\($0.date.timeIntervalSince(Self.morning) / 60) \($0.text.joined())" }
+  }
+
+  /// Verdict and rule of each line of the ledger.
+  func ledger() async throws -> [String] {
+    try await all(BudgetDecided.self).map { "\($0.entry.because) \($0.entry.verdict) \($0.entry.rule)" }
+  }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Conversations
+import Foundation
+import Testing
+
+@testable import WidgetLab
+
+/// `diagnose` over journals that are really on disk, and what `tail` says of them.
+@Suite struct `diagnose` {
+  private func journal() throws -> [Envelope] {
+    var journal = RecordedMistakes()
+    try journal.birth()
+    try journal.open("news")
+    try journal.handler("news")
+    try journal.expire("news")
+    try journal.stored(.after(journal.now.addingTimeInterval(300)))
+    return journal.envelopes
+  }
+
+  private func diagnosed(_ arguments: [String]) async throws -> Diagnostician {
+    try await WrittenJournal.with(try journal()) { folder in
+      let command = try DiagnoseCommand.parse(arguments + ["--journal", folder])
+      return try await command.diagnose()
+    }
+  }
+
+  @Test func `reads a journal to its end, all of it or only what is asked for`() async throws {
+    let all = try await diagnosed([])
+    #expect(all.diagnoses.map(\.description.code) == ["completion-never-called", "interval-that-no-budget-pays"])
+    #expect(all.envelopes == 6)
+    let one = try await diagnosed(["interval-that-no-budget-pays"])
+    #expect(one.diagnoses.map(\.description.code) == ["interval-that-no-budget-pays"])
+    #expect(try await diagnosed(["--reloads-per-day", "300"]).diagnoses.count == 1)
+  }
+
+  @Test func `from a point on knows what was before, and tells only what became true then`() async throws {
+    let late = try await diagnosed(["--since", "seq:5"])
+    #expect(late.diagnoses.map(\.description.code) == ["completion-never-called", "interval-that-no-budget-pays"])
+    #expect(late.diagnoses.first?.sighting.evidence.map(\.sequence) == [4, 5])
+    let last = try await diagnosed(["--since", "seq:6"])
+    #expect(last.diagnoses.map(\.description.code) == ["interval-that-no-budget-pays"])
+  }
+
+  @Test func `tells of a cause in lines that say what, where, by which envelopes, and what to do`() async throws {
+    let lines = DiagnosisText.lines(of: try await diagnosed([]), isColourful: false)
+    #expect(lines.first == "error completion-never-called: the completion of the events handler is never called")
+    #expect(lines[1] == "  where    extension/com.example.Lab.Widget, session news")
+    #expect(lines[3] == "  #4       extension/…Widget handler.called news in pid 1, 1 matching")
+    for word in ["rule", "source", "do"] { #expect(lines.contains { $0.hasPrefix("  \(word.padded(8)) ") }) }
+    #expect(lines.last?.hasPrefix("1 error, 1 warning in 6 envelopes") == true)
+    let none = DiagnosisText.lines(of: Diagnostician(), isColourful: false)
+    #expect(none == ["nothing that is known by name, in 0 envelopes"])
+  }
+
+  @Test func `has a JSON object of a shape that stays`() async throws {
+    let diagnosis = try #require(try await diagnosed([]).diagnoses.first)
+    let object = try JSONSerialization.jsonObject(with: Output.jsonData(DiagnosisReport(diagnosis))) as? [String: Any]
+    #expect(
+      object?.keys.sorted() == [
+        "advice", "bundle", "code", "device", "evidence", "process", "rule", "severity", "source", "subject", "times",
+        "title", "what",
+      ])
+    let evidence = (object?["evidence"] as? [[String: Any]])?.first
+    #expect(evidence?.keys.sorted() == ["sequence", "text"])
+    #expect(object?["severity"] as? String == "error")
+  }
+
+  @Test func `fails from the severity on that is asked for`() {
+    let severities = DiagnosisDescription.Severity.allCases
+    func counted(_ threshold: DiagnoseCommand.Threshold) -> [DiagnosisDescription.Severity] {
+      severities.filter(threshold.counts)
+    }
+    #expect(counted(.note) == severities)
+    #expect(counted(.warning) == [.warning, .error])
+    #expect(counted(.error) == [.error])
+    #expect(counted(.never).isEmpty)
+  }
+
+  @Test(arguments: [["no-such-code"], ["--since", "x"], ["--loop", "1"], ["--fail-on", "x"], ["--markdown"]])
+  func `refuses what it cannot do`(arguments: [String]) {
+    #expect(throws: (any Error).self) { try DiagnoseCommand.parse(arguments) }
+  }
+
+  @Test func `names each mistake once, by a code, with everything that is to be said`() {
+    let all = DiagnosticTable.descriptions
+    #expect(Set(all.map(\.code)).count == all.count)
+    for description in all {
+      #expect(description.code.allSatisfy { $0.isLowercase || $0 == "-" }, "\(description.code)")
+      for text in [description.title, description.rule, description.source, description.advice] {
+        #expect(!text.isEmpty && !text.contains("|"), "\(description.code)")
+      }
+      let words = ["documented: ", "observed: ", "ours: "]
+      #expect(words.contains { description.source.hasPrefix($0) }, "\(description.code)")
+    }
+  }
+
+  @Test func `is explained by a page that is what the table says today`() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(contentsOf: root.appendingPathComponent("Documentation/diagnoses.md"), encoding: .utf8)
+    let advice: Comment = "write it anew: widgetlab diagnose --list --markdown > Documentation/diagnoses.md"
+    #expect(page == DiagnosesPage.text, advice)
+  }
+}
+
+/// What `tail` says of mistakes.
+@Suite struct `the tail of mistakes` {
+  private func printed(_ arguments: [String]) async throws -> [String] {
+    var journal = RecordedMistakes()
+    try journal.birth()
+    try journal.open("news")
+    try journal.handler("news")
+    try journal.expire("news")
+    return try await WrittenJournal.with(journal.envelopes) { folder in
+      let command = try TailCommand.parse(arguments + ["--journal", folder, "--color", "never"])
+      let said = Said()
+      let filter = try command.filter(now: .now)
+      _ = try await command.printer(filter, now: .now, emit: said.say).run(
+        try command.place.reader(command.options), from: command.start(filter), follows: false, limit: nil)
+      return said.lines
+    }
+  }
+
+  @Test func `has a line of its own below the envelope by which a diagnosis became true`() async throws {
+    let lines = try await printed([])
+    #expect(lines.count == 7)
+    #expect(lines[5].contains("session.expire"))
+    #expect(lines[6].contains("? error completion-never-called: extension/com.example.Lab.Widget, session news: "))
+    #expect(lines[6].contains("(#4 #5; widgetlab diagnose says what to do)"))
+  }
+
+  @Test(arguments: [
+    ["--no-diagnoses"], ["--kind", "process.*"], ["--output", "json"], ["--around", "5"], ["--until", "seq:4"],
+    ["--exit-when", "kind == session.expire"],
+  ]) func `leaves it out where it would be in the way`(arguments: [String]) async throws {
+    #expect(try await printed(arguments).allSatisfy { !$0.contains("completion-never-called") })
+  }
+
+  @Test func `has it in JSON when it is asked for`() async throws {
+    let line = try #require(try await printed(["--output", "json", "--diagnoses"]).last)
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: [String: Any]]
+    #expect(object?["diagnosis"]?["code"] as? String == "completion-never-called")
+  }
+}

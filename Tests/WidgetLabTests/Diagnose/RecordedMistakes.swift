@@ -1,0 +1,156 @@
+import Archive
+import Conversations
+import Foundation
+
+@testable import WidgetLab
+
+/// A journal written by hand, one envelope after the other, a millisecond apart unless time passes.
+struct RecordedMistakes {
+  static let device = "iphone"
+  static let widget = Address.widgetExtension(device, "com.example.Lab.Widget")
+  static let app = Address.app(device, "com.example.Lab")
+  static let host = Address.host(device)
+  static let agent = Address.agent(device, 1)
+  /// When it begins.
+  static let start = Date(timeIntervalSince1970: 1_790_000_000)
+
+  private(set) var envelopes: [Envelope] = []
+  private var time = Self.start
+
+  /// The time of the last envelope.
+  var now: Date { time }
+
+  /// Lets seconds pass.
+  mutating func pass(_ seconds: Double) { time += seconds }
+
+  @discardableResult
+  mutating func say<C: Conversation>(
+    _ body: C, from source: Address, to destination: Address = .journal, cause: UUID? = nil, again: UInt16 = 0
+  ) throws -> UUID {
+    try add(C.kind, try BodyCoding.encode(body), source, destination, cause, again)
+  }
+
+  /// Answers what was said under an id.
+  @discardableResult
+  mutating func answer<Reply: Encodable>(
+    _ kind: Kind, _ answer: Kind.Answer, _ reply: Reply, from source: Address, to destination: Address, cause: UUID
+  ) throws -> UUID {
+    try add(kind.answered(answer), try BodyCoding.encode(reply), source, destination, cause, 0)
+  }
+
+  private mutating func add(
+    _ kind: Kind, _ body: [UInt8], _ source: Address, _ destination: Address, _ cause: UUID?, _ attempt: UInt16
+  ) throws -> UUID {
+    time += 0.001
+    var header = EnvelopeHeader(
+      kind: kind, sentAt: Timestamp(time), cause: cause, source: source, destination: destination, attempt: attempt)
+    header.sequence = UInt64(envelopes.count + 1)
+    envelopes.append(Envelope(header: header, body: body))
+    return header.id
+  }
+
+  // MARK: What is said often
+
+  /// The extension is born and says its widgets, by kind and the provider's type.
+  mutating func birth(_ widgets: [String: String] = ["Quote": "QuoteProvider"], handlesEvents: Bool = false) throws {
+    try say(
+      ProcessStarted(address: Self.widget, generation: 1, pid: 1, executable: "/x"), from: Self.agent)
+    let declarations = widgets.sorted { $0.key < $1.key }.map { kind, provider in
+      var declaration = WidgetDeclaration(kind: kind)
+      declaration.provider = provider
+      declaration.handlesBackgroundEvents = handlesEvents
+      return declaration
+    }
+    try say(ProcessReady(pid: 1, executable: "/x", widgets: declarations), from: Self.widget, to: Self.host)
+  }
+
+  mutating func death(_ ending: Ending) throws {
+    try say(ProcessExited(address: Self.widget, generation: 1, pid: 1, ending: ending), from: Self.agent, to: Self.host)
+  }
+
+  @discardableResult
+  mutating func open(_ session: String, in owner: Address = widget) throws -> UUID {
+    try say(OpenSession(identifier: session, configuration: SessionConfiguration()), from: owner, to: Self.host)
+  }
+
+  mutating func create(_ session: String, task: Int = 1) throws {
+    try say(
+      CreateTransfer(
+        session: session, taskIdentifier: task, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
+      from: Self.widget, to: Self.host)
+  }
+
+  mutating func handler(_ session: String, matching: Int = 1, delivery: UUID = UUID()) throws {
+    try say(HandlerCalled(session: session, pid: 1, matching: matching), from: Self.widget, cause: delivery)
+  }
+
+  mutating func completion(_ session: String, outstanding: Int = 0) throws {
+    try say(CompletionCalled(session: session, outstanding: outstanding), from: Self.widget)
+  }
+
+  mutating func expire(_ session: String) throws {
+    try say(ExpireEvents(session: session, delivery: UUID()), from: Self.host, to: Self.widget)
+  }
+
+  @discardableResult
+  mutating func ask(_ kind: String = "Quote", because: ReloadCause = .operator, cause: UUID? = nil) throws -> UUID {
+    try say(
+      RequestTimeline(
+        widgetKind: kind, placement: 1, because: because,
+        environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)),
+      from: Self.host, to: Self.widget, cause: cause)
+  }
+
+  mutating func give(_ question: UUID, entries: Int = 1) throws {
+    let entry = ArchivedEntry(date: Self.start, view: .empty)
+    try answer(
+      RequestTimeline.kind, .ok,
+      RequestTimeline.Reply(entries: Array(repeating: entry, count: entries), policy: .never), from: Self.widget,
+      to: Self.host, cause: question)
+  }
+
+  mutating func stored(
+    _ policy: ReloadPolicy, entries: Int = 1, last: Date? = nil, because: ReloadCause = .operator, digest: String = "00"
+  ) throws {
+    try say(
+      TimelineStored(
+        bundle: "com.example.Lab.Widget", widgetKind: "Quote", placement: 1, family: .systemSmall, because: because,
+        entries: entries, first: now, last: last ?? now, policy: policy, bytes: 1, digest: digest, text: []),
+      from: Self.host)
+  }
+
+  mutating func failed(_ failure: ReloadFailed.Failure) throws {
+    try say(
+      ReloadFailed(
+        bundle: "com.example.Lab.Widget", widgetKind: "Quote", placement: 1, failure: failure, reason: "it failed"),
+      from: Self.host)
+  }
+
+  @discardableResult
+  mutating func reload(_ kind: String?, by source: Address = widget, cause: UUID? = nil, within: String? = nil) throws
+    -> UUID
+  {
+    try say(ReloadTimelines(widgetKind: kind, within: within), from: source, to: Self.host, cause: cause)
+  }
+
+  // MARK: What is found
+
+  func diagnosed(_ thresholds: DiagnosticThresholds = DiagnosticThresholds()) -> [Diagnosis] {
+    var diagnostician = Diagnostician(thresholds)
+    for envelope in envelopes { _ = diagnostician.take(envelope) }
+    return diagnostician.diagnoses
+  }
+
+  var codes: [String] { diagnosed().map(\.description.code) }
+
+  /// What is found in a journal that somebody writes.
+  static func diagnosing(_ write: (inout RecordedMistakes) throws -> Void) rethrows -> [Diagnosis] {
+    var journal = RecordedMistakes()
+    try write(&journal)
+    return journal.diagnosed()
+  }
+
+  static func codes(_ write: (inout RecordedMistakes) throws -> Void) rethrows -> [String] {
+    try diagnosing(write).map(\.description.code)
+  }
+}

@@ -1,0 +1,37 @@
+"""How quickly a day of a device passes: 24 hours with twenty placements, by `widgetlab clock advance`."""
+
+import subprocess
+import time
+
+from bus import Journal, Peer
+from cluster import HOST, Cluster
+from figure import Figure
+
+PLACEMENTS = 20
+DAY = 86400
+
+
+def one_day(run, number):
+    """Seconds of this machine's time."""
+    cluster = Cluster(run.scratch, f"day-{number}", run.executables, extension="trial-day")
+    run.at_end(cluster.stop)
+    cluster.start_device()
+    operator = Peer(cluster.folder, "operator", "operator/bench")
+    run.at_end(operator.close)
+    journal = Journal(cluster.folder)
+    for change in ({"hold": {}}, {"set": {"_0": 1772323200}}):
+        operator.request("clock.set", HOST, {"change": change}, within=30)
+    operator.request("timeline.reload", HOST, {}, within=30)
+    journal.wait_for(PLACEMENTS, lambda e: e.kind == "timeline.stored", "the first timeline of each placement")
+    operator.request("clock.set", HOST, {"change": {"advance": {"_0": 0}}}, within=30)
+    began = time.monotonic()
+    operator.request("clock.set", HOST, {"change": {"advance": {"_0": DAY}}}, within=120)
+    return time.monotonic() - began
+
+
+def measure(run):
+    days = [one_day(run, number) for number in run.rounds(7)]
+    return [
+        Figure(f"a day of a device with {PLACEMENTS} placements", "s", days, goal=20),
+        Figure("the same: device time over real time", "×", [DAY / seconds for seconds in days]),
+    ]
