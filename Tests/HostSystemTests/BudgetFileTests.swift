@@ -11,7 +11,7 @@ import Timelines
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }
-    return try BudgetPolicy(file: path)
+    return BudgetPolicy(try BudgetFile(file: path))
   }
 
   @Test func `changes what it names and leaves the rest as the built-in policy has it`() throws {
@@ -50,7 +50,7 @@ import Timelines
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(names == ["40.yaml", "55.yaml", "70.yaml", "72.yaml", "none.yaml"])
     for name in names {
-      let policy = try BudgetPolicy(file: folder.path + "/" + name)
+      let policy = BudgetPolicy(try BudgetFile(file: folder.path + "/" + name))
       #expect(policy.perDay == Double(name.dropLast(5)))
     }
   }

@@ -94,7 +94,7 @@ extension OpenIntent {
   public static var openAppWhenRun: Bool { true }
 }
 
-/// An intent that sets a value, such as a toggle's. Source: `AppIntents.SetValueIntent`.
+/// An intent that sets a value; of a toggle's the system sets `value`. Source: `AppIntents.SetValueIntent`.
 public protocol SetValueIntent: SystemIntent {
   /// What is set.
   associatedtype ValueType: _IntentValue

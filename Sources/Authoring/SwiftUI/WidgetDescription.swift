@@ -9,8 +9,9 @@ package import Conversations
   package var handlers: [BackgroundEventsHandler] = []
   /// Asks the provider for a timeline or a snapshot and archives its views. `nil` for a configuration without content.
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
-  /// Asks the author's queries what a person can choose. `nil` for a widget without configuration.
-  package var configuration: (@Sendable () async -> IntentDeclaration)?
+  /// What a person can choose, without a word of the author's queries or with them: `AppIntent.declaration(asking:)`. `nil` for
+  /// a widget without configuration.
+  package var configuration: (@Sendable (_ searches: [String: String]?) async -> IntentDeclaration)?
 
   init() {}
 }

@@ -263,6 +263,19 @@ package struct TapWidget: Request {
   }
 }
 
+/// A person configures a widget: the author's queries and options providers are asked what there is to choose now.
+package struct DescribeIntent: Request {
+  package static let kind: Kind = "intent.describe"
+  package typealias Reply = IntentDeclaration
+  package let widgetKind: String
+  /// What the person looks for, by the parameter: what fits is among the options too.
+  package let searches: [String: String]
+  package init(widgetKind: String, searches: [String: String] = [:]) {
+    self.widgetKind = widgetKind
+    self.searches = searches
+  }
+}
+
 /// The host has an intent performed: in the extension, or in the app where the intent opens it.
 package struct PerformIntent: Request {
   package static let kind: Kind = "intent.perform"

@@ -27,20 +27,27 @@ package struct ShownWidget: Sendable, Hashable {
 extension GalleryDecision {
   /// A widget as it is seen.
   ///
-  /// - Parameter isProtected: its extension's files cannot be read while the device is locked.
+  /// What is hidden is no part of it: neither a journal nor a viewer of the bus has it while the device is locked.
+  ///
+  /// - Parameters:
+  ///   - isProtected: its extension's files cannot be read while the device is locked.
+  ///   - now: the device's time, in which a hidden live text is as long as it is.
   package func tile(
-    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool
+    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool, now: Date
   ) -> ShowScreen.Tile {
     let declaration = declaration(of: placement)
     let hiding = hiding(on: screen, isProtected: isProtected)
     let isPlaceholder = shown.isPlaceholder || hiding != nil
     let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
     let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
+    let appearance = ScreenAppearance(
+      now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,
+      hidesPrivate: screen.isLocked && device.taste.hidesSensitiveContent)
     return ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
       date: isPlaceholder ? nil : shown.date,
-      view: view.map { withMargins($0, placement, declaration) } ?? .empty,
+      view: view.map { withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
       note: [hiding, orphan, shown.note].compactMap(\.self).first)
   }
 

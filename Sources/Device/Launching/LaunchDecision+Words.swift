@@ -18,7 +18,7 @@ extension LaunchDecision {
     package internal(set) var readyGeneration: UInt32?
     /// A person ended the app: it is not started before a person opens it.
     package internal(set) var isQuit = false
-    /// Lives in a row that ended before `ready`, or were over their memory limit.
+    /// Lives in a row that ended before `ready`, were over their memory limit, or ended by themselves while they were wanted.
     package internal(set) var failures = 0
     package internal(set) var why = "never started"
     /// Not started, resumed or stopped before.

@@ -217,9 +217,12 @@ package struct LaunchDecision: Sendable {
     }
     let endedBeforeReady =
       process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
-    if !wasEvicted { process.failures = endedBeforeReady ? process.failures + 1 : 0 }
-    leaveAlone(&process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description, now)
     let wasToEnd = process.state == .dying
+    let isCrash = !endedBeforeReady && !wasToEnd && isCrashAtWork(process, ending)
+    if !wasEvicted { process.failures = endedBeforeReady || isCrash ? process.failures + 1 : 0 }
+    leaveAlone(
+      &process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description,
+      isAfterOne: isCrash, now)
     process.state = .absent
     process.life = nil
     process.idleSince = nil
@@ -230,11 +233,23 @@ package struct LaunchDecision: Sendable {
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
   }
 
+  /// It ended by itself while somebody wanted it. `SIGKILL` comes from outside, and so does the end of an agent.
+  private func isCrashAtWork(_ process: Process, _ ending: Ending) -> Bool {
+    guard process.assertions != [.foreground], !process.assertions.isEmpty else { return false }
+    return switch ending {
+    case .signalled(let signal): signal != SIGKILL
+    case .exited: true
+    case .evicted, .lostWithAgent, .notStarted: false
+    }
+  }
+
   /// Sets how long a process is not started after what happened to it, and says so: the longer the more failures in a row.
-  private func leaveAlone(_ process: inout Process, after what: String, _ now: Date) {
+  ///
+  /// - Parameter isAfterOne: the first failure is not one to pause for yet.
+  private func leaveAlone(_ process: inout Process, after what: String, isAfterOne: Bool = false, _ now: Date) {
     process.why = what
     process.notBefore = nil
-    let pause = backoff.pause(after: process.failures)
+    let pause = backoff.pause(after: isAfterOne ? process.failures - 1 : process.failures)
     guard pause > 0 else { return }
     process.notBefore = now.addingTimeInterval(pause)
     let times = process.failures == 1 ? "" : "\(process.failures) failures in a row, "

@@ -28,7 +28,7 @@ package actor TimelineKeeper {
   /// Who waits for a snapshot, by its number.
   var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
   private var lastSnapshot = 0
-  private var timer: (instant: Date, task: Task<Void, Never>)?
+  private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Under way while an extension is asked, or is about to be: the clock is not advanced then.
   private var work: ClockWork?
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
@@ -156,22 +156,16 @@ package actor TimelineKeeper {
   private func setTimer() {
     let instant = decision.nextInstant
     guard instant != timer?.instant else { return }
-    timer?.task.cancel()
+    timer?.alarm.cancel()
     timer = instant.map { instant in
-      let task = Task(executorPreference: executor.tasks) { [weak self, clock] in
-        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
-      }
-      return (instant, task)
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
     }
   }
 
-  /// Returns when the next instant is waited for.
-  private func timerFired(_ instant: Date) async {
+  private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
     take(.instantCame)
-    // Who is to sleep next is before us in the executor's queue. Who advances the clock would pass its instant otherwise.
-    await Task.yield()
   }
 
   private func holdClock(_ isBusy: Bool) {
@@ -179,8 +173,7 @@ package actor TimelineKeeper {
       if work == nil { work = clock.beginWork() }
     } else if let ended = work {
       work = nil
-      // After who is to sleep next, in the executor's queue.
-      Task(executorPreference: executor.tasks) { [clock] in clock.endWork(ended) }
+      clock.endWork(ended)
     }
   }
 }

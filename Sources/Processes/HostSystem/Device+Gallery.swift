@@ -5,6 +5,7 @@ import Foundation
 import Gallery
 import Launching
 import MessageBus
+import Timekeeping
 import Timelines
 import Transfers
 
@@ -46,13 +47,20 @@ extension Device {
 
   private func add(_ request: AddPlacement, _ story: Story) async throws -> PlacementReport {
     await learnAll()
-    let report = try await gallery.add(request, story)
+    let (bundle, widget) = try gallery.decision.find(request)
+    let offer = try await offer(of: widget, in: bundle, request.configuration, story)
+    let report = try await gallery.add(request, offer: offer, story)
     try await hand(report.placement, story)
     return report
   }
 
   private func edit(_ request: EditPlacement, _ story: Story) async throws -> PlacementReport {
-    let report = try await gallery.edit(request, story)
+    let placement = try gallery.decision.placement(request.placement)
+    var offer: IntentDeclaration?
+    if let widget = gallery.decision.declaration(of: placement) {
+      offer = try await self.offer(of: widget, in: placement.bundle, request.configuration, story)
+    }
+    let report = try await gallery.edit(request, offer: offer, story)
     try await hand(report.placement, story, isEdited: true)
     return report
   }
@@ -75,6 +83,36 @@ extension Device {
     }
   }
 
+  /// What there is to choose of a widget, and what a person's words find: of the author's queries, in their extension, which has
+  /// as long as for a timeline. `nil` where all is known without them.
+  ///
+  /// - Throws: `failed`, definite: nothing was chosen.
+  private func offer(
+    of widget: WidgetDeclaration, in bundle: String, _ choices: [String: ArchivedValue], _ story: Story
+  ) async throws(BusError) -> IntentDeclaration? {
+    guard let known = widget.configuration, known.parameters.contains(where: \.isAsked) else { return nil }
+    let address = Address.widgetExtension(configuration.device.name, bundle)
+    let question = DescribeIntent(widgetKind: widget.kind, searches: choices.compactMapValues(\.string))
+    await launcher.want(address, because: Device.configuringAssertion)
+    let result: Result<IntentDeclaration, BusError>
+    do throws(BusError) {
+      result = .success(
+        try await bus.request(
+          question, to: address, story: story, within: configuration.settings.timelineDeadline, whenUnreachable: .wait))
+    } catch {
+      result = .failure(error)
+    }
+    await launcher.release(address, because: Device.configuringAssertion)
+    switch result {
+    case .success(let offer): return offer
+    case .failure(let error):
+      throw BusError(
+        .failed, "\(address.short) did not say what there is to choose of \(widget.kind): \(error.message)",
+        isDefinite: true)
+    }
+  }
+
+  private static var configuringAssertion: Assertion { Assertion("configuration") }
   private static var galleryAssertion: Assertion { Assertion("gallery") }
 
   /// Returns when the extension said its widgets, when its life is over, or after ten seconds.
@@ -112,7 +150,7 @@ extension Device {
       tiles.append(
         decision.tile(
           of: placement, try await shown(placement), on: screen,
-          isProtected: protection != .completeUntilFirstUserAuthentication))
+          isProtected: protection != .completeUntilFirstUserAuthentication, now: clock.now))
     }
     return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
   }

@@ -93,7 +93,7 @@ package actor Device {
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
-      policy: try settings.budget.map { try BudgetPolicy(file: $0) } ?? BudgetPolicy(),
+      policy: try settings.budget.map { BudgetPolicy(try BudgetFile(file: $0)) } ?? BudgetPolicy(),
       environment: { gallery.decision.environment(of: $0) }, container: { $0.bundleIdentifier.flatMap(containers.path) }
     )
   }

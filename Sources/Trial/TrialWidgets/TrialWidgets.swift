@@ -75,7 +75,7 @@ struct DisfavoredWidget: Widget {
     StaticConfiguration(kind: "Disfavored", provider: MomentProvider()) { _ in Text("elsewhere") }
       .supportedFamilies([.systemSmall, .systemMedium])
       .disfavoredLocations([.homeScreen], for: [.systemSmall])
-      .disfavoredLocations([.standBy, .lockScreen], for: [.systemSmall])
+      .disfavoredLocations([.standBy, .lockScreen, .carPlay], for: [.systemSmall])
   }
 }
 
@@ -194,5 +194,13 @@ struct TouchWidget: Widget {
     CityWidget()
     TouchWidget()
     FactsWidget()
+    ChoicesWidget()
+    MilkWidget()
+    TextsWidget()
+    NothingWidget()
+    MilkControl()
+    if #available(iOS 18.0, *) {
+      GatedWidget()
+    }
   }
 }

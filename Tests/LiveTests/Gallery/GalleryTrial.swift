@@ -21,19 +21,20 @@ struct GalleryTrial: Sendable {
   ///   - settings: lines of the settings; by default nothing is placed by itself.
   ///   - executable: the extension's.
   ///   - product: lines of the extension.
+  ///   - app: lines of the app.
   ///   - isLaunched: whether the app was opened, and left, before the test begins.
   static func run(
     _ name: String, device: String = "model: iPhone 16, version: \"18.0\"",
     settings: [String] = ["placesEachKind: false"], executable: String = "trial-widgets", product: [String] = [],
-    isLaunched: Bool = true,
+    app: [String] = ["executable: containing-app"], isLaunched: Bool = true,
     _ body: @Sendable (GalleryTrial) async throws -> Void
   ) async throws {
     let memory = Trial.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device: { name: phone, \(device) }
       apps:
-        - bundle: \(app)
-          executable: containing-app
+        - bundle: \(Self.app)
+      \(app.map { "    \($0)" }.joined(separator: "\n"))
       extensions:
         - bundle: \(bundle)
           executable: \(executable)

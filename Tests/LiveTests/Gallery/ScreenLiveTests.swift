@@ -59,6 +59,9 @@ import WidgetLabTesting
       try await trial.cluster.run("lock")
       let locked = try await trial.entry(of: 1, at: "homeScreen").views.joined()
       #expect(!locked.contains("0 cups") && locked.contains("Text \"Drink\""))
+      let told = try await trial.journal.all().filter { $0.kind == ShowScreen.kind.answered(.ok).name }
+      let texts = try told.map { try BodyCoding.decode(ShowScreen.Reply.self, from: $0.envelope.body).tiles }
+      #expect(texts.last?.flatMap(\.view.lines) == ["▒▒▒▒▒▒", "Drink", "More"])
     }
     try await GalleryTrial.run("shared", settings: ["placesEachKind: false", "hidesSensitiveContent: false"]) { trial in
       try await trial.add("Touch")
