@@ -16,7 +16,7 @@ extension LaunchDecision {
     package internal(set) var lastGeneration: UInt32 = 0
     /// Which life said `ready`, also when the agent has not named it yet.
     package internal(set) var readyGeneration: UInt32?
-    /// A person ended the app: it is not started before a person opens it.
+    /// A person ended the app: it is not started before a person opens it, or touches a control whose intent it performs.
     package internal(set) var isQuit = false
     /// Lives in a row that ended before `ready`, or were over their memory limit.
     package internal(set) var failures = 0

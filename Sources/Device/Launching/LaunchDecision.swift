@@ -64,11 +64,11 @@ package struct LaunchDecision: Sendable {
     case .exceededMemory(let address, let life, let why): return exceededMemory(address, life, why, now)
     case .quit(let address):
       processes[address]?.isQuit = true
-      processes[address]?.assertions.remove(.foreground)
+      processes[address]?.assertions.subtract(Assertion.ofLife)
       return settle(address, now)
     case .heldBack(let address, let why):
       heldBack[address] = why
-      processes[address]?.assertions.remove(.foreground)
+      processes[address]?.assertions.subtract(Assertion.ofLife)
       return settle(address, now)
     case .letGo(let address):
       heldBack[address] = nil
@@ -93,7 +93,7 @@ package struct LaunchDecision: Sendable {
   private mutating func wanted(_ address: Address, _ assertion: Assertion, _ now: Date) -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.assertions.insert(assertion)
-    if assertion == .foreground { process.isQuit = false }
+    if assertion == .foreground || assertion == .interaction { process.isQuit = false }
     process.idleSince = nil
     processes[address] = process
     if process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil, let life = process.life {
@@ -194,7 +194,7 @@ package struct LaunchDecision: Sendable {
     process.state = .dying
     process.why = why
     process.failures = isFailure ? process.failures + 1 : 0
-    process.assertions.remove(.foreground)
+    process.assertions.subtract(Assertion.ofLife)
     processes[address] = process
     return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
@@ -225,7 +225,7 @@ package struct LaunchDecision: Sendable {
     process.idleSince = nil
     process.isAsking = false
     // Who is about to be ended was in front before that; in front since then, it is to live again.
-    if !wasToEnd { process.assertions.remove(.foreground) }
+    if !wasToEnd { process.assertions.subtract(Assertion.ofLife) }
     processes[address] = process
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
   }

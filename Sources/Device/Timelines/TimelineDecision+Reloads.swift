@@ -119,8 +119,8 @@ extension TimelineDecision {
     }
   }
 
-  private func isAppInFront(of placement: Placement) -> Bool {
-    inFront.contains { app in app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false }
+  private func contains(_ app: Address, _ placement: Placement) -> Bool {
+    app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false
   }
 
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
@@ -141,8 +141,8 @@ extension TimelineDecision {
   private mutating func decide(_ id: Int, _ now: Date) -> [Answer] {
     guard var placed = placements[id], var owed = placed.owed else { return [] }
     let situation = BudgetSituation(
-      isDeveloperMode: settings.developerMode, isAppInFront: isAppInFront(of: placed.placement),
-      isInsideProvider: owed.isInside)
+      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
+      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)
     let answer = line(placed, owed, verdict, now)
     switch verdict.verdict {

@@ -33,15 +33,17 @@ extension BudgetPolicy {
   }
 
   private static let inForeground = "app-in-foreground"
+  private static let atWork = "app-at-work"
 
   private mutating func readFree(_ reader: inout ConfigurationReader) throws(ClusterError) {
     let causes = try reader.strings("free")
     guard reader.has("free") else { return }
     freeCauses = []
     isFreeInForeground = causes.contains(BudgetPolicy.inForeground)
-    for name in causes where name != BudgetPolicy.inForeground {
+    isFreeAtWork = causes.contains(BudgetPolicy.atWork)
+    for name in causes where name != BudgetPolicy.inForeground && name != BudgetPolicy.atWork {
       guard let cause = ReloadCause(rawValue: name) else {
-        let known = (ReloadCause.allCases.map(\.rawValue) + [BudgetPolicy.inForeground]).sorted()
+        let known = (ReloadCause.allCases.map(\.rawValue) + [BudgetPolicy.inForeground, BudgetPolicy.atWork]).sorted()
         throw reader.error("free", "\"\(name)\" is no cause; there are: \(known.joined(separator: ", "))")
       }
       freeCauses.insert(cause)

@@ -60,6 +60,6 @@ struct FactsView: View {
 struct FactsWidget: Widget {
   var body: some WidgetConfiguration {
     AppIntentConfiguration(kind: "Facts", intent: Ask.self, provider: FactsProvider()) { FactsView(entry: $0) }
-      .supportedFamilies([.systemMedium, .accessoryRectangular, .accessoryCircular])
+      .supportedFamilies([.systemMedium, .systemSmall, .accessoryRectangular, .accessoryCircular])
   }
 }

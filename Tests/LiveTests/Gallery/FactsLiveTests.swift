@@ -50,7 +50,7 @@ import WidgetLabTesting
 
 extension GalleryTrial.Seen {
   /// The letters of its texts, in order.
-  fileprivate var texts: [String] {
+  var texts: [String] {
     views.compactMap { $0.firstMatch(of: /Text "([^"]*)"/).map { String($0.1) } }
   }
 }
