@@ -123,8 +123,9 @@ extension TimelineDecision {
     app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false
   }
 
+  /// Whether the timeline of this reload is being asked for. While its placeholder is, it is owed still.
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
-    asking.values.contains { $0.placement.id == id && $0.purpose != .snapshot && $0.serial == reload }
+    asking.values.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
   }
 
   /// What waits for its payment is decided again; what was left alone after a failure is tried again.
