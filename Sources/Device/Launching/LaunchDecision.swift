@@ -86,6 +86,9 @@ package struct LaunchDecision: Sendable {
     case .exited(let address, let life, let ending): return exited(address, life, ending, now)
     case .agentReported(let agent, let incarnation, let children):
       return reported(agent, incarnation, children, now)
+    case .pauseEnded(let address):
+      processes[address]?.isPausing = false
+      return settle(address, now)
     case .instantCame: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
     }
   }
@@ -113,7 +116,7 @@ package struct LaunchDecision: Sendable {
       return [changed(address, process), .signal(address, generation: life.generation, signal: SIGKILL)]
     }
     let isWanted = !process.assertions.isEmpty
-    let isHeldBack = process.notBefore.map { $0 > now } ?? false
+    let isHeldBack = process.isPausing || process.notBefore.map { $0 > now } ?? false
     switch process.state {
     case .absent where isWanted && !isHeldBack && agents[address].map(heard.contains) == true:
       process.isAsking = true
@@ -304,16 +307,15 @@ package struct LaunchDecision: Sendable {
   ) -> [Answer] {
     guard var process = processes[address], process.life?.generation == generation else { return [] }
     process.isAsking = false
-    process.notBefore = now.addingTimeInterval(1)
+    process.isPausing = signal == SIGCONT
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
       // It may be carried out yet, after any list that we could ask for now. Taken for stopped, it is continued when it
       // is wanted, and the agent does the two in order.
-      process.notBefore = nil
-      processes[address] = process
       return stopped(address, why: "told to stop, and not answered") + settle(address, now)
     }
-    return agents[address].map { [.list(agent: $0)] } ?? []
+    let pause: [Answer] = process.isPausing ? [.pause(address)] : []
+    return pause + (agents[address].map { [.list(agent: $0)] } ?? [])
   }
 }

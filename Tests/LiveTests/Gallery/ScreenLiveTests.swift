@@ -107,6 +107,34 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `has a new timeline while the clock is held, also when the agent could not be told to wake its extension`()
+    async throws
+  {
+    try await GalleryTrial.run("held agent") { trial in
+      try await trial.add("TextName")
+      _ = try await trial.entry(of: 1)
+      try await trial.journal.waitFor("the extension is suspended") {
+        $0.reading(ProcessState.self).map { $0.address.role == .widgetExtension && $0.state == "suspended" } ?? false
+      }
+      try await trial.cluster.run("clock", "hold")
+      let before = try await trial.last
+      // A stopped agent does not come to the next bus, where the host is told that nobody is there.
+      let agent = LabProcess(pid: try #require(trial.cluster.pid(of: "agent-1")))
+      try agent.signal(SIGSTOP)
+      let bus = LabProcess(pid: try #require(trial.cluster.pid(of: "message-bus")))
+      try bus.signal(SIGKILL)
+      try await bus.ended()
+      try await trial.cluster.run("reload", "TextName")
+      try await trial.journal.waitFor("nobody continues it", after: before) {
+        $0.kind == "bus.undelivered" && String(decoding: $0.body, as: UTF8.self).contains(SignalProcess.kind.name)
+      }
+      try agent.signal(SIGCONT)
+      try await trial.journal.waitFor("its timeline comes", after: before) {
+        $0.reading(TimelineStored.self)?.because == .operator
+      }
+    }
+  }
+
   @Test func `has a button perform its intent in the extension, and the widget a new timeline`() async throws {
     try await GalleryTrial.run("button") { trial in
       try await trial.add("Touch")
