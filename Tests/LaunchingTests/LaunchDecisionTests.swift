@@ -182,9 +182,10 @@ private let origin = Bench.origin
     var bench = Bench()
     _ = bench.take(.wanted(widget, Assertion("timeline")))
     _ = bench.take(.spawnFailed(widget, BusError(.deadline, "no answer", isDefinite: false)))
-    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [])
-    bench.now += 1
-    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [.pause(widget)])
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
+    // Not of the device's time, which may be held.
+    #expect(bench.take(.pauseEnded(widget)) == [.spawn(widget, reason: "events a, timeline")])
   }
 
   @Test func `an evicted process is killed, and launched again only if somebody still wants it`() {
@@ -221,6 +222,25 @@ private let origin = Bench.origin
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
     #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
+  }
+
+  @Test func `a process whose agent could not be told to continue it is continued after a pause of the machine's time`()
+  {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    _ = bench.take(.instantCame)
+    _ = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
+    let go = LaunchDecision.Answer.signal(widget, generation: 1, signal: SIGCONT)
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [go])
+    let absent = BusError(.unreachable, "no agent")
+    let failed = bench.take(.signalFailed(widget, generation: 1, signal: SIGCONT, absent))
+    #expect(failed == [.pause(widget), .list(agent: agent)])
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: true)
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child])) == [])
+    #expect(bench.decision.nextInstant(after: bench.now) == nil)
+    #expect(bench.take(.pauseEnded(widget)) == [go])
   }
 
   @Test func `an app that dies in front is not brought back`() {

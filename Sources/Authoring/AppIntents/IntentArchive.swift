@@ -21,6 +21,12 @@ extension AppIntent {
   /// Whether the app is brought to the front for it.
   package static var opensApp: Bool { openAppWhenRun }
 
+  /// Whether it is performed in the app's process, and not in the extension's. Source: "Adding interactivity to widgets".
+  package static var runsInApp: Bool {
+    openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
+      || self is any LiveActivityIntent.Type || self is any PushToTalkTransmissionIntent.Type
+  }
+
   /// What a person can choose.
   ///
   /// - Parameter searches: what a person looks for, by the parameter. With it the author's queries are asked what there is,

@@ -12,15 +12,18 @@ package struct ShownWidget: Sendable, Hashable {
   package var isPlaceholder: Bool
   /// Why it is no newer.
   package var note: String?
+  /// The button or toggle whose intent is under way, or whose timeline is awaited; from 1.
+  package var touched: Int?
   package init(
     light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
-    note: String? = nil
+    note: String? = nil, touched: Int? = nil
   ) {
     self.light = light
     self.dark = dark
     self.date = date
     self.isPlaceholder = isPlaceholder
     self.note = note
+    self.touched = touched
   }
 }
 
@@ -38,7 +41,8 @@ extension GalleryDecision {
     let declaration = declaration(of: placement)
     let hiding = hiding(on: screen, isProtected: isProtected)
     let isPlaceholder = shown.isPlaceholder || hiding != nil
-    let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    var view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    if let touched = shown.touched { view = view?.touched(touched) }
     let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
     let appearance = ScreenAppearance(
       now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,

@@ -27,6 +27,8 @@ package actor TimelineKeeper {
   var deadlines: [Address: Task<Void, Never>] = [:]
   /// Who waits for a snapshot, by its number.
   var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  /// Who waits until nothing is owed to a placement.
+  private var reloading: [Int: [CheckedContinuation<Void, Never>]] = [:]
   private var lastSnapshot = 0
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Under way while an extension is asked, or is about to be: the clock is not advanced then.
@@ -86,6 +88,16 @@ package actor TimelineKeeper {
     waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
+  /// Returns when nothing is owed to a placement, or it is left alone after a failure.
+  package func whenReloaded(_ id: Int) async {
+    guard isReloading(id) else { return }
+    await withCheckedContinuation { reloading[id, default: []].append($0) }
+  }
+
+  private func isReloading(_ id: Int) -> Bool {
+    failure == nil && decision.placements[id]?.owed.map { !$0.isBackingOff } ?? false
+  }
+
   /// The extension runs and can be asked.
   package func awake(_ address: Address) { take(.awake(address)) }
 
@@ -112,12 +124,19 @@ package actor TimelineKeeper {
       failure = BusError(.failed, reason, isDefinite: false)
       intents.yield(.broken(reason))
       holdClock(false)
-      return
+      return tellWhoWaits()
     }
     if case .gave(let question, let facts, _) = event { recordStored(question, facts) }
     for answer in answers { perform(answer) }
     setTimer()
     holdClock(decision.isBusy)
+    tellWhoWaits()
+  }
+
+  private func tellWhoWaits() {
+    for id in reloading.keys where !isReloading(id) {
+      for continuation in reloading.removeValue(forKey: id) ?? [] { continuation.resume() }
+    }
   }
 
   private func perform(_ answer: TimelineDecision.Answer) {

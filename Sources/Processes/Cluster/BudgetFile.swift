@@ -25,8 +25,10 @@ package struct BudgetFile: Hashable, Sendable {
   package let learningFactor: Double?
   package let freeCauses: Set<ReloadCause>?
   package let isFreeInForeground: Bool?
+  package let isFreeAtWork: Bool?
 
   private static let inForeground = "app-in-foreground"
+  private static let atWork = "app-at-work"
 
   /// - Throws: `configuration`, with the file, the line and the key.
   package init(file: String) throws(ClusterError) {
@@ -48,6 +50,7 @@ package struct BudgetFile: Hashable, Sendable {
     let causes = try reader.has("free") ? reader.strings("free") : nil
     freeCauses = try causes.map { causes throws(ClusterError) in try BudgetFile.free(causes, reader) }
     isFreeInForeground = causes?.contains(BudgetFile.inForeground)
+    isFreeAtWork = causes?.contains(BudgetFile.atWork)
     try check(reader)
     try reader.finish()
   }
@@ -56,9 +59,9 @@ package struct BudgetFile: Hashable, Sendable {
     _ causes: [String], _ reader: ConfigurationReader
   ) throws(ClusterError) -> Set<ReloadCause> {
     var free: Set<ReloadCause> = []
-    for name in causes where name != inForeground {
+    for name in causes where name != inForeground && name != atWork {
       guard let cause = ReloadCause(rawValue: name) else {
-        let known = (ReloadCause.allCases.map(\.rawValue) + [inForeground]).sorted()
+        let known = (ReloadCause.allCases.map(\.rawValue) + [inForeground, atWork]).sorted()
         throw reader.error("free", "\"\(name)\" is no cause; there are: \(known.joined(separator: ", "))")
       }
       free.insert(cause)

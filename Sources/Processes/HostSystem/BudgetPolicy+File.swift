@@ -20,5 +20,6 @@ extension BudgetPolicy {
     learningFactor = file.learningFactor ?? learningFactor
     freeCauses = file.freeCauses ?? freeCauses
     isFreeInForeground = file.isFreeInForeground ?? isFreeInForeground
+    isFreeAtWork = file.isFreeAtWork ?? isFreeAtWork
   }
 }

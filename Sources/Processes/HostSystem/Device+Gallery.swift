@@ -24,8 +24,8 @@ extension Device {
       ListPlacements.Reply(placements: gallery.decision.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
     bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await there(self).show(request) }
-    bus.onRequest(ChangeScreen.self) { [gallery] request, from in
-      try await gallery.change(request.change, from.story)
+    bus.onRequest(ChangeScreen.self) { [weak self] request, from in
+      try await there(self).change(request.change, from.story)
     }
     bus.onRequest(TapWidget.self) { [weak self] request, from in try await there(self).tap(request, from.story) }
   }
@@ -155,6 +155,40 @@ extension Device {
     return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
   }
 
+  private func change(_ change: ChangeScreen.Change, _ story: Story) async throws -> DeviceScreen {
+    if case .activity(let bundle, _?) = change {
+      let address = try app(bundle).address(on: configuration.device.name)
+      guard await launcher.awakeLife(of: address) != nil else {
+        throw BusError(.notNow, "\(bundle) does not run, and begins nothing: `widgetlab app open` first")
+      }
+    }
+    return try await gallery.change(change, story)
+  }
+
+  /// An app that plays, leads or follows is not suspended behind the front.
+  private func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) async {
+    for product in configuration.apps where (now[product.bundle] == nil) != (before[product.bundle] == nil) {
+      let address = product.address(on: configuration.device.name)
+      if now[product.bundle] == nil {
+        await launcher.release(address, because: .activity)
+      } else if await launcher.awakeLife(of: address) != nil {
+        await launcher.want(address, because: .activity)
+      }
+    }
+  }
+
+  /// What apps were doing when the last life of the host ended they still do, if they live.
+  func resumeActivities() async throws {
+    for bundle in await gallery.state.activities.keys.sorted() {
+      let address = try app(bundle).address(on: configuration.device.name)
+      if await launcher.awakeLife(of: address) != nil {
+        await launcher.want(address, because: .activity)
+      } else {
+        try await gallery.ended(bundle)
+      }
+    }
+  }
+
   func launched(_ app: Address) async {
     do {
       try await gallery.launched(app.bundleIdentifier ?? "")
@@ -176,7 +210,9 @@ extension Device {
 
   func route(_ intent: GalleryIntent) async {
     switch intent {
-    case .screen: await tellWhatIsSeen()
+    case .screen(let now, let before):
+      await keepAwake(now.activities, before.activities)
+      await tellWhatIsSeen()
     case .systemChanged: await tellSystemChanged()
     case .background(let app):
       guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }

@@ -30,6 +30,9 @@ package actor Device {
   private var activations: [Address: Task<Void, Never>] = [:]
   /// Intents that are being performed.
   var performing: [Address: Set<Task<Void, any Error>>] = [:]
+  /// Controls that were touched, by placement, until the timeline that comes of it; each touch has a number.
+  var touched: [Int: (control: Int, number: Int)] = [:]
+  var lastTouch = 0
   /// How the network is.
   var network: NetworkState
   /// How each process was told that it is.

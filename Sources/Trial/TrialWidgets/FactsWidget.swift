@@ -67,6 +67,6 @@ struct FactsView: View {
 struct FactsWidget: Widget {
   var body: some WidgetConfiguration {
     AppIntentConfiguration(kind: "Facts", intent: Ask.self, provider: FactsProvider()) { FactsView(entry: $0) }
-      .supportedFamilies([.systemMedium, .systemLarge, .accessoryRectangular, .accessoryCircular])
+      .supportedFamilies([.systemMedium, .systemSmall, .systemLarge, .accessoryRectangular, .accessoryCircular])
   }
 }

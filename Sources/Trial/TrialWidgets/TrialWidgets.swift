@@ -180,7 +180,7 @@ struct TouchWidget: Widget {
   }
 }
 
-@main struct TrialWidgets: WidgetBundle {
+struct ModifiedWidgets: WidgetBundle {
   var body: some Widget {
     TextNameWidget()
     KeyNameWidget()
@@ -201,6 +201,20 @@ struct TouchWidget: Widget {
     MilkControl()
     if #available(iOS 18.0, *) {
       GatedWidget()
+    }
+  }
+}
+
+/// `TRIAL_WIDGETS` says which widgets the extension has; `TRIAL_APP` that it is the containing app.
+@main enum TrialWidgets {
+  static let environment = ProcessInfo.processInfo.environment
+
+  @MainActor static func main() {
+    if environment["TRIAL_APP"] != nil { return WidgetsApp.main() }
+    switch environment["TRIAL_WIDGETS"] {
+    case "touched": TouchedWidgets.main()
+    case "renamed": RenamedWidget.main()
+    default: ModifiedWidgets.main()
     }
   }
 }

@@ -3,10 +3,11 @@ import Archive
 
 // Source of all: the overlay of SwiftUI and AppIntents in the iOS 18 SDK.
 extension AppIntent {
-  /// What another process of the extension needs to perform it.
+  /// What another process of the extension, or of the app, needs to perform it.
   fileprivate var archived: ArchivedValue {
     .record([
-      "type": .string(Self.archivedName), "parameters": .record(archivedParameters), "opensApp": .bool(Self.opensApp),
+      "type": .string(Self.archivedName), "parameters": .record(archivedParameters),
+      "opensApp": .bool(Self.opensApp), "runsInApp": .bool(Self.runsInApp),
     ])
   }
 }

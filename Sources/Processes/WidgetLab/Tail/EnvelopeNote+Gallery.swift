@@ -95,6 +95,7 @@ extension ChangeScreen.Change {
     case .look(let location): "look at \(location.rawValue)"
     case .darken: "display off"
     case .background(let app): "\(app) to the background"
+    case .activity(let app, let activity): "\(app) \(activity?.text ?? "is at work no longer")"
     case .colorScheme(let scheme): scheme.rawValue
     case .system(let setting): "\(setting) changed"
     }
