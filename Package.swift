@@ -65,15 +65,19 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
 let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
 let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -87,6 +91,7 @@ let package = Package(
     .executable(name: "message-bus", targets: ["MessageBusBrokerMain"]),
     .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
     .executable(name: "host-system", targets: ["HostSystemMain"]),
+    .executable(name: "push-server", targets: ["PushServerMain"]),
     .executable(name: "widgetlab", targets: ["WidgetLabMain"]),
     .executable(name: "containing-app", targets: ["ContainingApp"]),
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
@@ -103,11 +108,13 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // One trait: SwiftPM hands several on in random order, and then compiles Hummingbird anew after each `swift test`.
@@ -116,6 +123,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     // Bus: the wire and everything that is said on it.
@@ -176,6 +184,14 @@ let package = Package(
       ]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", crypto, grdb]),
     room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+
+    // Push: what Apple's servers do. Contract and store know no socket, the front no database.
+    room("APNs", in: "Push", ["Conversations", crypto, x509]),
+    room("PushStore", in: "Push", ["APNs", "Conversations", "MessageBus", grdb]),
+    room(
+      "PushFront", in: "Push",
+      ["APNs", "Conversations", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
@@ -194,20 +210,29 @@ let package = Package(
     room(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Timekeeping", "Timelines",
+        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
+        "Timelines",
         "Transfers", arguments, grdb, lifecycle, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     room(
+      "PushServer", in: "Processes",
+      [
+        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, lifecycle, logging,
+        nioCore, nioPosix, nioSSL, unixSignals, x509,
+      ]),
+    process("PushServerMain", in: "Processes", ["PushServer"]),
+    room(
       "WidgetLab", in: "Processes",
-      ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging]),
+      ["APNs", "Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging, x509]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
     process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"], isAuthored: true),
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, lifecycle, logging, nioCore, unixSignals]),
+      "ProviderServer", in: "CaffeineTracker",
+      [arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioSSL, unixSignals]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
@@ -251,6 +276,12 @@ let package = Package(
         nioSSL,
       ]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
+    tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
+    tests("APNsTests", ["APNs", "Conversations", crypto, x509]),
+    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", grdb]),
+    tests(
+      "PushFrontTests",
+      ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

@@ -1,0 +1,1 @@
+// Pushes is being built.

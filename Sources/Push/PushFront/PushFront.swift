@@ -1,0 +1,1 @@
+// PushFront is being built.

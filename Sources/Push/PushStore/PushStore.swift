@@ -1,0 +1,1 @@
+// PushStore is being built.

@@ -1,0 +1,6 @@
+import PushFront
+import Testing
+
+@Suite struct `PushFront` {
+  @Test func `is linked`() {}
+}

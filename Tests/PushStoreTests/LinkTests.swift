@@ -1,0 +1,6 @@
+import PushStore
+import Testing
+
+@Suite struct `PushStore` {
+  @Test func `is linked`() {}
+}

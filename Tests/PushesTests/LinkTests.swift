@@ -1,0 +1,6 @@
+import Pushes
+import Testing
+
+@Suite struct `Pushes` {
+  @Test func `is linked`() {}
+}
