@@ -188,7 +188,7 @@ let package = Package(
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
     room("APNs", in: "Push", ["Conversations", crypto, x509]),
-    room("PushStore", in: "Push", ["APNs", "Conversations", "MessageBus", grdb]),
+    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room(
       "PushFront", in: "Push",
       ["APNs", "Conversations", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL]),
@@ -218,8 +218,7 @@ let package = Package(
     room(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, lifecycle, logging,
-        nioCore, nioPosix, nioSSL, unixSignals, x509,
+        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
     room(
@@ -278,7 +277,7 @@ let package = Package(
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
     tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
     tests("APNsTests", ["APNs", "Conversations", crypto, x509]),
-    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", grdb]),
+    tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
       ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),
