@@ -58,6 +58,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -108,6 +109,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -187,7 +189,7 @@ let package = Package(
     room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
-    room("APNs", in: "Push", ["Conversations", crypto, x509]),
+    room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
     room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room(
       "PushFront", in: "Push",
@@ -276,7 +278,7 @@ let package = Package(
       ]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
     tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
-    tests("APNsTests", ["APNs", "Conversations", crypto, x509]),
+    tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
     tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
