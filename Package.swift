@@ -74,6 +74,7 @@ let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio
 let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
 let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
 let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
@@ -191,9 +192,7 @@ let package = Package(
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
     room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
     room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
-    room(
-      "PushFront", in: "Push",
-      ["APNs", "Conversations", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL]),
+    room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
