@@ -281,7 +281,7 @@ let package = Package(
     tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
-      ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),
+      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",
