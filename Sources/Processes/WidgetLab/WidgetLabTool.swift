@@ -35,7 +35,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, ScreenCommand.self, LookCommand.self,
       LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
       ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
-      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
+      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, DeviceCommand.self,
+      ClockCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }
