@@ -106,6 +106,7 @@ let package = Package(
     .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
     .executable(name: "trial-day", targets: ["TrialDay"]),
     .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
+    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -244,6 +245,7 @@ let package = Package(
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
