@@ -71,7 +71,7 @@ extension EnvelopeNote {
       // Who the user is says enough; the password is nobody's business.
       let reply = try BodyCoding.decode(AnswerChallenge.Reply.self, from: body)
       return EnvelopeNote([reply.disposition.rawValue, reply.user].compactMap(\.self).joined(separator: " "))
-    default: return try galleryAnswer(envelope) ?? pushAnswer(envelope)
+    default: return try galleryAnswer(envelope)
     }
   }
 }
