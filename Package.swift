@@ -58,6 +58,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -73,6 +74,7 @@ let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio
 let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
 let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
 let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
@@ -108,6 +110,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -187,11 +190,9 @@ let package = Package(
     room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
-    room("APNs", in: "Push", ["Conversations", crypto, x509]),
-    room("PushStore", in: "Push", ["APNs", "Conversations", "MessageBus", grdb]),
-    room(
-      "PushFront", in: "Push",
-      ["APNs", "Conversations", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL]),
+    room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
+    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
@@ -218,8 +219,7 @@ let package = Package(
     room(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, lifecycle, logging,
-        nioCore, nioPosix, nioSSL, unixSignals, x509,
+        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
     room(
@@ -280,8 +280,8 @@ let package = Package(
       ]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
     tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
-    tests("APNsTests", ["APNs", "Conversations", crypto, x509]),
-    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", grdb]),
+    tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
+    tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
       ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),

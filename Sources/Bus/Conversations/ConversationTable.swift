@@ -70,7 +70,7 @@ package enum ConversationTable {
       "Makes the next standing key of the speaker known, before it is used.",
       failure: "Say it again: the same key is registered once."),
     .request(
-      RenewKey.self, [.host, .agent].map { Route([.operator], to: $0) },
+      RenewKey.self, [.host, .agent, .pushServer].map { Route([.operator], to: $0) },
       "Asks a process to make, register and use a new standing key.",
       failure: "When indefinite, it may be renewed all the same; asked again, it makes one more or finishes this one."),
     .request(

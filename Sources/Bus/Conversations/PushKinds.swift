@@ -8,6 +8,8 @@ extension BusError.Code {
   package static let noPushEntitlement = BusError.Code("no-push-entitlement")
   /// No such token, app or device. Definite.
   package static let noSuchToken = BusError.Code("no-such-token")
+  /// The device has no network at this moment. Definite.
+  package static let offline = BusError.Code("offline")
 }
 
 // MARK: Between the push server and the device

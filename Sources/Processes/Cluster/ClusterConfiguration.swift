@@ -2,7 +2,7 @@ package import Conversations
 import Foundation
 import Yams
 
-/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, and the settings of the rules that
+/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, the push server, and the settings of the rules that
 /// Apple does not state.
 package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
@@ -52,6 +52,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
     /// The class of the extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
 
+    /// Whether it has the entitlement `aps-environment`.
+    var receivesPushes: Bool { false }
+
     /// Its address on a device.
     package func address(on device: String) -> Address {
       isExtension ? .widgetExtension(device, bundle) : .app(device, bundle)
@@ -61,6 +64,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// The developer's own backend.
   package struct Provider: Sendable, Hashable {
     package let executable: String
+    /// As they stand in the file; `ClusterConfiguration.arguments(of:in:)` expands them.
     package let arguments: [String]
   }
 
@@ -70,6 +74,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
   package let extensions: [Product]
   /// `nil` when the backend runs elsewhere.
   package let provider: Provider?
+  /// `nil` when nobody pushes.
+  package let pushServer: PushServer?
   package let settings: Settings
   /// What the broker bounds.
   package let bus: BusLimits
@@ -129,6 +135,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
       try Product(reading: reader, isExtension: true)
     }
     provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
+    let pushing = try root.mapping("pushServer").map { reader throws(ClusterError) in try PushServer(reading: reader) }
+    pushServer = pushing ?? (root.has("pushServer") || products.contains(where: \.receivesPushes) ? PushServer() : nil)
     settings =
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
@@ -206,6 +214,13 @@ extension ClusterConfiguration.Provider {
     var reader = mapping
     executable = try reader.requiredString("executable")
     arguments = try reader.strings("arguments")
+    for argument in arguments {
+      do {
+        try Expansion.check(argument)
+      } catch {
+        throw reader.error("arguments", error.message)
+      }
+    }
     try reader.finish()
   }
 }

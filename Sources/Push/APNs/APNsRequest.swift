@@ -56,6 +56,8 @@ package struct APNsAnswer: Hashable, Sendable {
   package let timestamp: Date?
   /// As it was sent, or made.
   package let apnsID: String
+  /// The header in which `apnsID` goes: `apns-id`, and for a broadcast `apns-request-id`.
+  package let idHeader: String
   /// `apns-unique-id`; in the development environment alone.
   package let uniqueID: UUID?
   package let manner: Manner
@@ -63,13 +65,14 @@ package struct APNsAnswer: Hashable, Sendable {
   package let latency: Double
 
   package init(
-    status: Int, reason: String? = nil, timestamp: Date? = nil, apnsID: String, uniqueID: UUID? = nil,
-    manner: Manner = .response, latency: Double = 0
+    status: Int, reason: String? = nil, timestamp: Date? = nil, apnsID: String, idHeader: String = "apns-id",
+    uniqueID: UUID? = nil, manner: Manner = .response, latency: Double = 0
   ) {
     self.status = status
     self.reason = reason
     self.timestamp = timestamp
     self.apnsID = apnsID
+    self.idHeader = idHeader
     self.uniqueID = uniqueID
     self.manner = manner
     self.latency = latency
