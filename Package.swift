@@ -106,6 +106,7 @@ let package = Package(
     .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
     .executable(name: "trial-day", targets: ["TrialDay"]),
     .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
+    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -247,6 +248,7 @@ let package = Package(
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -284,7 +286,7 @@ let package = Package(
     tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
-      ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),
+      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

@@ -64,6 +64,7 @@ extension Device {
 
   /// Tells the push server, when there is one: what was said before and not heard is said no more.
   func tellReach() {
+    guard configuration.pushServer != nil else { return }
     let reach = DeviceReach(isOnline: network.path != .off, isAwake: isAwake)
     reaching?.cancel()
     reaching = Task { [bus] in
