@@ -12,14 +12,14 @@ enum PlainHTTP {
   /// Fetches a URL such as `http://127.0.0.1:4711/counters`.
   ///
   /// - Throws: `LabError` when the server is not there, or answers in pieces without a length.
-  static func get(_ url: String) async throws -> Answer { try await send("GET", url, json: Data()) }
+  static func get(_ url: String) async throws -> Answer { try await request("GET", url, json: Data()) }
 
   /// Sends JSON to a URL.
   ///
   /// - Throws: `LabError` when the server is not there, or answers in pieces without a length.
-  static func post(_ url: String, json: Data) async throws -> Answer { try await send("POST", url, json: json) }
+  static func post(_ url: String, json: Data) async throws -> Answer { try await request("POST", url, json: json) }
 
-  private static func send(_ method: String, _ url: String, json: Data) async throws -> Answer {
+  private static func request(_ method: String, _ url: String, json: Data) async throws -> Answer {
     guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
       throw LabError("\(url) has no host and port")
     }
