@@ -106,6 +106,7 @@ let package = Package(
     .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
     .executable(name: "trial-day", targets: ["TrialDay"]),
     .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
+    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -232,7 +233,10 @@ let package = Package(
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "ProviderServer", in: "CaffeineTracker",
-      [arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioSSL, unixSignals]),
+      [
+        arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
+        unixSignals,
+      ]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
@@ -244,6 +248,7 @@ let package = Package(
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -281,7 +286,7 @@ let package = Package(
     tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
-      ["APNs", "Conversations", "PushFront", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, crypto, x509]),
+      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

@@ -51,9 +51,11 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package let isExtension: Bool
     /// The class of the extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
+    /// The value of the entitlement `aps-environment`; `nil` without it: then there are no pushes.
+    package var pushEnvironment: PushEnvironment?
 
     /// Whether it has the entitlement `aps-environment`.
-    var receivesPushes: Bool { false }
+    var receivesPushes: Bool { pushEnvironment != nil }
 
     /// Its address on a device.
     package func address(on device: String) -> Address {
@@ -136,7 +138,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
     }
     provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
     let pushing = try root.mapping("pushServer").map { reader throws(ClusterError) in try PushServer(reading: reader) }
-    pushServer = pushing ?? (root.has("pushServer") || products.contains(where: \.receivesPushes) ? PushServer() : nil)
+    let isMeant = root.has("pushServer") || (apps + extensions).contains(where: \.receivesPushes)
+    pushServer = pushing ?? (isMeant ? PushServer() : nil)
     settings =
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
@@ -150,6 +153,16 @@ package struct ClusterConfiguration: Sendable, Hashable {
     for product in products where !seen.insert(product.bundle).inserted {
       throw ClusterError(
         .configuration, "\(file): the bundle identifier \(product.bundle) is used twice; each process needs its own")
+    }
+    for app in apps {
+      let values = Set(extensions(ofApp: app.bundle).compactMap(\.pushEnvironment)).union(
+        [app.pushEnvironment].compactMap(\.self))
+      guard values.count < 2 else {
+        throw ClusterError(
+          .configuration,
+          "\(file): \(app.bundle) and its extensions are signed for one aps-environment, and not for development and "
+            + "production")
+      }
     }
     for group in appGroups where !group.isName {
       throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is no group identifier")
@@ -204,6 +217,10 @@ extension ClusterConfiguration.Product {
         throw reader.error("dataProtection", "is of an extension, and one of: \(known)")
       }
       dataProtection = protection
+    }
+    if var entitlements = try reader.mapping("entitlements") {
+      pushEnvironment = try PushEnvironment(reading: &entitlements)
+      try entitlements.finish()
     }
     try reader.finish()
   }

@@ -37,8 +37,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, ScreenCommand.self, LookCommand.self,
       LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
       ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
-      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
-      PushCommand.self, TokenCommand.self, APNsCommand.self, EnvCommand.self,
+      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, DeviceCommand.self,
+      ClockCommand.self, PushCommand.self, TokenCommand.self, APNsCommand.self, EnvCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }

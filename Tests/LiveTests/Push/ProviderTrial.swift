@@ -2,83 +2,39 @@ import Cluster
 import Conversations
 import Foundation
 import MessageBus
+import Testing
 import WidgetLabTesting
 
-/// A bus and a push server as real processes, and this test in the place of the device: it asks for device tokens, and
-/// providers that are not ours send to them over TLS.
+/// A push server with a device that asks for tokens and has seen nothing yet, and providers that are not ours, which send
+/// to it over TLS.
 struct ProviderTrial {
   static let bundle = "com.example.CaffeineTracker"
 
-  let folder: String
-  let executables: String
+  let lone: LonePushServer
   let place: PushServerAnnouncement
-  let pushServer: LabChild
   /// The connection of the device.
   private let device: Connection
 
-  /// Starts both, runs the body, and ends both.
+  /// Starts it, runs the body, and ends it.
   ///
   /// - Parameter rules: lines of `pushServer` in the configuration.
   static func with(
-    _ name: String, rules: [String] = [], _ body: (ProviderTrial) async throws -> Void
+    _ name: String, rules: [String] = [], _ body: @escaping @Sendable (ProviderTrial) async throws -> Void
   ) async throws {
-    let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-    let folder = "\(temporary)/widgetlab-\(name)-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let file = folder + "/widgetlab.yaml"
-    let text =
-      "device: { name: phone, model: iPhone 16, platform: iOS, version: \"26.0\" }\n"
-      + "pushServer: { \(rules.joined(separator: ", ")) }\n"
-    try text.write(toFile: file, atomically: true, encoding: .utf8)
-    let executables = try LabCluster.findExecutables()
-    let keys = try await LabCluster.tool(
-      ["keys", "make", "--instance", folder, "--config", file], executables: executables, in: folder
-    )
-    guard keys.status == 0 else { throw LabError("widgetlab keys make: \(keys.errors)") }
-    var children: [LabChild] = []
-    let outcome: Result<Void, any Error>
-    do {
-      for process in ["message-bus", "push-server"] {
-        children.append(
-          try await LabChild.start(
-            "\(executables)/\(process)",
-            ["--instance", folder, "--config", file, "--die-with-parent", "\(getpid())"],
-            output: "\(folder)/\(process).out", errors: "\(folder)/\(process).err"))
+    try await LonePushServer.run(name, settings: rules) { lone in
+      let place = try #require(try PushServerAnnouncement.read(in: lone.instance))
+      let device = try await lone.device { _, _ in }
+      do {
+        try await body(ProviderTrial(lone: lone, place: place, device: device))
+      } catch {
+        await device.leave()
+        throw error
       }
-      try await live(in: folder, executables, children[1], body)
-      outcome = .success(())
-    } catch {
-      outcome = .failure(error)
+      await device.leave()
     }
-    for child in children.reversed() {
-      kill(child.pid, SIGTERM)
-      _ = await child.ending()
-    }
-    if ProcessInfo.processInfo.environment["WIDGETLAB_KEEP"] != "1" {
-      try? FileManager.default.removeItem(atPath: folder)
-    }
-    try outcome.get()
   }
 
-  private static func live(
-    in folder: String, _ executables: String, _ pushServer: LabChild,
-    _ body: (ProviderTrial) async throws -> Void
-  ) async throws {
-    let instance = InstanceFolder(folder)
-    let place = try await PushServerAnnouncement.wait(in: instance, within: .seconds(60))
-    let device = try await Cluster.connect(
-      as: .host, address: .host("phone"), instance: instance, within: .seconds(30))
-    do {
-      try await body(
-        ProviderTrial(
-          folder: folder, executables: executables, place: place, pushServer: pushServer,
-          device: device))
-    } catch {
-      await device.leave()
-      throw error
-    }
-    await device.leave()
-  }
+  private var folder: String { lone.instance.path }
 
   // MARK: The device and the operator
 
@@ -98,10 +54,8 @@ struct ProviderTrial {
   @discardableResult
   func run(_ arguments: String...) async throws -> String {
     let answer = try await LabCluster.tool(
-      arguments + ["--instance", folder], executables: executables, in: folder)
-    guard answer.status == 0 else {
-      throw LabError("widgetlab \(arguments.joined(separator: " ")): \(answer.errors)")
-    }
+      arguments + ["--instance", folder], executables: lone.executables, in: folder)
+    guard answer.status == 0 else { throw LabError("widgetlab \(arguments.joined(separator: " ")): \(answer.errors)") }
     return answer.output
   }
 
@@ -115,7 +69,7 @@ struct ProviderTrial {
 
   func make(_ arguments: [String]) async throws -> Made {
     let answer = try await LabCluster.tool(
-      ["keys"] + arguments + ["--json", "--instance", folder], executables: executables, in: folder)
+      ["keys"] + arguments + ["--json", "--instance", folder], executables: lone.executables, in: folder)
     guard answer.status == 0 else {
       throw LabError("widgetlab keys \(arguments): \(answer.errors)")
     }

@@ -179,7 +179,7 @@ import WidgetLabTesting
       {
         try await Task.sleep(for: .milliseconds(10))  // looks whether the script has said so
       }
-      kill(trial.pushServer.pid, SIGTERM)
+      kill(trial.place.pid, SIGTERM)
       #expect(await ending.value == 0)
       let output = try Data(contentsOf: URL(fileURLWithPath: script.output))
       let answers = try JSONDecoder().decode([[ProviderPlan.Answer]].self, from: output)
@@ -286,6 +286,7 @@ extension ProviderPlan.Answer {
 extension ProviderTrial {
   /// A client certificate that no authority of this push server signed.
   fileprivate func foreignCertificate() async throws -> [String] {
+    let folder = lone.instance.path
     let paths = ["\(folder)/foreign.pem", "\(folder)/foreign-key.pem"]
     let child = try await LabChild.start(
       "/usr/bin/openssl",
