@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 /// A station that the push server is told of until it acknowledged it.
-struct StationReport: Sendable, Equatable {
+struct StationReport: Sendable {
   /// Its number among all: they are told in this order.
   let number: Int64
   /// The same however often it is said.
