@@ -1,7 +1,7 @@
 package import Archive
 package import BackgroundURLSession
 package import Conversations
-package import Foundation
+import Foundation
 
 /// A widget's configuration, read once when the process begins.
 @MainActor package struct WidgetDescription {
@@ -24,9 +24,9 @@ package struct PushHandlerCall: Sendable {
   package let type: ObjectIdentifier
   package let name: String
   /// Makes one, and tells it of the token and of the placed widgets that support pushes.
-  package let call: @MainActor @Sendable (Data, [Placement]) -> Void
+  package let call: @MainActor (Data, [Placement]) -> Void
   package init(
-    type: ObjectIdentifier, name: String, call: @escaping @MainActor @Sendable (Data, [Placement]) -> Void
+    type: ObjectIdentifier, name: String, call: @escaping @MainActor (Data, [Placement]) -> Void
   ) {
     self.type = type
     self.name = name
