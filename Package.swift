@@ -68,6 +68,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -75,15 +76,20 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
 let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
 let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -98,6 +104,7 @@ let package = Package(
     .executable(name: "message-bus", targets: ["MessageBusBrokerMain"]),
     .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
     .executable(name: "host-system", targets: ["HostSystemMain"]),
+    .executable(name: "push-server", targets: ["PushServerMain"]),
     .executable(name: "widgetlab", targets: ["WidgetLabMain"]),
     .executable(name: "containing-app", targets: ["ContainingApp"]),
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
@@ -110,15 +117,19 @@ let package = Package(
     .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
     .executable(name: "trial-day", targets: ["TrialDay"]),
     .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
+    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // One trait: SwiftPM hands several on in random order, and then compiles Hummingbird anew after each `swift test`.
@@ -127,6 +138,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     // Bus: the wire and everything that is said on it.
@@ -187,6 +199,12 @@ let package = Package(
       ]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", crypto, grdb]),
     room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+
+    // Push: what Apple's servers do. Contract and store know no socket, the front no database.
+    room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
+    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
     // two that Trial/Faults breaks on purpose.
@@ -205,20 +223,31 @@ let package = Package(
     room(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Timekeeping", "Timelines",
+        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
+        "Timelines",
         "Transfers", arguments, grdb, lifecycle, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     room(
+      "PushServer", in: "Processes",
+      [
+        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, logging,
+      ]),
+    process("PushServerMain", in: "Processes", ["PushServer"]),
+    room(
       "WidgetLab", in: "Processes",
-      ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging]),
+      ["APNs", "Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging, x509]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
     process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"], isAuthored: true),
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "ProviderServer", in: "CaffeineTracker", [arguments, hummingbird, lifecycle, logging, nioCore, unixSignals]),
+      "ProviderServer", in: "CaffeineTracker",
+      [
+        arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
+        unixSignals,
+      ]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
@@ -232,6 +261,7 @@ let package = Package(
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -264,6 +294,12 @@ let package = Package(
         nioSSL,
       ]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
+    tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
+    tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
+    tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
+    tests(
+      "PushFrontTests",
+      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

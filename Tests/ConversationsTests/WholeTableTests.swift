@@ -85,6 +85,26 @@ private let everything = """
   request intent.describe    host > extension
   request intent.perform     host > app extension
   event   app.open-from-widget host > app
+  request push.token.issue   host > push-server
+  request push.token.release host > push-server
+  event   push.token.replaced push-server > host
+  event   push.reach         host > push-server
+  event   push.deliver       push-server > host
+  event   push.progress      host > push-server
+  notice  push.logged        push-server > journal
+  notice  push.token.changed push-server > journal
+  request push.send          operator > push-server
+  request push.log           operator > push-server
+  request push.token.list    operator > push-server
+  request push.token.change  operator > push-server
+  request push.answer        operator > push-server
+  request device.power       operator > host
+  request push.handlers      host > extension
+  notice  push.withheld      host > journal
+  request push.info          app extension > host
+  request push.app.register  app > host
+  event   push.app.token     host > app
+  request push.app.receive   host > app
   """
 
 /// One line of it.

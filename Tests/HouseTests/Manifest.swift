@@ -115,7 +115,7 @@ enum ImportTable {
   static let shared: Set<String> = ["Cluster"]
   /// The executable that breaks processes on purpose.
   static let breaker = "Faults"
-  /// The one room that the other rooms stand on.
+  /// The one room that the other rooms, and the push server, stand on.
   static let ground = "Timekeeping"
   /// What comes with Swift and may be imported by anyone.
   static let system: Set<String> = [
@@ -125,7 +125,7 @@ enum ImportTable {
   /// Names that other packages ask `canImport` for, and change their behaviour.
   static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "OSLog", "os"]
   /// What must not be linked into an author's process, which has to start in milliseconds.
-  static let serverStack = ["AsyncHTTPClient", "GRDB", "Hummingbird", "NIO"]
+  static let serverStack = ["AsyncHTTPClient", "GRDB", "Hummingbird", "JWTKit", "NIO", "X509"]
 
   /// Why `target` may not import `other`, or nil when it may.
   static func objection(_ target: Manifest.Target, imports other: Manifest.Target) -> String? {
@@ -146,7 +146,8 @@ enum ImportTable {
     case "Bus": allowed = other.wing == "Bus"
     case "Authoring": allowed = ["Authoring", "Bus"].contains(other.wing)
     case "Device": allowed = other.wing == "Bus" || other.name == ground
-    case "Processes": allowed = ["Bus", "Device", "Processes"].contains(other.wing)
+    case "Push": allowed = ["Bus", "Push"].contains(other.wing) || other.name == ground
+    case "Processes": allowed = ["Bus", "Device", "Processes", "Push"].contains(other.wing)
     case "CaffeineTracker": allowed = other.wing == "Authoring" && target.name != "ProviderServer"
     case "Trial", "Tests": allowed = true
     default: return "the wing '\(target.wing)' is not in the import table"

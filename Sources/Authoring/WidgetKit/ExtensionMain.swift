@@ -80,6 +80,7 @@ extension [DeclaredKind] {
     }
     return await process.asCurrent(received.story) { await configuration(request.searches) }
   }
+  PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)
   ForegroundPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))

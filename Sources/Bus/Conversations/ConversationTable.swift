@@ -11,7 +11,7 @@ package enum ConversationTable {
   }
 
   package static let all: [ConversationEntry] =
-    peers + processes + device + sessions + transfers + timelines + gallery
+    peers + processes + device + sessions + transfers + timelines + gallery + pushes
 
   static let peers: [ConversationEntry] = [
     .request(
@@ -70,7 +70,7 @@ package enum ConversationTable {
       "Makes the next standing key of the speaker known, before it is used.",
       failure: "Say it again: the same key is registered once."),
     .request(
-      RenewKey.self, [.host, .agent].map { Route([.operator], to: $0) },
+      RenewKey.self, [.host, .agent, .pushServer].map { Route([.operator], to: $0) },
       "Asks a process to make, register and use a new standing key.",
       failure: "When indefinite, it may be renewed all the same; asked again, it makes one more or finishes this one."),
     .request(
@@ -234,6 +234,55 @@ package enum ConversationTable {
       PerformIntent.self, toAll(spawned, from: [.host]), "A widget's button or toggle was touched.",
       failure: "The toggle goes back."),
     .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),
+  ]
+
+  static let pushes: [ConversationEntry] = [
+    .request(
+      IssueToken.self, [Route([.host], to: .pushServer)], "The device asks for a device token.",
+      failure: "Asked again, the same one is answered."),
+    .request(
+      ReleaseToken.self, [Route([.host], to: .pushServer)], "The device takes no more pushes for a token.",
+      failure: "Said again, it is so."),
+    .event(TokenReplaced.self, [Route([.pushServer], to: .host)], "A token is another one, or no longer active."),
+    .event(DeviceReach.self, [Route([.host], to: .pushServer)], "How the device can be reached."),
+    .event(DeliverPush.self, [Route([.pushServer], to: .host)], "A notification; acknowledged when it is on disk."),
+    .event(PushProgress.self, [Route([.host], to: .pushServer)], "What became of a notification on the device."),
+    .notice(PushLogged.self, [Route([.pushServer], to: .journal)], "A line of the delivery log."),
+    .notice(TokenChanged.self, [Route([.pushServer], to: .journal)], "A device token changed its state."),
+    .request(
+      SendPush.self, [Route([.operator], to: .pushServer)], "Sends a notification as Apple's console does.",
+      failure: "When indefinite, the delivery log shows whether it was accepted."),
+    .request(
+      ListPushes.self, [Route([.operator], to: .pushServer)], "The delivery log, a page at a time.",
+      failure: "Ask again; nothing changed."),
+    .request(
+      ListTokens.self, [Route([.operator], to: .pushServer)], "The device tokens.",
+      failure: "Ask again; nothing changed."),
+    .request(
+      ChangeToken.self, [Route([.operator], to: .pushServer)], "Replaces, expires or unregisters a device token.",
+      failure: "When indefinite, the tokens show whether it is done."),
+    .request(
+      AnswerPushes.self, [Route([.operator], to: .pushServer)],
+      "Has the push server answer something other than what is due.", failure: "It answers what is due."),
+    .request(
+      SetPower.self, [Route([.operator], to: .host)], "The device falls asleep or wakes.",
+      failure: "Said again, it is so."),
+    .request(
+      TellPushHandlers.self, [Route([.host], to: .widgetExtension)],
+      "Calls the extension's push handlers with the token and the placed widgets.",
+      failure: "They are called again in the next life."),
+    .notice(PushWithheld.self, [Route([.host], to: .journal)], "A process that wants a device token gets none."),
+    .request(
+      AskPushInfo.self, [Route(spawned, to: .host)], "WidgetCenter.currentPushInfo.",
+      failure: "The author's call gives nil."),
+    .request(
+      RegisterForPushes.self, [Route([.app], to: .host)], "registerForRemoteNotifications(), and its contrary.",
+      failure: "The delegate is told that it failed."),
+    .event(AppTokenChanged.self, [Route([.host], to: .app)], "The app's device token is another one."),
+    .request(
+      ReceiveNotification.self, [Route([.host], to: .app)],
+      "A notification for the app's delegate; answered when the author completed.",
+      failure: "It is told again in the next life."),
   ]
 
   /// What a kind is in the table: a line of its own, or an answer to one.

@@ -37,6 +37,7 @@ extension Device {
     try await timelines.knows(from.source, widgets)
     let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.story)
     for placement in added { try await hand(placement, from.story) }
+    await tellPushes()
     stopWaiting(for: from.source)
   }
 
@@ -51,6 +52,7 @@ extension Device {
     let offer = try await offer(of: widget, in: bundle, request.configuration, story)
     let report = try await gallery.add(request, offer: offer, story)
     try await hand(report.placement, story)
+    await tellPushes()
     return report
   }
 
@@ -62,12 +64,14 @@ extension Device {
     }
     let report = try await gallery.edit(request, offer: offer, story)
     try await hand(report.placement, story, isEdited: true)
+    await tellPushes()
     return report
   }
 
   private func remove(_ request: RemovePlacement, _ story: Story) async throws {
     try await gallery.remove(request, story)
     try await timelines.removed(request.placement)
+    await tellPushes()
     await tellWhatIsSeen()
   }
 

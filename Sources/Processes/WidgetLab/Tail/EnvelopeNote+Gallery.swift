@@ -68,7 +68,7 @@ extension EnvelopeNote {
       return EnvelopeNote("\(reply.location.rawValue): \(reply.tiles.count) widgets")
     case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(DeviceScreen.self, from: body).text)
     case TapWidget.kind: return EnvelopeNote(try BodyCoding.decode(TapWidget.Reply.self, from: body).outcome)
-    default: return nil
+    default: return try pushAnswer(envelope)
     }
   }
 }

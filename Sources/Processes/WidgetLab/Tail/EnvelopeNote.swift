@@ -45,6 +45,7 @@ struct EnvelopeNote {
     if found == nil { found = try Self.device(envelope) }
     if found == nil { found = try Self.timeline(envelope) }
     if found == nil { found = try Self.gallery(envelope) }
+    if found == nil { found = try Self.push(envelope) }
     self = found ?? EnvelopeNote(String(decoding: body.prefix(120), as: UTF8.self))
     if envelope.header.attempt > 0 { text += text.isEmpty ? "again" : " (sent again, \(envelope.header.attempt))" }
   }

@@ -1,0 +1,353 @@
+package import Archive
+package import Foundation
+
+// Pushes: from the push server to the device, on the device, and what the operator does to both.
+
+extension BusError.Code {
+  /// The app's or the extension's entitlements have no `aps-environment`. Definite.
+  package static let noPushEntitlement = BusError.Code("no-push-entitlement")
+  /// No such token, app or device. Definite.
+  package static let noSuchToken = BusError.Code("no-such-token")
+  /// The device has no network at this moment. Definite.
+  package static let offline = BusError.Code("offline")
+}
+
+// MARK: Between the push server and the device
+
+/// The device asks for a token: the same is answered until it was replaced or is no longer active.
+package struct IssueToken: Request {
+  package static let kind: Kind = "push.token.issue"
+  /// The containing app's bundle identifier; the device is the sender.
+  package let bundle: String
+  package let use: PushTokenUse
+  package let environment: PushEnvironment
+  package init(bundle: String, use: PushTokenUse, environment: PushEnvironment) {
+    self.bundle = bundle
+    self.use = use
+    self.environment = environment
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal.
+    package let token: String
+    package init(token: String) { self.token = token }
+  }
+}
+
+/// The device no longer takes notifications for a token: from now on it is answered `Unregistered`.
+package struct ReleaseToken: Request {
+  package static let kind: Kind = "push.token.release"
+  package typealias Reply = Done
+  package let bundle: String
+  package let use: PushTokenUse
+  package init(bundle: String, use: PushTokenUse) {
+    self.bundle = bundle
+    self.use = use
+  }
+}
+
+/// A token was replaced, or is no longer active. Acknowledged when it is on the device's disk.
+package struct TokenReplaced: Event {
+  package static let kind: Kind = "push.token.replaced"
+  package let bundle: String
+  package let use: PushTokenUse
+  /// The new one, lower-case hexadecimal; `nil` when there is none until the device asks.
+  package let token: String?
+  package init(bundle: String, use: PushTokenUse, token: String?) {
+    self.bundle = bundle
+    self.use = use
+    self.token = token
+  }
+}
+
+/// How the device can be reached; said when its host starts, when the push server comes, and on every change.
+package struct DeviceReach: Event {
+  package static let kind: Kind = "push.reach"
+  /// It has a network.
+  package let isOnline: Bool
+  /// A device that is asleep is woken by priority 10 alone.
+  package let isAwake: Bool
+  package init(isOnline: Bool, isAwake: Bool) {
+    self.isOnline = isOnline
+    self.isAwake = isAwake
+  }
+}
+
+/// Hands a notification to the device. Acknowledged when it is on the device's disk.
+package struct DeliverPush: Event {
+  package static let kind: Kind = "push.deliver"
+  package let notification: PushedNotification
+  package init(notification: PushedNotification) { self.notification = notification }
+}
+
+/// What became of a notification on the device. Acknowledged when it is in the delivery log.
+package struct PushProgress: Event {
+  package static let kind: Kind = "push.progress"
+  package let uniqueID: UUID
+  package let station: PushStation
+  package init(uniqueID: UUID, station: PushStation) {
+    self.uniqueID = uniqueID
+    self.station = station
+  }
+}
+
+/// Journal: a line of the delivery log.
+package struct PushLogged: Notice {
+  package static let kind: Kind = "push.logged"
+  package let uniqueID: UUID
+  package let subject: PushSubject?
+  package let type: String?
+  package let station: PushStation
+  package init(uniqueID: UUID, subject: PushSubject?, type: String?, station: PushStation) {
+    self.uniqueID = uniqueID
+    self.subject = subject
+    self.type = type
+    self.station = station
+  }
+}
+
+/// Journal: a device token was issued, replaced, released or expired.
+package struct TokenChanged: Notice {
+  package static let kind: Kind = "push.token.changed"
+  package let token: DeviceToken
+  package init(token: DeviceToken) { self.token = token }
+}
+
+// MARK: What the operator does to the push server
+
+/// Sends a notification as Apple's console does: by the contract of a provider's request, but for its authorization.
+package struct SendPush: Request {
+  package static let kind: Kind = "push.send"
+  /// The token, or `nil` for that of `subject`.
+  package let token: String?
+  package let subject: PushSubject?
+  /// Names in lower case.
+  package let headers: [String: String]
+  package let payload: String
+  package init(token: String?, subject: PushSubject?, headers: [String: String], payload: String) {
+    self.token = token
+    self.subject = subject
+    self.headers = headers
+    self.payload = payload
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let status: Int
+    package let reason: String?
+    /// Why, when it was refused: what was wrong and the rule.
+    package let explanation: String?
+    package let apnsID: String
+    package let uniqueID: UUID
+    package init(status: Int, reason: String?, explanation: String?, apnsID: String, uniqueID: UUID) {
+      self.status = status
+      self.reason = reason
+      self.explanation = explanation
+      self.apnsID = apnsID
+      self.uniqueID = uniqueID
+    }
+  }
+}
+
+/// The delivery log, a page at a time, the oldest first.
+package struct ListPushes: Request {
+  package static let kind: Kind = "push.log"
+  /// Only this one.
+  package let uniqueID: UUID?
+  /// Only later ones.
+  package let after: Int64
+  /// At most so many; the newest of all when `after` is 0.
+  package let limit: Int
+  package init(uniqueID: UUID? = nil, after: Int64 = 0, limit: Int = 50) {
+    self.uniqueID = uniqueID
+    self.after = after
+    self.limit = limit
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let pushes: [PushRecord]
+    /// Of all that are meant.
+    package let count: Int
+    package init(pushes: [PushRecord], count: Int) {
+      self.pushes = pushes
+      self.count = count
+    }
+  }
+}
+
+/// The device tokens that the push server knows.
+package struct ListTokens: Request {
+  package static let kind: Kind = "push.token.list"
+  package init() {}
+  package struct Reply: Codable, Hashable, Sendable {
+    package let tokens: [DeviceToken]
+    package init(tokens: [DeviceToken]) { self.tokens = tokens }
+  }
+}
+
+/// Changes a device token, as time and the device do in life.
+package struct ChangeToken: Request {
+  package static let kind: Kind = "push.token.change"
+  package enum Change: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Another one takes its place; the old one is `Unregistered`.
+    case rotate
+    /// It is an `ExpiredToken`, until the device asks for another one.
+    case expire
+    /// It is `Unregistered`, until the device asks for another one.
+    case unregister
+  }
+  package let subject: PushSubject
+  package let change: Change
+  package init(subject: PushSubject, change: Change) {
+    self.subject = subject
+    self.change = change
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let tokens: [DeviceToken]
+    package init(tokens: [DeviceToken]) { self.tokens = tokens }
+  }
+}
+
+/// Has the push server answer something other than what is due.
+package struct AnswerPushes: Request {
+  package static let kind: Kind = "push.answer"
+  package typealias Reply = Done
+  /// What the provider sees.
+  package enum Manner: String, Codable, Hashable, Sendable, CaseIterable {
+    case response
+    /// The stream is reset.
+    case closesStream
+    /// A GOAWAY with the reason, in the middle of the stream.
+    case goesAway
+  }
+  package let status: Int
+  package let reason: String?
+  package let manner: Manner
+  /// 0: no more of those that were asked for.
+  package let times: Int
+  /// Only requests to this token.
+  package let token: String?
+  /// Seconds until it is answered.
+  package let latency: Double
+  package init(
+    status: Int, reason: String?, manner: Manner = .response, times: Int = 1, token: String? = nil, latency: Double = 0
+  ) {
+    self.status = status
+    self.reason = reason
+    self.manner = manner
+    self.times = times
+    self.token = token
+    self.latency = latency
+  }
+}
+
+// MARK: On the device
+
+/// The device falls asleep or wakes. It stays so over the host's death.
+package struct SetPower: Request {
+  package static let kind: Kind = "device.power"
+  /// `nil`: it stays as it is, and is told.
+  package let isAwake: Bool?
+  package init(isAwake: Bool?) { self.isAwake = isAwake }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let isAwake: Bool
+    package let network: NetworkState
+    package init(isAwake: Bool, network: NetworkState) {
+      self.isAwake = isAwake
+      self.network = network
+    }
+  }
+}
+
+/// Calls each unique `WidgetPushHandler` of the extension once: there is a token, another one, or other widgets.
+package struct TellPushHandlers: Request {
+  package static let kind: Kind = "push.handlers"
+  /// Lower-case hexadecimal.
+  package let token: String
+  /// The placed widgets that support pushes.
+  package let widgets: [Placement]
+  package init(token: String, widgets: [Placement]) {
+    self.token = token
+    self.widgets = widgets
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The types that were called.
+    package let handlers: [String]
+    package init(handlers: [String]) { self.handlers = handlers }
+  }
+}
+
+/// `WidgetCenter.currentPushInfo`.
+package struct AskPushInfo: Request {
+  package static let kind: Kind = "push.info"
+  package init() {}
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal; `nil` while there is no token, or no widget that supports pushes is placed.
+    package let token: String?
+    package init(token: String?) { self.token = token }
+  }
+}
+
+/// `UIApplication.registerForRemoteNotifications()` and what belongs to it.
+package struct RegisterForPushes: Request {
+  package static let kind: Kind = "push.app.register"
+  package enum Action: String, Codable, Hashable, Sendable {
+    /// Answered when there is a token, however long that takes.
+    case register
+    /// `unregisterForRemoteNotifications()`.
+    case unregister
+    /// `isRegisteredForRemoteNotifications`.
+    case ask
+  }
+  package let action: Action
+  package init(_ action: Action = .register) { self.action = action }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal; `nil` when the app is not registered, or there is none yet.
+    package let token: String?
+    package init(token: String?) { self.token = token }
+  }
+}
+
+/// Journal: a process that wants a device token gets none.
+package struct PushWithheld: Notice, Hashable {
+  package static let kind: Kind = "push.withheld"
+  package enum Reason: String, Codable, Hashable, Sendable {
+    /// Its entitlements have no `aps-environment`.
+    case noEntitlement = "no-entitlement"
+    /// The device's system is older than pushes of this use.
+    case systemTooOld = "system-too-old"
+  }
+  package let address: Address
+  package let use: PushTokenUse
+  package let reason: Reason
+  /// The author's types that wait for it.
+  package let handlers: [String]
+  package init(address: Address, use: PushTokenUse, reason: Reason, handlers: [String] = []) {
+    self.address = address
+    self.use = use
+    self.reason = reason
+    self.handlers = handlers
+  }
+}
+
+/// The app's token is another one: `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
+package struct AppTokenChanged: Event {
+  package static let kind: Kind = "push.app.token"
+  /// Lower-case hexadecimal.
+  package let token: String
+  package init(token: String) { self.token = token }
+}
+
+/// `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`: answered when the author completed.
+package struct ReceiveNotification: Request {
+  package static let kind: Kind = "push.app.receive"
+  package let uniqueID: UUID
+  /// The JSON as the provider sent it.
+  package let payload: String
+  package init(uniqueID: UUID, payload: String) {
+    self.uniqueID = uniqueID
+    self.payload = payload
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package enum Result: String, Codable, Hashable, Sendable { case newData, noData, failed }
+    /// `nil`: the delegate has no such method.
+    package let result: Result?
+    package init(result: Result?) { self.result = result }
+  }
+}

@@ -1,0 +1,3 @@
+import PushServer
+
+await PushServerProgram.main()
