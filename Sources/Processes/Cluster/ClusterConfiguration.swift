@@ -138,7 +138,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
     }
     provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
     let pushing = try root.mapping("pushServer").map { reader throws(ClusterError) in try PushServer(reading: reader) }
-    pushServer = pushing ?? (root.has("pushServer") || products.contains(where: \.receivesPushes) ? PushServer() : nil)
+    let isMeant = root.has("pushServer") || (apps + extensions).contains(where: \.receivesPushes)
+    pushServer = pushing ?? (isMeant ? PushServer() : nil)
     settings =
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()

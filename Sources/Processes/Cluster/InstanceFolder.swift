@@ -33,6 +33,8 @@ package struct InstanceFolder: Sendable, Hashable {
   package var logs: String { path + "/logs" }
   package var providerAnnouncement: String { path + "/provider.json" }
   package var pushServer: String { path + "/push-server" }
+  /// Certificates and provider keys; `provider` below it is what a provider is given.
+  package var pushCredentials: String { pushServer + "/credentials" }
   package var pushServerAnnouncement: String { path + "/push-server.json" }
 
   /// The folders of one device.

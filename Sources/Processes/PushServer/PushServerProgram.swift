@@ -24,8 +24,8 @@ struct PushServerCommand: AsyncParsableCommand {
         widgetlab env --instance DIR       what a provider needs: URL, key, CA
         widgetlab push log --follow        what becomes of each notification, and why one was refused
 
-      DIR/push-server.json says where it listens. DIR/push-server holds its database, its certificates and, in \
-      `provider`, what a provider is given.
+      DIR/push-server.json says where it listens. DIR/push-server holds its database, and in \
+      `credentials/provider` what a provider is given.
 
       Ends with 0 on SIGTERM or SIGINT, after it has told providers so and has answered what is under way.
       """)

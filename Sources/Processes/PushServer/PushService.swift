@@ -33,7 +33,7 @@ struct PushService {
     try instance.create()
     try instance.createPushServer()
     let credentials = try PushCredentials.make(
-      in: instance.pushServer, serverNames: [place.advertise].compactMap(\.self))
+      in: instance.pushCredentials, serverNames: [place.advertise].compactMap(\.self))
     let database = try openDatabase()
     let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
     let keeper = try PushKeeper(database: database, bus: connection, settings: PushSettings(place.rules)) { reason in
@@ -41,7 +41,7 @@ struct PushService {
         Data("push-server: \(reason). Is the disk full? Started again, it goes on where it was.\n".utf8))
       Foundation.exit(1)
     }
-    let keys = try ProviderKeyRing(folder: instance.pushServer)
+    let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let orders = PushBackend.Orders()
     let backends = PushEnvironment.allCases.map { environment in
       (

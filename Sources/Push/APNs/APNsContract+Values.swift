@@ -51,9 +51,9 @@ extension APNsContract {
 
   // MARK: Broadcasts
 
-  /// Answers `/4/broadcasts/apps/<bundle id>` as far as Apple documents it: *Sending broadcast push notification requests
-  /// to APNs* and *Handling error responses from APNs*. No channel can be made here, so that one that is asked for well is
-  /// not registered; and a widget is never updated so.
+  /// Answers `/4/broadcasts/apps/<bundle id>` as far as Apple documents it: *Sending broadcast push notification
+  /// requests to APNs* and *Handling error responses from APNs*. No channel can be made here, so that one that is asked
+  /// for well is not registered; and a widget is never updated so.
   func broadcastRefusal(of request: APNsRequest, bundle: String) -> BroadcastRefusal {
     let channel = request["apns-channel-id"] ?? ""
     let topic = PushType.allCases.first { !$0.topicSuffix.isEmpty && bundle.hasSuffix($0.topicSuffix) }

@@ -115,10 +115,12 @@ final class ProviderConnection: ChannelInboundHandler {
     guard http.shutdown == .none else {
       return http.answer(APNsAnswer(front: .shutdown, to: arrival.request), on: arrival.stream)
     }
-    guard session != nil else { return }
+    guard var session = session.take() else { return }
     let (inbox, stream) = (inbox, arrival.stream)
-    registry.backend.receive(arrival.request, in: &session!) { inbox.put($0, on: stream) }
-    if !isAuthorized, session?.isAuthorized ?? false {
+    registry.backend.receive(arrival.request, in: &session) { inbox.put($0, on: stream) }
+    let mayHaveMore = session.isAuthorized && !isAuthorized
+    self.session = session
+    if mayHaveMore {
       isAuthorized = true
       http.allow(streams: registry.limits.streams)
     }

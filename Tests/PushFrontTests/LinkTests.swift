@@ -1,6 +1,0 @@
-import PushFront
-import Testing
-
-@Suite struct `PushFront` {
-  @Test func `is linked`() {}
-}
