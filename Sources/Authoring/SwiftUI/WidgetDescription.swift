@@ -1,7 +1,7 @@
 package import Archive
 package import BackgroundURLSession
 package import Conversations
-package import Foundation
+import Foundation
 
 /// A widget's configuration, read once when the process begins.
 @MainActor package struct WidgetDescription {
