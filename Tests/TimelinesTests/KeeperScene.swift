@@ -12,7 +12,7 @@ import Timekeeping
 struct KeeperScene {
   let bus = InMemoryBus()
   let database: DatabaseQueue
-  let clock = HeldClock(origin)
+  var clock = HeldClock(origin)
   let machine = HeldClock()
   var settings = TimelineSettings()
   var policy = BudgetPolicy()
