@@ -109,6 +109,12 @@ struct Signer {
   let id: String
   let registered: ProviderKey
   let key = P256.Signing.PrivateKey()
+  /// The tokens that were signed, since each signature is another one.
+  private let signed = Signed()
+
+  private final class Signed {
+    var tokens: [Int: String] = [:]
+  }
 
   init(
     _ id: String, team: String = Lab.team, environments: Set<PushEnvironment> = [.development],
@@ -119,9 +125,13 @@ struct Signer {
       id: id, team: team, environments: environments, topics: topics, publicKey: key.publicKey)
   }
 
+  /// The same for the same second.
   func token(issued: Date) -> String {
-    token(
-      #"{"alg":"ES256","kid":"\#(id)"}"#, #"{"iss":"\#(registered.team)","iat":\#(Int(issued.timeIntervalSince1970))}"#)
+    let second = Int(issued.timeIntervalSince1970)
+    if let known = signed.tokens[second] { return known }
+    let token = token(#"{"alg":"ES256","kid":"\#(id)"}"#, #"{"iss":"\#(registered.team)","iat":\#(second)}"#)
+    signed.tokens[second] = token
+    return token
   }
 
   /// Signs any header and claims.

@@ -38,7 +38,7 @@ struct WidgetLabTool: AsyncParsableCommand {
       LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
       ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
       AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, DeviceCommand.self,
-      ClockCommand.self, PushCommand.self, TokenCommand.self, APNsCommand.self,
+      ClockCommand.self, PushCommand.self, TokenCommand.self, APNsCommand.self, EnvCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }

@@ -23,8 +23,11 @@ struct PayloadScan {
       try value(depth: 0, path: .root)
       skipBlanks()
       if place < bytes.count { throw Flaw(text: "more follows the end of the dictionary") }
+      if String(validating: bytes, as: UTF8.self) == nil {
+        throw Flaw(text: "a text is not UTF-8, somewhere before its end")
+      }
     } catch {
-      flaw = "\(error.text) at byte \(place)"
+      flaw = "\(error.text), at byte \(place)"
     }
   }
 

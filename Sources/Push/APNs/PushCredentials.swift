@@ -58,6 +58,7 @@ package struct PushCredentials: Sendable {
   /// - Parameter serverNames: names and addresses beside `localhost`, `127.0.0.1` and `::1` by which the server is reached;
   ///   its certificate is made anew when one is not in it, or when it has less than 30 days left.
   /// - Throws: `PushCredentialsError`.
+  @discardableResult
   package static func make(in folder: String, serverNames: [String] = []) throws -> PushCredentials {
     try exclusively(in: folder) { folder in
       let authority = try CertificateAuthority.make(in: folder)
