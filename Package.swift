@@ -106,6 +106,7 @@ let package = Package(
     .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
     .executable(name: "trial-day", targets: ["TrialDay"]),
     .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
+    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
     .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
@@ -190,8 +191,8 @@ let package = Package(
     room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
-    room("APNs", in: "Push", ["Conversations", crypto, x509]),
-    room("PushStore", in: "Push", ["APNs", "Conversations", "MessageBus", grdb]),
+    room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
+    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
     room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
@@ -219,8 +220,7 @@ let package = Package(
     room(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, lifecycle, logging,
-        nioCore, nioPosix, nioSSL, unixSignals, x509,
+        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
     room(
@@ -233,7 +233,10 @@ let package = Package(
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "ProviderServer", in: "CaffeineTracker",
-      [arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioSSL, unixSignals]),
+      [
+        arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
+        unixSignals,
+      ]),
 
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
@@ -245,6 +248,7 @@ let package = Package(
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -278,11 +282,12 @@ let package = Package(
       ]),
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
     tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
-    tests("APNsTests", ["APNs", "Conversations", crypto, x509]),
-    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", grdb]),
+    tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
+    tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
       ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
+    tests("PushServerTests", ["APNs", "Conversations", "PushServer"]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

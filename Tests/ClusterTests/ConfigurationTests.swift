@@ -9,7 +9,7 @@ struct ConfigurationTests {
   @Test func `the sample's file is read as it stands`() throws {
     let configuration = try ClusterConfiguration.load(repositoryFile("widgetlab.yaml"))
     #expect(configuration.device.name == "iphone")
-    #expect(configuration.device.version == "18.0")
+    #expect(configuration.device.version == "26.0")
     #expect(configuration.apps.map(\.bundle) == ["com.example.CaffeineTracker"])
     #expect(configuration.extensions.first?.executable == "widget-extension")
     #expect(configuration.agentNumbers == [1])

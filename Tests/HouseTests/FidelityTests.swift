@@ -14,7 +14,10 @@ import Testing
     page = FidelityPage(try tree.read(FidelityPage.path))
     tests = Set(try tree.swiftFiles(below: "Tests").flatMap(\.sentences))
     let readers = try tree.swiftFiles(below: "Sources/Processes/Cluster")
-    settings = Set(readers.flatMap { $0.keys(of: "ClusterConfiguration.Settings") })
+    settings = Set(
+      ["ClusterConfiguration.Settings", "ClusterConfiguration.PushRules"].flatMap { type in
+        readers.flatMap { $0.keys(of: type) }
+      })
     limits = Set(readers.flatMap { $0.keys(of: "BusLimits") })
     sample = try tree.read("widgetlab.yaml")
   }

@@ -253,7 +253,8 @@ struct TrapAuthor: Sendable {
 }
 
 extension LabEnvelope {
-  fileprivate func saidBy(_ owner: Address) -> String? {
+  /// What a process printed.
+  func saidBy(_ owner: Address) -> String? {
     let output = reading(ProcessOutput.self)
     return output?.address == owner ? output?.line : nil
   }

@@ -105,6 +105,7 @@ extension TimelineDecision.Answer {
     case .intent(.release(let address, _)): "release \(address.tail)"
     case .intent(.halt(let address, _)): "halt \(address.tail)"
     case .intent(.broken): "broken"
+    case .intent(.pushed(let placement, let pushed)): "push \(pushed.push.short) at \(placement): \(pushed.state.words)"
     case .ask(let question): "ask \(question.placement.id) \(question.placement.kind) \(question.purpose)"
     case .stopAsking(let address): "stop \(address.tail)"
     case .decided(let line, _): "\(line.verdict) \(line.reload) of \(line.placement): \(line.because), \(line.rule)"
@@ -113,6 +114,28 @@ extension TimelineDecision.Answer {
     case .noSnapshot(_, let reason): "no snapshot: \(reason)"
     }
   }
+}
+
+extension PushedReload.State {
+  var words: String {
+    switch self {
+    case .owed: "owed"
+    case .delayed(let rule, _): "delayed, \(rule)"
+    case .refused(let rule): "refused, \(rule)"
+    case .stored: "stored"
+    case .failed(let reason): "failed, \(reason)"
+    case .gaveUp(let reason): "gave up, \(reason)"
+    case .superseded: "superseded"
+    }
+  }
+}
+
+extension UUID {
+  /// A push of a test: `push(3)` reads `3`.
+  static func push(_ number: Int) -> UUID {
+    UUID(uuidString: "00000000-0000-0000-0000-\(String(1_000_000_000_000 + number).dropFirst())") ?? UUID()
+  }
+  var short: String { "\(Int(uuidString.suffix(12)) ?? -1)" }
 }
 
 extension Address {

@@ -1,6 +1,7 @@
 package import Archive
 package import BackgroundURLSession
 package import Conversations
+import Foundation
 
 /// A widget's configuration, read once when the process begins.
 @MainActor package struct WidgetDescription {
@@ -9,10 +10,28 @@ package import Conversations
   package var handlers: [BackgroundEventsHandler] = []
   /// Asks the provider for a timeline or a snapshot and archives its views. `nil` for a configuration without content.
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
+  /// Calls the author's type of `pushHandler(_:)`.
+  package var pushHandler: PushHandlerCall?
   /// Asks the author's queries what a person can choose. `nil` for a widget without configuration.
   package var configuration: (@Sendable () async -> IntentDeclaration)?
 
   init() {}
+}
+
+/// A type of `pushHandler(_:)`, which the system makes and calls.
+package struct PushHandlerCall: Sendable {
+  /// Its identity, by which each is called once.
+  package let type: ObjectIdentifier
+  package let name: String
+  /// Makes one, and tells it of the token and of the placed widgets that support pushes.
+  package let call: @MainActor (Data, [Placement]) -> Void
+  package init(
+    type: ObjectIdentifier, name: String, call: @escaping @MainActor (Data, [Placement]) -> Void
+  ) {
+    self.type = type
+    self.name = name
+    self.call = call
+  }
 }
 
 /// A configuration that says itself what it adds to the description.

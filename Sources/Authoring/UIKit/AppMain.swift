@@ -49,6 +49,7 @@ extension UIApplication {
       guard let delegate = self.delegate else { return completion() }
       delegate.application(self, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
     }
+    serveNotifications(in: process)
     ForegroundPerformer.serve(process)
     IntentPerformer.serve(process)
     SessionRegistry.of(process).serve(handlers + [handler])

@@ -71,6 +71,7 @@ extension [DeclaredKind] {
     }
     return try await process.asCurrent(received.story) { try await timeline(request) }
   }
+  PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)
   ForegroundPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))

@@ -52,8 +52,20 @@ public final class WidgetCenter: Sendable {
   /// The provider's `relevance()` changed. Without effect outside watchOS, whose Smart Stack alone reads it.
   public func invalidateRelevance(ofKind kind: String) {}
 
-  /// The token for widget pushes; `nil` while there is none.
-  public var currentPushInfo: WidgetPushInfo? { get async { nil } }
+  /// The token for widget pushes; `nil` while there is none, or no widget that supports pushes is placed.
+  public var currentPushInfo: WidgetPushInfo? {
+    get async {
+      let process = process
+      do {
+        let reply = try await process.connection.request(
+          AskPushInfo(), to: process.host, story: HostedProcess.currentStory)
+        return reply.token.flatMap { Data(hexadecimal: $0) }.map(WidgetPushInfo.init)
+      } catch {
+        process.log("WidgetCenter.currentPushInfo: the host does not answer: \(error)")
+        return nil
+      }
+    }
+  }
 
   private var process: HostedProcess {
     guard let process = HostedProcess.current else {

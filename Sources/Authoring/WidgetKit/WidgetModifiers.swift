@@ -124,7 +124,15 @@ extension WidgetConfiguration {
   @MainActor @preconcurrency public func pushHandler(
     _ pushHandlerType: any WidgetPushHandler.Type
   ) -> some WidgetConfiguration {
-    declaring { $0.pushHandler = "\(pushHandlerType)" }
+    ModifiedConfiguration(content: self) { description in
+      description.declaration?.pushHandler = "\(pushHandlerType)"
+      description.pushHandler = PushHandlerCall(
+        type: ObjectIdentifier(pushHandlerType), name: "\(pushHandlerType)"
+      ) { token, placements in
+        pushHandlerType.init().pushTokenDidChange(
+          WidgetPushInfo(token: token), widgets: placements.map(WidgetInfo.init))
+      }
+    }
   }
 
   /// What to do with the events of the background session with this identifier.

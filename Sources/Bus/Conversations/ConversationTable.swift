@@ -70,7 +70,7 @@ package enum ConversationTable {
       "Makes the next standing key of the speaker known, before it is used.",
       failure: "Say it again: the same key is registered once."),
     .request(
-      RenewKey.self, [.host, .agent].map { Route([.operator], to: $0) },
+      RenewKey.self, [.host, .agent, .pushServer].map { Route([.operator], to: $0) },
       "Asks a process to make, register and use a new standing key.",
       failure: "When indefinite, it may be renewed all the same; asked again, it makes one more or finishes this one."),
     .request(
@@ -267,11 +267,12 @@ package enum ConversationTable {
       TellPushHandlers.self, [Route([.host], to: .widgetExtension)],
       "Calls the extension's push handlers with the token and the placed widgets.",
       failure: "They are called again in the next life."),
+    .notice(PushWithheld.self, [Route([.host], to: .journal)], "A process that wants a device token gets none."),
     .request(
       AskPushInfo.self, [Route(spawned, to: .host)], "WidgetCenter.currentPushInfo.",
       failure: "The author's call gives nil."),
     .request(
-      RegisterForPushes.self, [Route([.app], to: .host)], "registerForRemoteNotifications().",
+      RegisterForPushes.self, [Route([.app], to: .host)], "registerForRemoteNotifications(), and its contrary.",
       failure: "The delegate is told that it failed."),
     .event(AppTokenChanged.self, [Route([.host], to: .app)], "The app's device token is another one."),
     .request(

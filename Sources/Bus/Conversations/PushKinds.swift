@@ -8,6 +8,8 @@ extension BusError.Code {
   package static let noPushEntitlement = BusError.Code("no-push-entitlement")
   /// No such token, app or device. Definite.
   package static let noSuchToken = BusError.Code("no-such-token")
+  /// The device has no network at this moment. Definite.
+  package static let offline = BusError.Code("offline")
 }
 
 // MARK: Between the push server and the device
@@ -240,8 +242,9 @@ package struct AnswerPushes: Request {
 /// The device falls asleep or wakes. It stays so over the host's death.
 package struct SetPower: Request {
   package static let kind: Kind = "device.power"
-  package let isAwake: Bool
-  package init(isAwake: Bool) { self.isAwake = isAwake }
+  /// `nil`: it stays as it is, and is told.
+  package let isAwake: Bool?
+  package init(isAwake: Bool?) { self.isAwake = isAwake }
   package struct Reply: Codable, Hashable, Sendable {
     package let isAwake: Bool
     package let network: NetworkState
@@ -281,14 +284,45 @@ package struct AskPushInfo: Request {
   }
 }
 
-/// `UIApplication.registerForRemoteNotifications()`.
+/// `UIApplication.registerForRemoteNotifications()` and what belongs to it.
 package struct RegisterForPushes: Request {
   package static let kind: Kind = "push.app.register"
-  package init() {}
+  package enum Action: String, Codable, Hashable, Sendable {
+    /// Answered when there is a token, however long that takes.
+    case register
+    /// `unregisterForRemoteNotifications()`.
+    case unregister
+    /// `isRegisteredForRemoteNotifications`.
+    case ask
+  }
+  package let action: Action
+  package init(_ action: Action = .register) { self.action = action }
   package struct Reply: Codable, Hashable, Sendable {
-    /// Lower-case hexadecimal.
-    package let token: String
-    package init(token: String) { self.token = token }
+    /// Lower-case hexadecimal; `nil` when the app is not registered, or there is none yet.
+    package let token: String?
+    package init(token: String?) { self.token = token }
+  }
+}
+
+/// Journal: a process that wants a device token gets none.
+package struct PushWithheld: Notice, Hashable {
+  package static let kind: Kind = "push.withheld"
+  package enum Reason: String, Codable, Hashable, Sendable {
+    /// Its entitlements have no `aps-environment`.
+    case noEntitlement = "no-entitlement"
+    /// The device's system is older than pushes of this use.
+    case systemTooOld = "system-too-old"
+  }
+  package let address: Address
+  package let use: PushTokenUse
+  package let reason: Reason
+  /// The author's types that wait for it.
+  package let handlers: [String]
+  package init(address: Address, use: PushTokenUse, reason: Reason, handlers: [String] = []) {
+    self.address = address
+    self.use = use
+    self.reason = reason
+    self.handlers = handlers
   }
 }
 

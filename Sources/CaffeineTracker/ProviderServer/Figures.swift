@@ -8,10 +8,17 @@ struct Figures: Sendable {
     /// For how many seconds a client should take the figures as fresh.
     let freshFor: Int
 
-    /// The figures of `seed`; without one, of today (UTC). `size` is the number of bytes of the body, or `nil` for as
-    /// many as it takes. Throws `FiguresError` with `sizeTooSmall`.
-    func figures(seed: String?, size: Int?) throws -> Figures {
-      try Figures(seed: seed ?? Figures.dayFormat.format(Date.now), size: size, freshFor: freshFor)
+    /// Where the drinks are that were posted.
+    let storage: Storage
+
+    /// The figures of `seed`; without one, of today (UTC), with the drinks that were posted today. `size` is the number
+    /// of bytes of the body, or `nil` for as many as it takes. Throws `FiguresError` with `sizeTooSmall`.
+    func figures(seed: String?, size: Int?) async throws -> Figures {
+      if let seed { return try Figures(seed: seed, size: size, freshFor: freshFor) }
+      let today = Figures.dayFormat.format(Date.now)
+      let midnight = try Figures.dayFormat.parse(today)
+      let posted = try await storage.drinks(in: midnight..<midnight.addingTimeInterval(86_400))
+      return try Figures(seed: today, size: size, freshFor: freshFor, adding: posted)
     }
   }
 
@@ -44,9 +51,9 @@ struct Figures: Sendable {
   private let tail = Array("\"}".utf8)
   private let seed: UInt64
 
-  private init(seed text: String, size asked: Int?, freshFor: Int) throws {
+  private init(seed text: String, size asked: Int?, freshFor: Int, adding posted: [PostedDrink] = []) throws {
     seed = Self.hash(text.utf8)
-    let day = try Self.day(named: text, seed: seed, freshFor: freshFor)
+    let day = try Self.day(named: text, seed: seed, freshFor: freshFor, adding: posted)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     head = Array(try encoder.encode(day).dropLast()) + Array(",\"padding\":\"".utf8)
@@ -78,9 +85,11 @@ struct Figures: Sendable {
     return Self.letters[Int(eight >> UInt64(index % 8 * 8) & 63)]
   }
 
-  /// The drinks that the seed draws. A seed that is a day (2026-05-12) gives that day's date, any other one a day of
+  /// The drinks that the seed draws, and those that were posted. A seed that is a day (2026-05-12) gives that day's date, any other one a day of
   /// 2026.
-  private static func day(named text: String, seed: UInt64, freshFor: Int) throws -> Day {
+  private static func day(
+    named text: String, seed: UInt64, freshFor: Int, adding posted: [PostedDrink]
+  ) throws -> Day {
     var draws = seed
     func draw(below limit: Int) -> Int {
       draws = mixed(draws)
@@ -89,11 +98,13 @@ struct Figures: Sendable {
     let newYear = Date(timeIntervalSince1970: 1_767_225_600)
     let midnight = (try? dayFormat.parse(text)) ?? newYear.addingTimeInterval(Double(draw(below: 365)) * 86_400)
     var time = midnight.addingTimeInterval(7 * 3600)
-    let drinks = (0..<(2 + draw(below: 3))).map { _ in
+    let drawn = (0..<(2 + draw(below: 3))).map { _ in
       time += Double(600 + draw(below: 10_000))
       let (name, milligrams) = menu[draw(below: menu.count)]
       return Drink(name: name, milligrams: milligrams, time: timeFormat.format(time))
     }
+    let drinks =
+      drawn + posted.map { Drink(name: $0.name, milligrams: $0.milligrams, time: timeFormat.format($0.time)) }
     return Day(
       date: timeFormat.format(midnight), drinks: drinks, freshFor: freshFor,
       milligrams: drinks.reduce(0) { $0 + $1.milligrams })

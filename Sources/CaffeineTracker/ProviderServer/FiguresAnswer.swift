@@ -22,7 +22,7 @@ struct FiguresAnswer: Sendable {
       guard query.status == 200 else {
         return try Response(json: ["status": query.status], status: HTTPResponse.Status(code: query.status))
       }
-      return answer(with: try source.figures(seed: query.seed, size: query.size), query: query, to: request)
+      return answer(with: try await source.figures(seed: query.seed, size: query.size), query: query, to: request)
     } catch let error as FiguresError {
       return try Response(
         json: ["error": error.code.rawValue, "explanation": error.explanation], status: .badRequest)
@@ -80,6 +80,7 @@ extension Response {
   init(json value: some Encodable, status: HTTPResponse.Status = .ok) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
     let body = status.code == 204 || status.code == 304 ? Data() : try encoder.encode(value)
     self.init(
       status: status, headers: [.contentType: "application/json"],

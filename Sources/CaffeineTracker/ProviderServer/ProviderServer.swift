@@ -7,16 +7,22 @@ import ServiceLifecycle
 import UnixSignals
 
 /// The developer's own backend of CaffeineTracker: it serves the day's caffeine figures over HTTP, as slowly and as
-/// unreliably as it is asked to. It knows nothing of WidgetLab.
+/// unreliably as it is asked to, and tells the app's widgets by APNs when they change. It knows nothing of WidgetLab.
 @main
 struct ProviderServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "provider-server",
-    abstract: "The developer's backend of CaffeineTracker: serves the day's caffeine figures.",
+    abstract:
+      "The developer's backend of CaffeineTracker: serves the day's caffeine figures, and pushes when they change.",
     discussion: """
       GET /figures   today's figures as JSON. Query parameters: size=BYTES (the body has exactly that many),
                      bytesPerSecond=N, delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server
-                     cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date).
+                     cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date, with the
+                     drinks that were posted today).
+      POST /drinks   {"name":"Espresso","milligrams":63}: adds to today's figures, and has every widget told by APNs.
+      PUT, DELETE /subscriptions/INSTALLATION  {"token":"HEX","widgets":[{"kind":"…","family":"…"}]}: where the widgets of
+                     one installation of the app can be reached; GET /subscriptions has all.
+      GET /pushes    the last push to each of them: waiting, sent, refused, or without a token.
       GET /counters  what was served so far, in all and per path.
       GET /health    200 while the server runs.
 
@@ -35,6 +41,12 @@ struct ProviderServer: AsyncParsableCommand {
   @Option(help: "For how many seconds a client should take the figures as fresh.")
   var freshFor = 5
 
+  @Option(help: "The SQLite file of what may not be lost. [default: beside the file of --announce, or else in memory]")
+  var database: String?
+
+  @OptionGroup(title: "Pushes")
+  var apns: APNsOptions
+
   static func main() async {
     await main(ParentDeath.followIfAsked(CommandLine.arguments))
   }
@@ -48,19 +60,27 @@ struct ProviderServer: AsyncParsableCommand {
   func run() async throws {
     var logger = Logger(label: "provider-server")
     logger.logLevel = .notice
+    let storage = try Storage(file: databaseFile)
+    let sender = try apns.client().map { PushSender(storage, to: $0, retrying: apns.retries, logger: logger) }
+    if sender == nil { logger.notice("no pushes are sent, since no --apns-url is given") }
     let server = Application(
-      router: routes(of: Figures.Source(freshFor: freshFor), countedBy: ServedBytes()),
+      router: routes(of: Figures.Source(freshFor: freshFor, storage: storage), to: sender),
       configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), serverName: "provider-server"),
       onServerRunning: { [logger] channel in announceServer(at: channel.localAddress?.port ?? port, logger: logger) },
       logger: logger)
+    let services: [any Service] = [server] + (sender.map { [$0] } ?? [])
     var life = ServiceGroupConfiguration(
-      services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     life.maximumGracefulShutdownDuration = .milliseconds(500)
     do {
       try await ServiceGroup(configuration: life).run()
     } catch is CancellationError {
       logger.notice("stopped; the answers still in progress were cut off")
     }
+  }
+
+  private var databaseFile: String? {
+    database ?? announce.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/provider-server.sqlite" }
   }
 
   /// Says where the server listens: on standard output, and in the file of `--announce`, which appears whole or not at
@@ -88,12 +108,14 @@ struct ProviderServer: AsyncParsableCommand {
 }
 
 extension ProviderServer {
-  /// The router of the three paths that the abstract above names.
-  private func routes(of figures: Figures.Source, countedBy served: ServedBytes) -> Router<BasicRequestContext> {
+  /// The router of the paths that the abstract above names.
+  private func routes(of figures: Figures.Source, to sender: PushSender?) -> Router<BasicRequestContext> {
+    let served = ServedBytes()
     let router = Router(options: .autoGenerateHeadEndpoints)
     router.get("figures") { request, _ in try await FiguresAnswer(figures, countedBy: served).answer(request) }
     router.get("counters") { _, _ in try Response(json: served.counters) }
     router.get("health") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok"))) }
+    Routes(figures: figures, sender: sender).add(to: router)
     return router
   }
 }

@@ -6,7 +6,7 @@ struct CaffeineEntry: TimelineEntry {
   let figures: DailyFigures?
 }
 
-/// Shows the last figures that there are, and has new ones downloaded when they are old.
+/// Shows the figures that the server has now or else the last that came, and has new ones downloaded when those are old.
 struct CaffeineProvider: TimelineProvider {
   func placeholder(in context: Context) -> CaffeineEntry {
     CaffeineEntry(date: Date(), figures: nil)
@@ -20,7 +20,8 @@ struct CaffeineProvider: TimelineProvider {
     Task {
       let stored = FiguresFile.shared?.stored
       if stored?.isFresh != true { await FiguresDownload.shared.start() }
-      let entry = CaffeineEntry(date: Date(), figures: stored?.figures)
+      let figures = await CaffeineServer.shared?.figures() ?? stored?.figures
+      let entry = CaffeineEntry(date: Date(), figures: figures)
       completion(Timeline(entries: [entry], policy: .after(Date(timeIntervalSinceNow: 3600))))
     }
   }

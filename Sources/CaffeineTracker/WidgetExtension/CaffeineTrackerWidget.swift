@@ -12,8 +12,12 @@ import WidgetKit
     .configurationDisplayName("Caffeine")
     .description("Shows how much caffeine you have had today.")
     .supportedFamilies([.systemSmall, .systemMedium])
+    .pushHandler(CaffeineTrackerPushHandler.self)
     .onBackgroundURLSessionEvents(matching: FiguresDownload.sessionIdentifier) { _, completion in
       FiguresDownload.shared.handleEvents(completion: completion)
+    }
+    .onBackgroundURLSessionEvents(matching: SubscriptionUpload.sessionIdentifier) { _, completion in
+      SubscriptionUpload.shared.handleEvents(completion: completion)
     }
   }
 }

@@ -67,6 +67,8 @@ package struct Placed: Codable, Sendable, Equatable {
   /// The date of the entry that is on the screen.
   var shown: Date?
   var relevance = CurrentRelevance()
+  /// The last widget pushes that it was to be reloaded for, the oldest first.
+  package internal(set) var pushes: [PushedReload]?
 
   init(_ placement: Placement, _ account: BudgetAccount) {
     self.placement = placement

@@ -60,6 +60,7 @@ extension TimelineDecision {
       guard var placed = placements[id], let owed = placed.owed, own[placed.placement.kind] == nil else { return nil }
       let reason = unknown(placed.placement.kind)
       placed.owed = nil
+      placed.noted(owed.reload, .gaveUp(reason))
       placed.lastFailure = Placed.Failure(failure: .unknownKind, reason: reason)
       placements[id] = placed
       return gaveUp(placed.placement, owed.because, .unknownKind, reason, nil, owed.story)
@@ -112,6 +113,7 @@ extension TimelineDecision {
     let id = question.placement.id
     guard var placed = placements[id] else { return next(question.address, now) }
     if placed.owed?.reload == question.serial { placed.owed = nil }
+    placed.noted(question.serial, .stored)
     placed.failures = 0
     placed.lastFailure = nil
     placed.timeline = facts
@@ -145,6 +147,7 @@ extension TimelineDecision {
         placed.owed = owed
       }
     }
+    placed.failed(question.serial, reason, later: placed.owed)
     placements[question.placement.id] = placed
     return [gaveUp(placed.placement, question.because, failure, reason, nextTry, question.story)]
   }

@@ -87,12 +87,15 @@ extension TimelineDecision {
     _ id: Int, _ because: ReloadCause, _ story: Story, isInside: Bool = false, now: Date
   ) -> [Answer] {
     guard var placed = placements[id] else { return [] }
+    let push = because == .push ? story.correlation : nil
+    guard !placed.knows(push: push) else { return [] }
     var answers: [Answer] = []
     let former = isAsking(id, placed.owed?.reload) ? nil : placed.owed
     lastReload += 1
     var owed = Owed(
       reload: lastReload, because: because, cause: story.cause, correlation: story.correlation, isInside: isInside)
     placed.policyDue = nil
+    placed.owes(lastReload, insteadOf: former?.reload, push: push)
     if let former { answers.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
     if !isInside, endsBackoff(because) { placed.failures = 0 }
     if let former, former.isPaid {
@@ -150,10 +153,14 @@ extension TimelineDecision {
       owed.isPaid = true
       owed.notBefore = nil
       placed.owed = owed
+      placed.noted(owed.reload, .owed)
     case .delayed:
       owed.notBefore = verdict.until
       placed.owed = owed
-    case .merged, .refused: placed.owed = nil
+      placed.noted(owed.reload, .delayed(rule: verdict.rule, until: verdict.until))
+    case .merged, .refused:
+      placed.owed = nil
+      placed.noted(owed.reload, .refused(rule: verdict.rule))
     }
     placements[id] = placed
     return [answer] + wantIfDue(placed)

@@ -49,6 +49,11 @@ package struct TimelineDecision: Sendable {
   }
 
   package mutating func take(_ event: Event, now: Date) -> [Answer] {
+    let before = placements
+    return decide(event, now) + pushAnswers(since: before)
+  }
+
+  private mutating func decide(_ event: Event, _ now: Date) -> [Answer] {
     switch event {
     case .began: return instantCame(now) + extensions.filter { !isDone($0) }.map { want($0) }
     case .knows(let address, let kinds):

@@ -69,6 +69,9 @@ extension TimelineKeeper {
 
   // MARK: What they ask
 
+  /// What is remembered of widget pushes, by placement.
+  package var pushes: [Int: [PushedReload]] { decision.pushes }
+
   /// What stands on the screen of a placement; `nil` when there is nothing yet, not even its placeholder.
   ///
   /// - Throws: what the database says.

@@ -9,6 +9,8 @@ package enum TimelineIntent: Sendable, Equatable {
   case release(Address, because: String)
   /// The same, and have the extension suspended at once when nobody else wants it, in the middle of what it does.
   case halt(Address, because: String)
+  /// What became of a widget push at a placement is another than it was.
+  case pushed(placement: Int, PushedReload)
   /// The database of the room cannot be written any longer: the host must not go on.
   case broken(String)
 }

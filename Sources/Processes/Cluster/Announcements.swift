@@ -76,6 +76,59 @@ package struct ProviderAnnouncement: Codable, Hashable, Sendable {
   }
 }
 
+/// Where the push server listens, as it says in `push-server.json` once it does, and what a provider needs for it.
+package struct PushServerAnnouncement: Codable, Hashable, Sendable {
+  /// What plays `https://api.sandbox.push.apple.com`, such as `https://127.0.0.1:2197`.
+  package let development: String
+  /// What plays `https://api.push.apple.com`.
+  package let production: String
+  /// The file of the certificate that signed the server's: a provider has to trust it.
+  package let certificateAuthority: String
+  /// The file of the development environment's provider key, a `.p8`.
+  package let key: String
+  /// Its key id, ten characters.
+  package let keyID: String
+  /// The id of the team that it belongs to, ten characters.
+  package let teamID: String
+  package let pid: Int32
+
+  package init(
+    development: String, production: String, certificateAuthority: String, key: String, keyID: String, teamID: String,
+    pid: Int32
+  ) {
+    self.development = development
+    self.production = production
+    self.certificateAuthority = certificateAuthority
+    self.key = key
+    self.keyID = keyID
+    self.teamID = teamID
+    self.pid = pid
+  }
+
+  /// What stands in the instance; `nil` before the first push server.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func read(in instance: InstanceFolder) throws(ClusterError) -> PushServerAnnouncement? {
+    try JSONFile.read(PushServerAnnouncement.self, at: instance.pushServerAnnouncement)
+  }
+
+  /// Waits until the push server has announced itself.
+  ///
+  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
+  package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> PushServerAnnouncement {
+    try await waitForFile(
+      PushServerAnnouncement.self, at: instance.pushServerAnnouncement, within: limit,
+      advice: "does widgetlab.yaml have `pushServer:`, and is it running with the instance folder \(instance.path)?")
+  }
+
+  /// Writes the announcement, whole, in the place of an older one.
+  ///
+  /// - Throws: `instance-folder`.
+  package func write(in instance: InstanceFolder) throws(ClusterError) {
+    try JSONFile.write(self, to: instance.pushServerAnnouncement)
+  }
+}
+
 /// Looks for a file every 20 ms until it is there.
 private func waitForFile<T: Decodable>(
   _ type: T.Type, at path: String, within limit: Duration, advice: String

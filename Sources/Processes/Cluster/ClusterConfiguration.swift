@@ -2,7 +2,7 @@ package import Conversations
 import Foundation
 import Yams
 
-/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, and the settings of the rules that
+/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, the push server, and the settings of the rules that
 /// Apple does not state.
 package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
@@ -51,6 +51,11 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package let isExtension: Bool
     /// The class of the extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
+    /// The value of the entitlement `aps-environment`; `nil` without it: then there are no pushes.
+    package var pushEnvironment: PushEnvironment?
+
+    /// Whether it has the entitlement `aps-environment`.
+    var receivesPushes: Bool { pushEnvironment != nil }
 
     /// Its address on a device.
     package func address(on device: String) -> Address {
@@ -61,6 +66,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// The developer's own backend.
   package struct Provider: Sendable, Hashable {
     package let executable: String
+    /// As they stand in the file; `ClusterConfiguration.arguments(of:in:)` expands them.
     package let arguments: [String]
   }
 
@@ -70,6 +76,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
   package let extensions: [Product]
   /// `nil` when the backend runs elsewhere.
   package let provider: Provider?
+  /// `nil` when nobody pushes.
+  package let pushServer: PushServer?
   package let settings: Settings
   /// What the broker bounds.
   package let bus: BusLimits
@@ -129,6 +137,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
       try Product(reading: reader, isExtension: true)
     }
     provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
+    let pushing = try root.mapping("pushServer").map { reader throws(ClusterError) in try PushServer(reading: reader) }
+    let isMeant = root.has("pushServer") || (apps + extensions).contains(where: \.receivesPushes)
+    pushServer = pushing ?? (isMeant ? PushServer() : nil)
     settings =
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
@@ -142,6 +153,16 @@ package struct ClusterConfiguration: Sendable, Hashable {
     for product in products where !seen.insert(product.bundle).inserted {
       throw ClusterError(
         .configuration, "\(file): the bundle identifier \(product.bundle) is used twice; each process needs its own")
+    }
+    for app in apps {
+      let values = Set(extensions(ofApp: app.bundle).compactMap(\.pushEnvironment)).union(
+        [app.pushEnvironment].compactMap(\.self))
+      guard values.count < 2 else {
+        throw ClusterError(
+          .configuration,
+          "\(file): \(app.bundle) and its extensions are signed for one aps-environment, and not for development and "
+            + "production")
+      }
     }
     for group in appGroups where !group.isName {
       throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is no group identifier")
@@ -197,6 +218,10 @@ extension ClusterConfiguration.Product {
       }
       dataProtection = protection
     }
+    if var entitlements = try reader.mapping("entitlements") {
+      pushEnvironment = try PushEnvironment(reading: &entitlements)
+      try entitlements.finish()
+    }
     try reader.finish()
   }
 }
@@ -206,6 +231,13 @@ extension ClusterConfiguration.Provider {
     var reader = mapping
     executable = try reader.requiredString("executable")
     arguments = try reader.strings("arguments")
+    for argument in arguments {
+      do {
+        try Expansion.check(argument)
+      } catch {
+        throw reader.error("arguments", error.message)
+      }
+    }
     try reader.finish()
   }
 }

@@ -1,23 +1,59 @@
 import Foundation
 
-/// `${provider.url}` and `${env.NAME}` in the values of `widgetlab.yaml`, replaced at the moment of use.
+/// What the servers of a cluster have announced: where their URLs and files are.
+package struct Announced: Sendable {
+  package var provider: ProviderAnnouncement?
+  package var pushServer: PushServerAnnouncement?
+
+  package init(provider: ProviderAnnouncement? = nil, pushServer: PushServerAnnouncement? = nil) {
+    self.provider = provider
+    self.pushServer = pushServer
+  }
+
+  /// What stands in the instance now.
+  ///
+  /// - Throws: `instance-folder` when a file cannot be read.
+  package init(in instance: InstanceFolder) throws(ClusterError) {
+    self.init(
+      provider: try ProviderAnnouncement.read(in: instance), pushServer: try PushServerAnnouncement.read(in: instance))
+  }
+}
+
+/// `${provider.url}`, `${pushServer.url}` and its like, and `${env.NAME}` in the values of `widgetlab.yaml`, replaced at the
+/// moment of use.
 package enum Expansion {
+  /// What can be said of the push server: all that a provider of the development environment needs.
+  private static let pushServer: [String: @Sendable (PushServerAnnouncement) -> String] = [
+    "pushServer.url": \.development, "pushServer.productionURL": \.production,
+    "pushServer.ca": \.certificateAuthority, "pushServer.key": \.key, "pushServer.keyID": \.keyID,
+    "pushServer.teamID": \.teamID,
+  ]
+
   /// Replaces every `${…}`.
   ///
   /// - Parameters:
-  ///   - provider: what the provider server announced, if it has.
+  ///   - announced: what the servers announced, if they have.
   ///   - environment: where `env.NAME` is looked up.
   /// - Throws: `expansion`, with the name and what to do.
   package static func expand(
-    _ text: String, provider: ProviderAnnouncement?, environment: [String: String]
+    _ text: String, _ announced: Announced, environment: [String: String]
   ) throws(ClusterError) -> String {
     try replace(text) { name throws(ClusterError) in
       if name == "provider.url" {
-        guard let provider else {
+        guard let provider = announced.provider else {
           throw ClusterError(
             .expansion, "${provider.url} is not known: no provider server has announced itself in provider.json")
         }
         return provider.url
+      }
+      if let value = pushServer[name] {
+        guard let pushServer = announced.pushServer else {
+          throw ClusterError(
+            .expansion,
+            "${\(name)} is not known: no push server has announced itself in push-server.json; `pushServer: {}` in "
+              + "widgetlab.yaml starts one")
+        }
+        return value(pushServer)
       }
       let variable = String(name.dropFirst(4))
       guard let value = environment[variable] else {
@@ -44,8 +80,9 @@ package enum Expansion {
         throw ClusterError(.expansion, "\"\(text)\" has a ${ without its }")
       }
       let name = String(rest[start.upperBound..<end.lowerBound])
-      guard name == "provider.url" || (name.hasPrefix("env.") && name.count > 4) else {
-        throw ClusterError(.expansion, "${\(name)} means nothing; there are ${provider.url} and ${env.NAME}")
+      guard name == "provider.url" || pushServer[name] != nil || (name.hasPrefix("env.") && name.count > 4) else {
+        let known = (["provider.url"] + pushServer.keys.sorted()).map { "${\($0)}" }.joined(separator: ", ")
+        throw ClusterError(.expansion, "${\(name)} means nothing; there are \(known) and ${env.NAME}")
       }
       result += rest[..<start.lowerBound] + (try value(name))
       rest = rest[end.upperBound...]
@@ -57,15 +94,30 @@ package enum Expansion {
 extension ClusterConfiguration {
   /// The environment of a product: the device's, and what the file gives it, expanded with what is known now.
   ///
-  /// - Throws: `expansion`, or `instance-folder` when `provider.json` cannot be read.
+  /// - Throws: `expansion`, or `instance-folder` when an announcement cannot be read.
   package func environment(
     of product: Product, in instance: InstanceFolder,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(ClusterError) -> [String: String] {
-    let provider = try ProviderAnnouncement.read(in: instance)
+    let announced = try Announced(in: instance)
     var result = device.environment
     for (name, value) in product.environment {
-      result[name] = try Expansion.expand(value, provider: provider, environment: environment)
+      result[name] = try Expansion.expand(value, announced, environment: environment)
+    }
+    return result
+  }
+
+  /// The arguments of the provider, expanded with what is known now.
+  ///
+  /// - Throws: `expansion`, or `instance-folder` when an announcement cannot be read.
+  package func arguments(
+    of provider: Provider, in instance: InstanceFolder,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(ClusterError) -> [String] {
+    let announced = try Announced(in: instance)
+    var result: [String] = []
+    for argument in provider.arguments {
+      result.append(try Expansion.expand(argument, announced, environment: environment))
     }
     return result
   }

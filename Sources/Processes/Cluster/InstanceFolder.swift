@@ -12,6 +12,8 @@ import Foundation
 /// host/            the host's database, which no author's code opens
 /// logs/            what the standing processes wrote to standard error
 /// provider.json    where the provider server listens
+/// push-server/     the push server's database and credentials
+/// push-server.json where the push server listens, and what a provider needs to trust it and to be trusted
 /// ```
 package struct InstanceFolder: Sendable, Hashable {
   /// Absolute, without a slash at its end.
@@ -30,6 +32,10 @@ package struct InstanceFolder: Sendable, Hashable {
   package var host: String { path + "/host" }
   package var logs: String { path + "/logs" }
   package var providerAnnouncement: String { path + "/provider.json" }
+  package var pushServer: String { path + "/push-server" }
+  /// Certificates and provider keys; `provider` below it is what a provider is given.
+  package var pushCredentials: String { pushServer + "/credentials" }
+  package var pushServerAnnouncement: String { path + "/push-server.json" }
 
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }
@@ -40,6 +46,11 @@ package struct InstanceFolder: Sendable, Hashable {
   package func create() throws(ClusterError) {
     for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
   }
+
+  /// Makes the folder of the push server, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func createPushServer() throws(ClusterError) { try makeFolder(pushServer) }
 }
 
 /// The folders of one device, all on one volume, so that a move of a file stays a rename.

@@ -15,6 +15,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
     package static let messageBus = Name(rawValue: "message-bus")
     package static let host = Name(rawValue: "host")
     package static let provider = Name(rawValue: "provider")
+    package static let pushServer = Name(rawValue: "push-server")
     /// Every run of the operator's tool.
     package static let `operator` = Name(rawValue: "operator")
     /// Every health check.
@@ -60,11 +61,12 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return [
       (.messageBus, AddressPattern(.messageBus)), (.host, AddressPattern(.host(device))),
       (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")), (.watcher, .watchers),
-    ] + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
+    ] + (configuration.pushServer == nil ? [] : [(.pushServer, AddressPattern(.pushServer))])
+      + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
   }
 
   /// Makes the keys that are missing: the broker's, the host's, one for each agent that the configuration names, the
-  /// provider's, the operators' and the health checks'; and tells the broker's folder of those that are there. Keys that
+  /// provider's, the push server's when there is one, the operators' and the health checks'; and tells the broker's folder of those that are there. Keys that
   /// are there stay, also when two processes do this at once.
   ///
   /// - Throws: `key` or `instance-folder`.

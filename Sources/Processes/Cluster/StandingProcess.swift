@@ -84,6 +84,14 @@ package enum StandingProcess {
     }
   }
 
+  /// Lets this process have as many descriptors as it may: each peer needs one, and so does each knock.
+  package static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
   /// Returns when SIGTERM or SIGINT came.
   ///
   /// - Returns: the signal's name, for the log.

@@ -36,6 +36,7 @@ extension Device {
     try await timelines.knows(from.source, widgets)
     let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.story)
     for placement in added { try await hand(placement, from.story) }
+    await tellPushes()
     stopWaiting(for: from.source)
   }
 
@@ -48,18 +49,21 @@ extension Device {
     await learnAll()
     let report = try await gallery.add(request, story)
     try await hand(report.placement, story)
+    await tellPushes()
     return report
   }
 
   private func edit(_ request: EditPlacement, _ story: Story) async throws -> PlacementReport {
     let report = try await gallery.edit(request, story)
     try await hand(report.placement, story, isEdited: true)
+    await tellPushes()
     return report
   }
 
   private func remove(_ request: RemovePlacement, _ story: Story) async throws {
     try await gallery.remove(request, story)
     try await timelines.removed(request.placement)
+    await tellPushes()
     await tellWhatIsSeen()
   }
 

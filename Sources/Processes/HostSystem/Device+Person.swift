@@ -4,6 +4,7 @@ import Foundation
 import Gallery
 import Launching
 import MessageBus
+import Pushes
 import Timekeeping
 import Transfers
 
@@ -173,6 +174,8 @@ extension Device {
     network = state
     bus.record(NetworkChanged(state: state))
     await transfers.setNetwork(state)
+    await pushes.setOnline(state.path != .off)
+    tellReach()
     for process in await launcher.status where process.state == LaunchDecision.State.running.rawValue {
       tellNetwork(process.address, generation: process.generation)
     }

@@ -4,6 +4,7 @@ import Conversations
 import Foundation
 import Launching
 import MessageBus
+import Pushes
 import Timelines
 import Transfers
 
@@ -27,6 +28,9 @@ extension Device {
     case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
     case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
     case .halt(let address, let reason): await launcher.halt(address, because: Assertion(reason))
+    case .pushed(let placement, let pushed):
+      await pushes.reported(
+        PlacementReport(push: pushed.push, placement: placement, outcome: ReloadOutcome(pushed.state)))
     case .broken(let reason): broken(reason)
     }
   }

@@ -5,6 +5,7 @@ package import GRDB
 import Gallery
 import Launching
 package import MessageBus
+import Pushes
 import Timekeeping
 import Timelines
 import Transfers
@@ -22,6 +23,7 @@ package actor Device {
   private let faults: Faults
   let timelines: TimelineKeeper
   let gallery: GalleryKeeper
+  let pushes: PushKeeper
   /// Who waits for the widgets of an extension that never ran.
   var learning: [Address: [CheckedContinuation<Void, Never>]] = [:]
   private var routes: [Task<Void, Never>] = []
@@ -32,6 +34,10 @@ package actor Device {
   var performing: [Address: Set<Task<Void, any Error>>] = [:]
   /// How the network is.
   var network: NetworkState
+  /// Whether the push server may wake it at any time.
+  var isAwake: Bool
+  /// What the push server is being told of it.
+  var reaching: Task<Void, Never>?
   /// How each process was told that it is.
   var told: [Address: Told] = [:]
   /// The last change of the clock: the next one follows it.
@@ -75,6 +81,7 @@ package actor Device {
     self.store = store
     self.containers = containers
     self.network = try store.setting(NetworkState.self, named: DeviceStore.network) ?? NetworkState()
+    self.isAwake = try store.setting(Bool.self, named: DeviceStore.power) ?? true
     self.faults = faults
     self.broken = broken
     let launcher = try Launcher(
@@ -90,6 +97,9 @@ package actor Device {
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
       placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus)
     self.gallery = gallery
+    self.pushes = try PushKeeper(
+      device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
+      database: database, bus: bus, clock: clock)
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
@@ -104,16 +114,19 @@ package actor Device {
     listenToPerson()
     listenToGallery()
     listenForTimelines()
+    listenForPushes()
     await resumeUpdates()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
       Task { [transfers] in for await intent in transfers.intents { await route(intent) } },
       Task { [timelines] in for await intent in timelines.intents { await route(intent) } },
       Task { [gallery] in for await intent in gallery.intents { await route(intent) } },
+      Task { [pushes] in for await intent in pushes.intents { await route(intent) } },
     ]
     try await transfers.begin(network: network)
     try await cancelTransfersOfQuitApps()
     try await handAll()
+    await beginPushes()
     await timelines.begin()
   }
 
@@ -124,6 +137,7 @@ package actor Device {
   package func leave() async {
     await transfers.leave()
     for task in routes { task.cancel() }
+    reaching?.cancel()
   }
 
   /// What keeps the device from doing its work now: agents that have not said what they hold.
@@ -173,6 +187,7 @@ package actor Device {
       await transfers.awake(address, generation: life.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if address.role == .app { await launched(address) }
+      await pushes.awake(address)
       if opening.remove(address) != nil { activate(address) }
     case .suspended(let address, let life): await transfers.suspended(address, generation: life.generation)
     case .ended(let address, let life, _):
@@ -183,6 +198,7 @@ package actor Device {
       await transfers.ended(address, generation: life.generation)
       await endedByPerson(address)
       if address.role == .widgetExtension { await timelines.ended(address) }
+      await pushes.ended(address)
       await endedOnScreen(address)
     case .broken(let reason): broken(reason)
     }

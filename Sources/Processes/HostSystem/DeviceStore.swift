@@ -12,6 +12,7 @@ struct DeviceStore: Sendable {
 
   static let clock = "clock"
   static let network = "network"
+  static let power = "power"
 
   let database: any DatabaseWriter
 

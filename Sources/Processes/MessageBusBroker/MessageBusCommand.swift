@@ -95,7 +95,7 @@ struct MessageBusCommand: AsyncParsableCommand {
 
   func run() async throws {
     async let asked = StandingProcess.untilAskedToEnd()
-    raiseDescriptorLimit()
+    StandingProcess.raiseDescriptorLimit()
     // A journal at the limit of a file's size is an error with a code, not a death.
     signal(SIGXFSZ, SIG_IGN)
     do {
@@ -120,14 +120,6 @@ struct MessageBusCommand: AsyncParsableCommand {
 }
 
 extension ByteCount: ExpressibleByArgument {}
-
-/// Each peer needs a descriptor, and so does each knock.
-private func raiseDescriptorLimit() {
-  var limit = rlimit()
-  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-  limit.rlim_cur = limit.rlim_max
-  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}
 
 private func complain(_ text: String) {
   let line = Array("message-bus: \(text)\n".utf8)

@@ -108,7 +108,8 @@ struct ClusterFacts: Sendable {
   var extensions: [Address] { configuration.extensions.map { .widgetExtension(device, $0.bundle) } }
   /// What `up` keeps alive, in the order in which it is started.
   var standing: [Address] {
-    [.messageBus] + agents + [host] + (configuration.provider == nil ? [] : [.provider])
+    [.messageBus] + agents + [host] + (configuration.pushServer == nil ? [] : [.pushServer])
+      + (configuration.provider == nil ? [] : [.provider])
   }
 
   /// The name of a standing process in `processes.json`, in `logs` and among the keys.
@@ -135,6 +136,7 @@ struct ClusterFacts: Sendable {
     case "bus", "message-bus": return .messageBus
     case "host", "host-system": return host
     case "provider": return .provider
+    case "push-server": return .pushServer
     case "agent": return try only(agents, "agent")
     case "app": return try only(apps, "app")
     case "extension": return try only(extensions, "extension")

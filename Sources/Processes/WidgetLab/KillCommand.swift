@@ -18,6 +18,7 @@ struct KillCommand: AsyncParsableCommand {
         widgetlab kill extension              the widget extension
         widgetlab kill host                   the host system; `up` starts it again
         widgetlab kill bus                    the broker
+        widgetlab kill push-server            what plays APNs
         widgetlab kill agent                  the agent, and with it its children
         widgetlab kill app --signal TERM      another signal
         widgetlab kill host --signal STOP     freezes it; --signal CONT thaws it
@@ -27,7 +28,7 @@ struct KillCommand: AsyncParsableCommand {
   @OptionGroup var options: InstanceOptions
 
   @Argument(
-    help: "extension, app, host, bus, agent, agent/2, provider, a bundle identifier, or a full address.")
+    help: "extension, app, host, bus, agent, agent/2, provider, push-server, a bundle identifier, or a full address.")
   var process: String
 
   @Option(help: "The signal: a name such as TERM or SIGSTOP, or a number.")

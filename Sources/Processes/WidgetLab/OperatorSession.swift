@@ -111,6 +111,9 @@ extension BusError.Code {
     switch self {
     case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
     case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
+    case .noSuchToken:
+      "`widgetlab token list` shows the device tokens: a device asks for one when a widget with pushHandler(_:) is placed, "
+        + "or the app registers"
     case .badConfiguration: "`widgetlab add KIND` prints what can be chosen of a widget"
     default: "see `widgetlab ps`"
     }

@@ -95,7 +95,7 @@ struct PingCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "host, agent/1, message-bus, provider, app/BUNDLE, extension/BUNDLE, or a full address.")
+  @Argument(help: "host, agent/1, message-bus, provider, push-server, app/BUNDLE, extension/BUNDLE, or a full address.")
   var address: String
 
   @Option(help: "Seconds to wait for the answer.")

@@ -21,6 +21,8 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab gallery                what can be placed where, with `add`
         widgetlab budget                 what each widget may spend on reloads
         widgetlab network off            the device without a network
+        widgetlab push                   a push to the widgets, as from a provider
+        widgetlab push log               what became of each push, and why
         widgetlab clock advance 24h      a day later
 
       Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side by \
@@ -35,7 +37,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, ScreenCommand.self, LookCommand.self,
       LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
       ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
-      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, ClockCommand.self,
+      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, DeviceCommand.self,
+      ClockCommand.self, PushCommand.self, TokenCommand.self, APNsCommand.self, EnvCommand.self,
       PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
     ])
 }

@@ -40,8 +40,26 @@ public final class LabCluster: Sendable {
     public let publicKey: String
     /// Where the provider server listens, if there is one.
     public let provider: String?
-    /// By name: `message-bus`, `agent-1`, `host`, `provider`, `up`.
+    /// Where the push server listens, and what a provider needs for it, if there is one.
+    public let pushServer: PushServer?
+    /// By name: `message-bus`, `agent-1`, `host`, `push-server`, `provider`, `up`.
     public let pids: [String: Int32]
+  }
+
+  /// What a provider needs to speak to the push server.
+  public struct PushServer: Decodable, Sendable {
+    /// The URL of the development environment.
+    public let development: String
+    /// The URL of the production environment.
+    public let production: String
+    /// The file of the certificate to trust.
+    public let certificateAuthority: String
+    /// The file of the development environment's provider key, a `.p8`.
+    public let key: String
+    /// Its key id.
+    public let keyID: String
+    /// The id of its team.
+    public let teamID: String
   }
 
   /// What a command of `widgetlab` left.

@@ -90,6 +90,17 @@ extension LabCluster {
     return answer.body
   }
 
+  /// Sends JSON to a path of the provider server.
+  ///
+  /// - Throws: `LabError` for anything but a status of 200 to 299.
+  @discardableResult
+  public func post(_ path: String, json: String) async throws -> Data {
+    guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
+    let answer = try await PlainHTTP.post(provider + path, json: Data(json.utf8))
+    guard (200..<300).contains(answer.status) else { throw LabError("\(path): status \(answer.status)") }
+    return answer.body
+  }
+
   /// The SHA-256 of bytes, in hexadecimal, by the machine's `sha256sum`.
   ///
   /// - Throws: `LabError` when there is no `sha256sum`.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A GET over a plain socket: enough for a provider on this machine, and without an HTTP library in every test.
+/// A request over a plain socket: enough for a provider on this machine, and without an HTTP library in every test.
 enum PlainHTTP {
   struct Answer: Sendable {
     let status: Int
@@ -12,15 +12,23 @@ enum PlainHTTP {
   /// Fetches a URL such as `http://127.0.0.1:4711/counters`.
   ///
   /// - Throws: `LabError` when the server is not there, or answers in pieces without a length.
-  static func get(_ url: String) async throws -> Answer {
+  static func get(_ url: String) async throws -> Answer { try await request("GET", url, json: Data()) }
+
+  /// Sends JSON to a URL.
+  ///
+  /// - Throws: `LabError` when the server is not there, or answers in pieces without a length.
+  static func post(_ url: String, json: Data) async throws -> Answer { try await request("POST", url, json: json) }
+
+  private static func request(_ method: String, _ url: String, json: Data) async throws -> Answer {
     guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
       throw LabError("\(url) has no host and port")
     }
     let path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
-    let head = "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\nConnection: close\r\n\r\n"
+    let content = json.isEmpty ? "" : "Content-Type: application/json\r\nContent-Length: \(json.count)\r\n"
+    let head = "\(method) \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(content)Connection: close\r\n\r\n"
     let bytes: [UInt8] = try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async {
-        continuation.resume(with: Result { try exchange(Array(head.utf8), host: host, port: UInt16(port)) })
+        continuation.resume(with: Result { try exchange(Array(head.utf8) + json, host: host, port: UInt16(port)) })
       }
     }
     return try answer(bytes, from: url)

@@ -30,7 +30,7 @@ enum DiagnosticTable {
     [
       CompletionNeverCalled(), CompletionOfOneHandlerMissing(), SessionNeverRecreated(), EventsWithoutHandler(),
       DownloadInEventsHandler(), HandlerWithoutSession(), NoticedFault(.fileReadTooLate), SameIdentifier(),
-      NoticedFault(.noSharedContainer),
+      NoticedFault(.noSharedContainer), NoPushEntitlement(),
       TimelineNeverCompleted(), NoticedFault(.timelineCompletedTwice), TimelineWithoutEntries(),
       TimelineInThePast(thresholds), UnpayableInterval(thresholds), ReloadInProvider(), ReloadLoop(thresholds),
       ReloadWithoutChange(thresholds),

@@ -32,7 +32,8 @@ struct KeyRotation {
   /// - Throws: a complaint about a name that holds no key.
   func holders(_ names: [String]) throws -> [StandingKey.Name] {
     let all =
-      cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) } + [.host, .provider, .watcher, .operator]
+      cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) }
+      + (cluster.configuration.pushServer == nil ? [] : [.pushServer]) + [.host, .provider, .watcher, .operator]
     if names.contains("all") { return (isRunning ? [] : [.messageBus]) + all }
     let wanted = try names.map(holder)
     return ([.messageBus] + all).filter { wanted.contains($0) }
@@ -71,7 +72,7 @@ struct KeyRotation {
   }
 
   private func ask(_ name: StandingKey.Name) async throws -> Outcome {
-    let all = [cluster.host] + cluster.agents
+    let all = [cluster.host, .pushServer] + cluster.agents
     guard let address = all.first(where: { ClusterFacts.standingName(of: $0) == name.rawValue }) else {
       throw Complaint(Exit.usage, "\(name) is no process of this cluster", at: cluster.configurationPath)
     }

@@ -1,3 +1,4 @@
+import APNs
 import ArgumentParser
 import Cluster
 import Conversations
@@ -18,8 +19,13 @@ struct KeysCommand: AsyncParsableCommand {
         widgetlab keys make                     makes what is missing; `up` does it
         widgetlab keys rotate                   renews all, while the cluster runs
         widgetlab keys rotate --process host    renews one
+        widgetlab keys provider                 another key to sign provider tokens with
+        widgetlab keys certificate BUNDLE       a client certificate for an app's pushes
       """,
-    subcommands: [ListKeysCommand.self, MakeKeysCommand.self, RotateKeysCommand.self],
+    subcommands: [
+      ListKeysCommand.self, MakeKeysCommand.self, RotateKeysCommand.self, ProviderKeyCommand.self,
+      ClientCertificateCommand.self,
+    ],
     defaultSubcommand: ListKeysCommand.self)
 }
 
@@ -53,7 +59,8 @@ struct MakeKeysCommand: AsyncParsableCommand {
     commandName: "make",
     abstract: "Makes the standing keys that are missing, mode 0600.",
     discussion: """
-      `widgetlab up` does this itself; in compose it is the first step. Keys that are there stay.
+      `widgetlab up` does this itself; in compose it is the first step. Keys that are there stay. With a push server, its \
+      certificates and the first provider keys are made too.
 
       EXAMPLE
         widgetlab keys make --instance /instance --config widgetlab.yaml
@@ -66,6 +73,10 @@ struct MakeKeysCommand: AsyncParsableCommand {
       let cluster = try options.cluster()
       do {
         try StandingKey.makeAll(for: cluster.configuration, in: cluster.instance)
+        if let pushServer = cluster.configuration.pushServer {
+          try PushCredentials.make(
+            in: cluster.instance.pushCredentials, serverNames: [pushServer.advertise].compactMap(\.self))
+        }
         try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
         for line in try KeyReport.written(cluster).lines { Output.say(line) }
       } catch {

@@ -44,7 +44,13 @@ extension EnvelopeNote {
       let send = try BodyCoding.decode(SendPush.self, from: body)
       return EnvelopeNote(
         "\(send.headers["apns-push-type"] ?? "") to \(send.subject?.bundle ?? send.token?.tokenPrefix ?? "")")
-    case ListPushes.kind, ListTokens.kind, AskPushInfo.kind, RegisterForPushes.kind: return EnvelopeNote("")
+    case ListPushes.kind, ListTokens.kind, AskPushInfo.kind: return EnvelopeNote("")
+    case RegisterForPushes.kind:
+      return EnvelopeNote(try BodyCoding.decode(RegisterForPushes.self, from: body).action.rawValue)
+    case PushWithheld.kind:
+      let withheld = try BodyCoding.decode(PushWithheld.self, from: body)
+      return EnvelopeNote(
+        "\(withheld.use.rawValue) of \(withheld.address.short): \(withheld.reason.rawValue)", .refused)
     case ChangeToken.kind:
       let change = try BodyCoding.decode(ChangeToken.self, from: body)
       return EnvelopeNote("\(change.change.rawValue) \(change.subject.use.rawValue) of \(change.subject.bundle)")
@@ -52,7 +58,8 @@ extension EnvelopeNote {
       let answer = try BodyCoding.decode(AnswerPushes.self, from: body)
       return EnvelopeNote("\(answer.status) \(answer.reason ?? "") \(answer.times) times")
     case SetPower.kind:
-      return EnvelopeNote(try BodyCoding.decode(SetPower.self, from: body).isAwake ? "wake" : "sleep")
+      let isAwake = try BodyCoding.decode(SetPower.self, from: body).isAwake
+      return EnvelopeNote(isAwake.map { $0 ? "wake" : "sleep" } ?? "")
     case TellPushHandlers.kind:
       let tell = try BodyCoding.decode(TellPushHandlers.self, from: body)
       return EnvelopeNote("token \(tell.token.tokenPrefix), \(tell.widgets.count) widgets")
@@ -91,7 +98,8 @@ extension EnvelopeNote {
     case AskPushInfo.kind:
       return EnvelopeNote(try BodyCoding.decode(AskPushInfo.Reply.self, from: body).token?.tokenPrefix ?? "no token")
     case RegisterForPushes.kind:
-      return EnvelopeNote("token \(try BodyCoding.decode(RegisterForPushes.Reply.self, from: body).token.tokenPrefix)")
+      let token = try BodyCoding.decode(RegisterForPushes.Reply.self, from: body).token
+      return EnvelopeNote(token.map { "token \($0.tokenPrefix)" } ?? "no token")
     case ReceiveNotification.kind:
       let result = try BodyCoding.decode(ReceiveNotification.Reply.self, from: body).result
       return EnvelopeNote(result?.rawValue ?? "no such method")

@@ -20,6 +20,8 @@ struct ClusterLife {
     let publicKey: String
     /// Where the provider listens; `nil` when the configuration has none.
     let provider: String?
+    /// Where the push server listens; `nil` when the configuration has none.
+    let pushServer: PushServerAnnouncement?
     /// By name; `up` is this tool itself.
     let pids: [String: Int32]
   }
@@ -47,6 +49,7 @@ struct ClusterLife {
     }
     for number in cluster.configuration.agentNumbers { try await supervisor.keep(agent(number)) }
     try await supervisor.keep(host)
+    let pushServer = try await startPushServer()
     var provider: ProviderAnnouncement?
     if let configured = cluster.configuration.provider {
       try await supervisor.keep(server(configured))
@@ -62,14 +65,30 @@ struct ClusterLife {
     await supervisor.allReady()
     return Ready(
       instance: cluster.folder, configuration: cluster.configurationPath, endpoint: announcement.endpoint,
-      tap: announcement.tap, publicKey: announcement.publicKey, provider: provider?.url,
+      tap: announcement.tap, publicKey: announcement.publicKey, provider: provider?.url, pushServer: pushServer,
       pids: await supervisor.pids.merging(["up": getpid()]) { old, _ in old })
+  }
+
+  /// It knows a free port no sooner than the provider has to be told of it.
+  private func startPushServer() async throws -> PushServerAnnouncement? {
+    guard let configured = cluster.configuration.pushServer else { return nil }
+    try await supervisor.keep(pushServer(configured))
+    return try await step("the push server does not announce itself", "push-server") {
+      try await announced(by: "push-server") {
+        try PushServerAnnouncement.read(in: cluster.instance)
+      } pid: {
+        $0.pid
+      }
+    }
   }
 
   /// Takes away what says that this instance is running.
   func removeAnnouncements() {
     let instance = cluster.instance
-    let files = [instance.busAnnouncement, instance.providerAnnouncement, StandingProcesses.file(in: cluster.folder)]
+    let files = [
+      instance.busAnnouncement, instance.providerAnnouncement, instance.pushServerAnnouncement,
+      StandingProcesses.file(in: cluster.folder),
+    ]
     for file in files { unlink(file) }
   }
 
@@ -99,13 +118,32 @@ struct ClusterLife {
     return KeptProcess(name: "host", executable: path("host-system")) { arguments }
   }
 
+  /// Providers name its ports, so it keeps them.
+  private func pushServer(_ configured: ClusterConfiguration.PushServer) -> KeptProcess {
+    let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
+    return KeptProcess(name: "push-server", executable: path(configured.executable)) {
+      let earlier = try? PushServerAnnouncement.read(in: instance)
+      let ports = [("--development-port", earlier?.development), ("--production-port", earlier?.production)]
+      let kept = ports.flatMap { option, url in
+        url.flatMap { URL(string: $0)?.port }.map { [option, "\($0)"] } ?? []
+      }
+      return ["--instance", instance.path, "--config", configuration] + kept + bound
+    }
+  }
+
   /// Stored URLs name the provider's port, so it keeps it.
-  private func server(_ provider: ClusterConfiguration.Provider) -> KeptProcess {
+  private func server(_ provider: ClusterConfiguration.Provider) throws -> KeptProcess {
     let instance = cluster.instance
+    let arguments: [String]
+    do {
+      arguments = try cluster.configuration.arguments(of: provider, in: instance)
+    } catch {
+      throw Complaint(Exit.configuration, "the provider's arguments: \(error)", at: cluster.configurationPath)
+    }
     return KeptProcess(name: "provider", executable: path(provider.executable)) {
       let earlier = (try? ProviderAnnouncement.read(in: instance)).flatMap { URL(string: $0.url)?.port }
       let port = earlier.map { ["--port", "\($0)"] } ?? []
-      return ["--announce", instance.providerAnnouncement, "--die-with-parent"] + provider.arguments + port
+      return ["--announce", instance.providerAnnouncement, "--die-with-parent"] + arguments + port
     }
   }
 

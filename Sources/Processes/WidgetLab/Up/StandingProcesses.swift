@@ -3,7 +3,7 @@ import Foundation
 /// `processes.json` of an instance: what `up` started and keeps up to date, for `ps` and `kill`.
 struct StandingProcesses: Codable, Sendable {
   struct Record: Codable, Sendable {
-    /// `message-bus`, `agent-1`, `host`, `provider`.
+    /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`.
     let name: String
     /// `nil` between a death and the next start.
     var pid: Int32?

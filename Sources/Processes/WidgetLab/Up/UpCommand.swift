@@ -10,7 +10,7 @@ struct UpCommand: AsyncParsableCommand {
     commandName: "up",
     abstract: "Starts the cluster of widgetlab.yaml in the foreground and keeps its processes alive.",
     discussion: """
-      Starts keys, bus, agents, host and provider, and prints one ready line when a download started at once would be \
+      Starts keys, bus, agents, host, push server and provider, and prints one ready line when a download started at once would be \
       delivered. A standing process that dies is started again. Ctrl-C, SIGTERM and SIGHUP stop everything in reverse order \
       and leave nothing behind; a second Ctrl-C kills at once. When this process itself is killed, all of them die with it.
 
@@ -111,8 +111,9 @@ struct UpCommand: AsyncParsableCommand {
     let here = FileManager.default.currentDirectoryPath + "/.widgetlab/default"
     let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
+    let pushServer = ready.pushServer.map { ", push server \($0.development)" } ?? ""
     Output.say(
-      "ready: bus \(ready.endpoint)\(provider); next, in a second terminal: `widgetlab tail\(place)`, then in a"
+      "ready: bus \(ready.endpoint)\(provider)\(pushServer); next, in a second terminal: `widgetlab tail\(place)`, then in a"
         + " third `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)`")
   }
 

@@ -1,1 +1,0 @@
-// Pushes is being built.

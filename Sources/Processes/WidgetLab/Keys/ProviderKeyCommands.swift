@@ -1,0 +1,106 @@
+import APNs
+import ArgumentParser
+import Cluster
+import Conversations
+import Foundation
+
+/// `widgetlab keys provider`.
+struct ProviderKeyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "provider",
+    abstract: "Makes and registers another provider key, as the developer account does.",
+    discussion: """
+      The first two are there with the push server: LABDEVKEY0 and LABPRDKEY0, of the team LABTEAM000, for all its topics, \
+      each in one environment. A push server that runs knows the new one at once. Prints its id and where its .p8 lies.
+
+      EXAMPLES
+        widgetlab keys provider
+        widgetlab keys provider --topic com.example.CaffeineTracker --environment production
+        widgetlab keys provider --team OTHERTEAM1 --environment development --environment production
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Option(help: "The team: 10 letters and digits.")
+  var team: String?
+
+  @Option(help: "Only for this app's topics; may be repeated.")
+  var topic: [String] = []
+
+  @Option(help: "development or production; twice for a key of the old kind, which is for both.")
+  var environment: [PushEnvironment] = []
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let folder = InstanceFolder(try options.folder()).pushCredentials
+      let key = try credentials {
+        try PushCredentials.addKey(
+          in: folder, teamID: team, environments: environment.isEmpty ? [.development] : Set(environment),
+          topics: topic.isEmpty ? nil : topic)
+      }
+      let path = try PushCredentials.read(in: folder).path(of: key) ?? ""
+      let made = MadeCredential(id: key.id, teamID: key.teamID, path: path, keyPath: nil)
+      if json { return try Output.json(made) }
+      Output.say("key id \(key.id), team \(key.teamID): \(path)")
+    }
+  }
+}
+
+/// `widgetlab keys certificate`.
+struct ClientCertificateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "certificate",
+    abstract: "Makes a client certificate for an app's pushes, as the developer account does.",
+    discussion: """
+      It is for the topics of the bundle identifier, with .voip and .complication; widgets are for provider keys alone.
+
+      EXAMPLE
+        widgetlab keys certificate com.example.CaffeineTracker --environment development
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The containing app's bundle identifier.")
+  var bundle: String
+
+  @Option(help: "development or production; both without it.")
+  var environment: [PushEnvironment] = []
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let folder = InstanceFolder(try options.folder()).pushCredentials
+      let listed = try credentials {
+        try PushCredentials.addCertificate(
+          in: folder, bundle: bundle,
+          environments: Set(environment.isEmpty ? PushEnvironment.allCases : environment))
+      }
+      let paths = try PushCredentials.read(in: folder).paths(of: listed)
+      let made = MadeCredential(id: bundle, teamID: nil, path: paths.certificate, keyPath: paths.key)
+      if json { return try Output.json(made) }
+      Output.say("certificate \(paths.certificate), key \(paths.key)")
+    }
+  }
+}
+
+/// What was made, and where it lies.
+struct MadeCredential: Codable {
+  let id: String
+  let teamID: String?
+  let path: String
+  let keyPath: String?
+}
+
+/// Makes what a provider has, with a complaint for people.
+private func credentials<T>(_ make: () throws -> T) throws -> T {
+  do {
+    return try make()
+  } catch let error as PushCredentialsError {
+    throw Complaint(Exit.configuration, error.description)
+  }
+}

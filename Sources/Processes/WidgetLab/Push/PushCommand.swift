@@ -1,0 +1,121 @@
+import APNs
+import ArgumentParser
+import Conversations
+import Foundation
+
+/// `widgetlab push`.
+struct PushCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "push",
+    abstract: "Sends a notification as Apple's console does, and shows what became of those that were sent.",
+    discussion: """
+      EXAMPLES
+        widgetlab push                              a widget push to the only app
+        widgetlab push com.example.CaffeineTracker --type alert --payload hello.json
+        widgetlab push log                          the last notifications, with every station
+        widgetlab push log --follow
+      """,
+    subcommands: [PushSendCommand.self, PushLogCommand.self], defaultSubcommand: PushSendCommand.self)
+}
+
+/// `widgetlab push send`.
+struct PushSendCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "send",
+    abstract: "Sends a notification to an app of the device, without a provider's key.",
+    discussion: """
+      The push server holds it to the whole contract of a provider's request but for the authorization, answers it, and \
+      says why where APNs would not. Exit code 0: 200. 1: refused.
+
+      Without --payload it is {"aps":{"content-changed":true}} for widgets, an alert, or {"aps":{"content-available":1}} for \
+      background. A background push has priority 5 unless told otherwise.
+
+      EXAMPLES
+        widgetlab push                                       a widget push to the only app
+        widgetlab push --type alert --collapse-id drink
+        widgetlab push --payload - < payload.json
+        widgetlab push --priority 5 --expiration 0           one attempt, while the device is awake
+        widgetlab push --token 00ff… --topic com.example.Other.push-type.widgets
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The containing app's bundle identifier; the only app without it.")
+  var app: String?
+
+  @Option(help: "apns-push-type: \(PushType.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var type = PushType.widgets
+
+  @Option(help: "A file with the payload; - for standard input.", completion: .file())
+  var payload: String?
+
+  @Option(help: "apns-topic; by default the bundle identifier with the type's suffix.")
+  var topic: String?
+
+  @Option(help: "apns-collapse-id.")
+  var collapseID: String?
+
+  @Option(help: "apns-priority: 10, 5 or 1.")
+  var priority: String?
+
+  @Option(help: "apns-expiration: seconds since 1970; 0 for one attempt.")
+  var expiration: String?
+
+  @Option(help: "A device token, in the place of the app's active one.")
+  var token: String?
+
+  @Flag(help: "One JSON object: status, reason, explanation, apnsID, uniqueID.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let cluster = try options.cluster()
+      let request = try request(cluster)
+      let reply = try await OperatorSession.with(cluster) { try await $0.askPushServer(request) }
+      if json {
+        try Output.json(reply)
+      } else {
+        for line in reply.lines { Output.say(line) }
+      }
+      guard reply.status == 200 else { throw Exit.no }
+    }
+  }
+
+  private func request(_ cluster: ClusterFacts) throws -> SendPush {
+    let bundle = try cluster.bundle(ofApp: app)
+    var headers = ["apns-push-type": type.rawValue, "apns-topic": topic ?? bundle + type.topicSuffix]
+    headers["apns-collapse-id"] = collapseID
+    headers["apns-priority"] = priority ?? (type == .background ? "5" : nil)
+    headers["apns-expiration"] = expiration
+    let subject = PushSubject(device: cluster.device, bundle: bundle, use: type == .widgets ? .widgets : .app)
+    return SendPush(token: token, subject: token == nil ? subject : nil, headers: headers, payload: try text())
+  }
+
+  private func text() throws -> String {
+    guard let payload else {
+      switch type {
+      case .widgets: return #"{"aps":{"content-changed":true}}"#
+      case .background: return #"{"aps":{"content-available":1}}"#
+      default: return #"{"aps":{"alert":"Hello from widgetlab"}}"#
+      }
+    }
+    do {
+      let data =
+        try payload == "-"
+        ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: payload))
+      return String(decoding: data, as: UTF8.self)
+    } catch {
+      throw Complaint(Exit.usage, "the payload cannot be read: \(error.localizedDescription)", at: payload)
+    }
+  }
+}
+
+extension SendPush.Reply {
+  var lines: [String] {
+    let id = uniqueID.uuidString.lowercased()
+    let first = [String(status), reason].compactMap(\.self).joined(separator: " ")
+    let next =
+      status == 200 ? "unique id \(id): `widgetlab push log \(id)` shows what becomes of it" : "unique id \(id)"
+    return [first] + (explanation.map { ["  why: \($0)"] } ?? []) + ["  \(next)"]
+  }
+}

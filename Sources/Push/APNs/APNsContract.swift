@@ -1,0 +1,215 @@
+package import Conversations
+package import Foundation
+
+/// What is asked of a push: every rule of Apple's *Sending notification requests to APNs* and *Handling notification
+/// responses from APNs*, in one order, which is ours (Documentation/apns.md). A value: it is told what it decides on, and
+/// all that it remembers of a connection stands in the session.
+package struct APNsContract: Sendable {
+  /// Of the port.
+  package let environment: PushEnvironment
+  package let settings: APNsSettings
+
+  package init(environment: PushEnvironment, settings: APNsSettings = APNsSettings()) {
+    self.environment = environment
+    self.settings = settings
+  }
+
+  /// Decides a request.
+  ///
+  /// - Parameters:
+  ///   - session: the connection's; `ProviderSession.console` for the operator.
+  ///   - key: the registered provider key of an id. Asked for a token that the connection did not have before.
+  ///   - token: the device token of a text in lower case, of both environments and in every state.
+  package func check(
+    _ request: APNsRequest, in session: inout ProviderSession, now: Date, key: (String) -> ProviderKey?,
+    token: (String) -> DeviceToken?
+  ) -> APNsVerdict {
+    let path = RequestPath(request.path)
+    let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
+    let sent = request[idHeader]
+    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.lowercased()) }
+    let outcome: APNsVerdict.Outcome
+    do throws(APNsRefusal) {
+      try checkConnection(of: session, now: now)
+      try Self.checkHeaders(of: request, idHeader: idHeader)
+      try checkMethodAndPath(of: request, path)
+      let topics = try session.authenticate(
+        request["authorization"], environment: environment, settings: settings, now: now, key: key)
+      if case .broadcast(let bundle) = path {
+        outcome = .broadcastRefused(broadcastRefusal(of: request, bundle: bundle))
+      } else {
+        let push = try push(request, path.token ?? "", device, topics, session, now: now)
+        try session.count(push.token.token, settings: settings, now: now)
+        outcome = .accepted(push)
+      }
+    } catch {
+      outcome = .refused(error)
+    }
+    return APNsVerdict(
+      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID().uuidString.lowercased(), idHeader: idHeader,
+      uniqueID: UUID(), environment: environment, token: String((path.token ?? "").prefix(256)),
+      type: request["apns-push-type"], device: device, outcome: outcome)
+  }
+
+  // MARK: Connection, method, path
+
+  private func checkConnection(of session: ProviderSession, now: Date) throws(APNsRefusal) {
+    guard case .certificate(let certificate) = session.identity else { return }
+    try certificate.check(environment: environment, now: now)
+  }
+
+  private static func checkHeaders(of request: APNsRequest, idHeader: String) throws(APNsRefusal) {
+    var names: Set<String> = []
+    for header in request.headers where !names.insert(header.name).inserted {
+      throw APNsRefusal(.duplicateHeaders, "the header \(header.name.excerpt) is there more than once")
+    }
+    guard let id = request[idHeader], !isUUID(id) else { return }
+    throw APNsRefusal(
+      .badMessageID, "\(idHeader) '\(id.excerpt)' is no UUID of the form 8-4-4-4-12 hexadecimal digits")
+  }
+
+  private func checkMethodAndPath(of request: APNsRequest, _ path: RequestPath) throws(APNsRefusal) {
+    guard request.method == "POST" else {
+      throw APNsRefusal(.methodNotAllowed, "the method is \(request.method.excerpt), and pushes are sent with POST")
+    }
+    switch path {
+    case .device(""):
+      throw APNsRefusal(.missingDeviceToken, "the path ends where the device token should stand: /3/device/<token>")
+    case .device, .broadcast: break
+    case .other(let path):
+      throw APNsRefusal(.badPath, "the path is '\(path.excerpt)', and it should be /3/device/<token>")
+    }
+  }
+
+  /// 8-4-4-4-12 hexadecimal digits. Apple asks for lower case; clients that send upper case are served (observed).
+  static func isUUID(_ text: String) -> Bool {
+    guard text.utf8.count == 36 else { return false }
+    return text.utf8.enumerated().allSatisfy { index, byte in
+      [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : byte.isHexadecimalDigit
+    }
+  }
+
+  // MARK: Topic and token
+
+  private func push(
+    _ request: APNsRequest, _ text: String, _ device: DeviceToken?, _ topics: Set<String>?, _ session: ProviderSession,
+    now: Date
+  ) throws(APNsRefusal) -> AcceptedPush {
+    let topicText = try topicText(of: request, session)
+    let type = try Self.type(of: request, topic: topicText)
+    let topic = try PushTopic(topicText, for: type)
+    try checkRight(to: topic, type, topics, session)
+    let token = try known(device, text)
+    guard token.subject.use.topic(ofBundle: token.subject.bundle) == topic.text else {
+      throw APNsRefusal(
+        .deviceTokenNotForTopic,
+        "the token is of \(token.subject.bundle) for \(token.subject.use == .app ? "the app" : "its widgets") and takes "
+          + "the topic \(token.subject.use.topic(ofBundle: token.subject.bundle)), and not \(topic.text)")
+    }
+    let priority = try Self.priority(of: request, type)
+    let expiration = try Self.expiration(of: request)
+    let collapseID = try collapseID(of: request)
+    let remark = try checkPayload(of: request, type)
+    return AcceptedPush(
+      token: token, type: type, topic: topic.text, priority: priority, expiration: expiration, collapseID: collapseID,
+      payload: String(decoding: request.body, as: UTF8.self), remark: remark)
+  }
+
+  private func topicText(of request: APNsRequest, _ session: ProviderSession) throws(APNsRefusal) -> String {
+    if let topic = request["apns-topic"], !topic.isEmpty { return topic }
+    guard case .certificate(let certificate) = session.identity else {
+      throw APNsRefusal(.missingTopic, "apns-topic is missing, which a request with a provider token must have")
+    }
+    if let topic = certificate.defaultTopic { return topic }
+    throw APNsRefusal(
+      .missingTopic, "apns-topic is missing, and the client's certificate is for \(certificate.topics.count) topics")
+  }
+
+  private static func type(of request: APNsRequest, topic: String) throws(APNsRefusal) -> PushType {
+    guard let text = request["apns-push-type"] else { return PushTopic.type(of: topic) }
+    guard let type = PushType(rawValue: text) else {
+      throw APNsRefusal(
+        .invalidPushType,
+        "apns-push-type '\(text.excerpt)' is none of \(PushType.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return type
+  }
+
+  private func checkRight(
+    to topic: PushTopic, _ type: PushType, _ topics: Set<String>?, _ session: ProviderSession
+  ) throws(APNsRefusal) {
+    if case .certificate(let certificate) = session.identity {
+      guard type.isForCertificates else {
+        throw APNsRefusal(
+          .forbidden,
+          "the push type \(type.rawValue) is for provider tokens alone, and the connection has a certificate")
+      }
+      guard certificate.topics.contains(topic.text) else {
+        throw APNsRefusal(
+          .topicDisallowed,
+          "the client's certificate is for \(certificate.topics.sorted().joined(separator: ", ")), and not for "
+            + topic.text)
+      }
+    } else if !ProviderKey.allows(topic, topics) {
+      throw APNsRefusal(
+        .topicDisallowed,
+        "the provider token's key is for \((topics ?? []).sorted().joined(separator: ", ")), and not for \(topic.text)")
+    }
+  }
+
+  private func known(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
+    guard text.utf8.allSatisfy(\.isHexadecimalDigit), text.utf8.count.isMultiple(of: 2) else {
+      throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is no device token: it is not bytes in hexadecimal digits")
+    }
+    guard let device else { throw APNsRefusal(.badDeviceToken, "no device was ever given this token") }
+    guard device.environment == environment else {
+      throw APNsRefusal(
+        .badDeviceToken,
+        "the token is of the \(device.environment.rawValue) environment, by the app's entitlement aps-environment, and "
+          + "this is \(environment.rawValue)")
+    }
+    switch device.state {
+    case .active: return device
+    case .unregistered:
+      throw APNsRefusal(
+        .unregistered,
+        "the token is inactive: another one took its place, or its app or widgets are gone from the device",
+        timestamp: device.since)
+    case .expired: throw APNsRefusal(.expiredToken, "the token has expired", timestamp: device.since)
+    }
+  }
+}
+
+/// What a request is about, by its path.
+enum RequestPath: Hashable {
+  /// The token as it was sent; it may be empty.
+  case device(String)
+  /// The bundle identifier as it was sent.
+  case broadcast(String)
+  case other(String)
+
+  init(_ path: String) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    if path.hasPrefix("/3/device"), parts.count == 2 || parts.count == 3, parts[2] == "device" {
+      self = .device(parts.count == 3 ? String(parts[3]) : "")
+    } else if path.hasPrefix("/4/broadcasts/apps/"), parts.count == 4 {
+      self = .broadcast(String(parts[4]))
+    } else {
+      self = .other(path)
+    }
+  }
+
+  var isBroadcast: Bool { if case .broadcast = self { true } else { false } }
+  var token: String? { if case .device(let token) = self { token } else { nil } }
+}
+
+extension UInt8 {
+  var isHexadecimalDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

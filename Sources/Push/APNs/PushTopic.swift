@@ -1,0 +1,100 @@
+import Conversations
+
+extension PushType {
+  /// What stands behind the bundle identifier in the topic of this type. Source: Apple's *Sending notification requests
+  /// to APNs*.
+  package var topicSuffix: String {
+    switch self {
+    case .alert, .background, .mdm: ""
+    case .complication: ".complication"
+    case .controls: ".push-type.controls"
+    case .fileprovider: ".pushkit.fileprovider"
+    case .liveactivity: ".push-type.liveactivity"
+    case .location: ".location-query"
+    case .pushtotalk: ".voip-ptt"
+    case .voip: ".voip"
+    case .widgets: ".push-type.widgets"
+    }
+  }
+
+  /// Whether a connection with a client certificate may send it. Source: the same page, and an answer of Apple's engineers
+  /// for Live Activities. Of the other types a certificate must list the topic.
+  var isForCertificates: Bool { self != .liveactivity && self != .location }
+}
+
+extension PushTokenUse {
+  /// The topic that a token of this use takes.
+  package func topic(ofBundle bundle: String) -> String {
+    switch self {
+    case .app: bundle
+    case .widgets: bundle + PushType.widgets.topicSuffix
+    }
+  }
+}
+
+/// A value of `apns-topic`.
+struct PushTopic {
+  let text: String
+  /// Without the type's suffix.
+  let bundle: String
+
+  /// What the topics of managed devices begin with: the UID in the subject of their certificate.
+  private static let managed = "com.apple.mgmt."
+  /// The suffixes with which no bundle identifier ends. `.voip` and `.complication` may be an app's own words.
+  private static let telling = PushType.allCases.filter {
+    !$0.topicSuffix.isEmpty && $0 != .voip && $0 != .complication
+  }
+
+  /// The type that a request without `apns-push-type` has, by its topic.
+  static func type(of topic: String) -> PushType {
+    PushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) } ?? .alert
+  }
+
+  /// - Throws: `BadTopic`.
+  init(_ text: String, for type: PushType) throws(APNsRefusal) {
+    guard Self.isIdentifier(text) else {
+      throw APNsRefusal(
+        .badTopic, "apns-topic '\(text.excerpt)' is no bundle identifier: letters, digits, '-' and '.' alone")
+    }
+    let suffix = type.topicSuffix
+    self.text = text
+    bundle = String(text.dropLast(suffix.count))
+    if type == .mdm, !text.hasPrefix(Self.managed) {
+      throw APNsRefusal(
+        .badTopic, "the topic of the push type mdm is the UID of its certificate, \(Self.managed)…, and not '\(text)'")
+    }
+    if suffix.isEmpty {
+      guard let other = Self.telling.first(where: { text.hasSuffix($0.topicSuffix) }) else { return }
+      throw APNsRefusal(
+        .badTopic,
+        "apns-topic '\(text)' ends with '\(other.topicSuffix)', which is for the push type \(other.rawValue); "
+          + "the request has \(type.rawValue), whose topic is the bundle identifier")
+    }
+    guard text.hasSuffix(suffix), !bundle.isEmpty else {
+      throw APNsRefusal(
+        .badTopic,
+        "the topic of the push type \(type.rawValue) is the bundle identifier with '\(suffix)', and not '\(text)'")
+    }
+  }
+
+  static func isIdentifier(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 255 && text.utf8.allSatisfy(\.isIdentifier) && !text.hasPrefix(".")
+      && !text.hasSuffix(".") && !text.contains("..")
+  }
+}
+
+extension UInt8 {
+  fileprivate var isIdentifier: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+extension String {
+  /// As much of what a provider sent as an explanation shows.
+  var excerpt: String { count > 80 ? prefix(80) + "…" : self }
+}

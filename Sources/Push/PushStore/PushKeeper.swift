@@ -1,0 +1,311 @@
+import Conversations
+import Foundation
+package import GRDB
+package import MessageBus
+package import Timekeeping
+
+/// The keeper of the push server: the device tokens, the notifications that wait for their devices, and the delivery log.
+///
+/// What has come while a transaction was written goes into the next one, and nobody is told of anything before it is on
+/// disk. What waits when the push server dies is delivered by its next life, under the same ids.
+package actor PushKeeper {
+  /// What one transaction writes, and what is done when it is on disk.
+  struct Batch {
+    var writes: [PushDatabase.Write] = []
+    var tokens: [DeviceToken] = []
+    var notices: [PushLogged] = []
+    var sends: [PushedNotification] = []
+    var owed: [(subject: PushSubject, token: String?)] = []
+    var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
+  }
+
+  /// The device tokens as they are on disk.
+  package nonisolated let tokens: TokenRegistry
+  nonisolated let bus: any BusConnection
+  nonisolated let database: PushDatabase
+  nonisolated let inbox: PushInbox
+  let clock: any DeviceClock
+  let settings: PushSettings
+  private let broken: @Sendable (String) -> Void
+  var table: TokenTable
+  var decision: PushDecision
+  private var share: JournalShare
+  private var lastNumber: Int64
+  private var owed: [(subject: PushSubject, token: String?)]
+  private var alarm: (instant: Date, alarm: ClockAlarm)?
+  private var tidied: (at: Date, number: Int64)
+  private var isBroken = false
+  private nonisolated let executor = RoomExecutor("pushes")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Reads what the last life left.
+  ///
+  /// - Parameters:
+  ///   - bus: not started yet, when `listen()` is called.
+  ///   - clock: this machine's: the push server is Apple's, and not the device's.
+  ///   - broken: the database cannot be written; it is told once, and the process should end.
+  /// - Throws: what the database says.
+  package init(
+    database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock = AdjustableClock(.running(ahead: 0)),
+    settings: PushSettings = PushSettings(), tokens: TokenTable = TokenTable(),
+    broken: @escaping @Sendable (String) -> Void
+  ) throws {
+    let store = try PushDatabase(database)
+    let left = try store.left()
+    var table = tokens
+    for token in left.tokens { table.put(token) }
+    var decision = PushDecision(settings: settings)
+    for push in left.kept { decision.restore(push) }
+    self.database = store
+    self.bus = bus
+    self.clock = clock
+    self.settings = settings
+    self.broken = broken
+    self.table = table
+    self.tokens = TokenRegistry(table)
+    self.decision = decision
+    self.inbox = PushInbox(limit: settings.queueLimit)
+    self.share = JournalShare(rate: settings.journalRate)
+    self.lastNumber = left.lastNumber
+    self.owed = left.owed
+    self.tidied = (.distantPast, 0)
+  }
+
+  /// The bus is there: devices are told what the last life owed them, and what has expired since is forgotten.
+  package func begin() {
+    for (subject, token) in owed { tell(subject, token) }
+    owed = []
+    put(.event(.clock))
+  }
+
+  /// Accepted, and neither delivered nor given up.
+  package var count: Int { decision.count }
+
+  // MARK: From any thread
+
+  /// Takes a request with its verdict.
+  ///
+  /// - Parameter then: called once, on any thread: when an accepted notification is on disk, or need not be; or when it was
+  ///   not taken. What was refused goes into the log, and `then` is called at once.
+  package nonisolated func take(_ arrival: PushArrival, then: @escaping @Sendable (PushPromise) -> Void) {
+    guard case .accepted(let notification, _) = arrival.verdict, !notification.isForOnce else {
+      return then(put(.arrival(arrival, then: nil)) ? .kept : .full)
+    }
+    if !put(.arrival(arrival, then: then)) { then(.full) }
+  }
+
+  /// Returns when all that was taken before is on disk.
+  package nonisolated func caughtUp() async {
+    await withCheckedContinuation { continuation in put(.barrier { continuation.resume() }) }
+  }
+
+  @discardableResult
+  nonisolated func put(_ job: PushInbox.Job) -> Bool {
+    guard let begins = inbox.put(job) else { return false }
+    if begins { Task { await work() } }
+    return true
+  }
+
+  // MARK: Work
+
+  private func work() {
+    while true {
+      let jobs = inbox.take()
+      if jobs.isEmpty { return }
+      var batch = Batch()
+      if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
+      perform(batch)
+    }
+  }
+
+  private func perform(_ batch: Batch) {
+    do {
+      try database.write(batch.writes)
+      try tidy()
+    } catch {
+      isBroken = true
+      for then in batch.thens { then(true) }
+      return broken("the push server's database cannot be written: \(error)")
+    }
+    tokens.publish(batch.tokens)
+    for token in batch.tokens { bus.record(TokenChanged(token: token)) }
+    for then in batch.thens { then(false) }
+    for notice in batch.notices { bus.record(notice, story: Story(correlation: notice.uniqueID)) }
+    for notification in batch.sends { send(notification) }
+    for (subject, token) in batch.owed { tell(subject, token) }
+    setAlarm()
+  }
+
+  private func add(_ job: PushInbox.Job, to batch: inout Batch) {
+    switch job {
+    case .arrival(let arrival, let then):
+      add(arrival, to: &batch)
+      if let then { batch.thens.append { isBroken in then(isBroken ? .broken : .kept) } }
+    case .event(let event): add(event, to: &batch)
+    case .progress(let progress, let then): add(progress, then, to: &batch)
+    case .issue(let subject, let environment, let then): issue(subject, environment, then, to: &batch)
+    case .release(let subject, let then):
+      let ended = table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
+      add(ended, then: then, ended, to: &batch)
+    case .change(let subject, let change, let then): self.change(subject, change, then, to: &batch)
+    case .told(let subject, let token): batch.writes.append(.told(subject, token: token))
+    case .barrier(let then): batch.thens.append { _ in then() }
+    }
+  }
+
+  /// The database is broken: the process is about to end.
+  private func turnDown(_ job: PushInbox.Job) {
+    let error = BusError(.failed, "the push server's database cannot be written", isDefinite: false)
+    switch job {
+    case .arrival(_, let then): then?(.broken)
+    case .progress(_, let then): then(error)
+    case .issue(_, _, let then), .release(_, let then), .change(_, _, let then): then(.failure(error))
+    case .barrier(let then): then()
+    case .event, .told: break
+    }
+  }
+
+  private func add(_ arrival: PushArrival, to batch: inout Batch) {
+    lastNumber += 1
+    let number = lastNumber
+    let now = clock.now
+    batch.writes.append(.arrival(number, arrival, at: now))
+    switch arrival.verdict {
+    case .refused(_, let reason, let explanation):
+      let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
+      add(PushStation(.refused, at: now, detail: detail), number, arrival.uniqueID, arrival, to: &batch)
+    case .accepted(let notification, let remark):
+      add(PushStation(.accepted, at: now, detail: remark), number, arrival.uniqueID, arrival, to: &batch)
+      guard table[arrival.token]?.state == .active else {
+        let station = PushStation(.tokenUnregistered, at: now, detail: "while it was accepted")
+        return add(station, number, arrival.uniqueID, arrival, to: &batch)
+      }
+      let push = KeptPush(number: number, notification: notification, token: arrival.token)
+      add(.accepted(push), to: &batch)
+    }
+  }
+
+  private func add(
+    _ station: PushStation, _ number: Int64, _ id: UUID, _ arrival: PushArrival, to batch: inout Batch
+  ) {
+    batch.writes.append(.station(number, station))
+    note(PushLogged(uniqueID: id, subject: arrival.subject, type: arrival.type, station: station), in: &batch)
+  }
+
+  private func note(_ notice: PushLogged, in batch: inout Batch) {
+    if share.takes(at: clock.now) { batch.notices.append(notice) }
+  }
+
+  private func add(_ event: PushDecision.Event, to batch: inout Batch) {
+    let now = clock.now
+    for answer in decision.take(event, now: now) {
+      switch answer {
+      case .keep(let push): batch.writes.append(.keep(push))
+      case .drop(let id): batch.writes.append(.drop(id))
+      case .send(let notification): batch.sends.append(notification)
+      case .station(let push, let name, let detail):
+        let station = PushStation(name, at: now, detail: detail)
+        batch.writes.append(.station(push.number, station))
+        let notification = push.notification
+        note(
+          PushLogged(
+            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, station: station),
+          in: &batch)
+      }
+    }
+  }
+
+  private func add(
+    _ progress: PushProgress, _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
+  ) {
+    do {
+      // One that the log has forgotten has no place for its stations any more.
+      if let number = try batch.number(of: progress.uniqueID) ?? database.number(of: progress.uniqueID) {
+        batch.writes.append(.station(number, progress.station))
+      }
+      batch.thens.append { isBroken in
+        then(isBroken ? BusError(.failed, "the delivery log cannot be written", isDefinite: false) : nil)
+      }
+    } catch {
+      then(BusError(.failed, "the delivery log cannot be read: \(error)", isDefinite: false))
+    }
+  }
+
+  // MARK: Tokens
+
+  private func issue(
+    _ subject: PushSubject, _ environment: PushEnvironment,
+    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+  ) {
+    let (token, changed) = table.issue(subject, environment, now: clock.now)
+    add(changed, then: then, [token], to: &batch)
+  }
+
+  private func change(
+    _ subject: PushSubject, _ change: ChangeToken.Change,
+    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+  ) {
+    let now = clock.now
+    let changed =
+      switch change {
+      case .rotate: table.rotate(subject, now: now)
+      case .expire: table.end(subject, .expired, now: now).map { [$0] } ?? []
+      case .unregister: table.end(subject, .unregistered, now: now).map { [$0] } ?? []
+      }
+    guard !changed.isEmpty else {
+      let whose = "\(subject.use.rawValue) of \(subject.bundle) on \(subject.device)"
+      return then(.failure(BusError(.noSuchToken, "there is no active device token: \(whose)")))
+    }
+    let owed = (subject, changed.last { $0.state == .active }?.token)
+    batch.writes.append(.owe(owed.0, token: owed.1))
+    batch.owed.append(owed)
+    add(changed, then: then, changed, to: &batch)
+  }
+
+  private func add(
+    _ changed: [DeviceToken], then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void,
+    _ reply: [DeviceToken], to batch: inout Batch
+  ) {
+    for token in changed {
+      batch.tokens.append(token)
+      batch.writes.append(.token(token))
+      if token.state != .active { add(.tokenEnded(token.token), to: &batch) }
+    }
+    batch.thens.append { isBroken in
+      let error = BusError(.failed, "the device tokens cannot be written", isDefinite: false)
+      then(isBroken ? .failure(error) : .success(reply))
+    }
+  }
+
+  // MARK: Time
+
+  private func setAlarm() {
+    let instant = decision.nextInstant
+    guard instant != alarm?.instant else { return }
+    alarm?.alarm.cancel()
+    alarm = instant.map { instant in
+      (instant, clock.alarm(at: instant) { [weak self] in _ = self?.put(.event(.clock)) })
+    }
+  }
+
+  /// Forgets what is too old or too much, at most every hour or every hundredth of the log.
+  private func tidy() throws {
+    let now = clock.now
+    guard
+      now.timeIntervalSince(tidied.at) >= 3_600
+        || lastNumber - tidied.number > max(100, Int64(settings.logLimit / 100))
+    else { return }
+    let (date, number) = (now.addingTimeInterval(-settings.logAge), lastNumber - Int64(settings.logLimit))
+    guard try database.forget(before: date, upTo: number) == 0 else { return }
+    tidied = (now, lastNumber)
+  }
+}
+
+extension PushKeeper.Batch {
+  /// Of a request that is written with this batch.
+  func number(of id: UUID) -> Int64? {
+    for case .arrival(let number, let arrival, _) in writes where arrival.uniqueID == id { return number }
+    return nil
+  }
+}

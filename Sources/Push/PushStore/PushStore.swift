@@ -1,1 +1,0 @@
-// PushStore is being built.

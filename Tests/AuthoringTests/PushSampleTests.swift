@@ -1,0 +1,61 @@
+import Foundation
+import SwiftUI
+import Testing
+import WidgetKit
+
+@testable import SwiftUI
+
+// What Apple's article names and does not show.
+private enum Constants { static let widgetKind = "CaffeineTracker" }
+
+private struct Entry: TimelineEntry { let date: Date }
+
+private struct Provider: TimelineProvider {
+  func placeholder(in context: Context) -> Entry { Entry(date: .now) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
+    completion(Entry(date: .now))
+  }
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
+    completion(Timeline(entries: [Entry(date: .now)], policy: .never))
+  }
+}
+
+private struct CaffeineTrackerWidgetView: View {
+  let entry: Entry
+  var body: some View { Text(entry.date, style: .time) }
+}
+
+// The samples of Apple's "Updating widgets with WidgetKit push notifications", as they stand there.
+
+// swift-format-ignore
+// Handle push token and widget configuration changes.
+struct CaffeineTrackerPushHandler: WidgetPushHandler {
+    func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
+        // Send the push token and subscription info
+        // to your remote notification server.
+        // ...
+    }
+}
+
+// swift-format-ignore
+// Add the pushHandler to the WidgetConfiguration.
+struct CaffeineTrackerWidget: Widget {
+    var body: some WidgetConfiguration {
+        StaticConfiguration(
+            kind: Constants.widgetKind,
+            provider: Provider()
+        ) { entry in
+            CaffeineTrackerWidgetView(entry: entry)
+        }
+        .configurationDisplayName("Caffeine Tracker")
+        .pushHandler(CaffeineTrackerPushHandler.self)
+    }
+}
+
+@Suite struct `Apple's samples of widget pushes` {
+  @Test @MainActor func `compile as they stand, and say which handler the widget has`() throws {
+    let declaration = try #require(CaffeineTrackerWidget().body.descriptions.first?.declaration)
+    #expect(declaration.kind == "CaffeineTracker")
+    #expect(declaration.pushHandler == "CaffeineTrackerPushHandler")
+  }
+}

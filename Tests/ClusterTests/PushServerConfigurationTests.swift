@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Cluster
+
+/// What `widgetlab.yaml` says of the push server.
+@Suite struct `the configuration of the push server` {
+  private static let device = "device: {name: iphone}\n"
+
+  private func read(_ text: String) throws -> ClusterConfiguration {
+    try ClusterConfiguration(yaml: Self.device + text)
+  }
+
+  @Test func `there is none unless it is asked for or a product has the entitlement`() throws {
+    #expect(try read("").pushServer == nil)
+    #expect(try read("pushServer:").pushServer == ClusterConfiguration.PushServer())
+    #expect(try read("pushServer: {}").pushServer == ClusterConfiguration.PushServer())
+    let entitled = """
+      apps:
+        - {bundle: com.example.A, executable: a, entitlements: {aps-environment: development}}
+      """
+    #expect(try read(entitled).pushServer == ClusterConfiguration.PushServer())
+    #expect(try read(entitled.replacing(", entitlements: {aps-environment: development}", with: "")).pushServer == nil)
+    let holders = try StandingKey.holders(of: read("pushServer: {}")).map(\.name)
+    #expect(holders.contains(.pushServer))
+    #expect(try !StandingKey.holders(of: read("")).map(\.name).contains(.pushServer))
+  }
+
+  @Test func `what is left out of its rules has the value that the page of fidelity says`() {
+    let rules = ClusterConfiguration.PushRules()
+    let times: [Duration] = [
+      rules.logAge, rules.storageAge, rules.providerTokenLifetime, rules.providerTokenUpdateInterval,
+      rules.consecutiveWindow, rules.idleTimeout,
+    ]
+    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600]
+    #expect(times == seconds.map { .seconds($0) })
+    let figures: [Int] = [
+      rules.logLimit, rules.queueLimit, rules.inFlight, rules.journalRate, rules.payloadLimit, rules.voipPayloadLimit,
+      rules.consecutiveRequests,
+    ]
+    #expect(figures == [100_000, 10_000, 32, 1_000, 4_096, 5_120, 0] as [Int])
+  }
+
+  @Test func `places and rules are read`() throws {
+    let text = """
+      pushServer:
+        listen: 0.0.0.0
+        advertise: push-server
+        developmentPort: 2197
+        productionPort: 2198
+        logLimit: 500
+        consecutiveWindow: 1.5
+      """
+    let server = try #require(try read(text).pushServer)
+    #expect(server.listen == "0.0.0.0" && server.advertise == "push-server")
+    #expect(server.developmentPort == 2_197 && server.productionPort == 2_198)
+    #expect(server.rules.logLimit == 500 && server.rules.consecutiveWindow == .seconds(1.5))
+  }
+
+  @Test(arguments: [
+    ("{developmentPort: 70000}", "developmentPort"), ("{developmentPort: 9, productionPort: 9}", "productionPort"),
+    ("{logLimit: 1}", "logLimit"), ("{inFlight: 0}", "inFlight"), ("{payloadLimit: 9000}", "payloadLimit"),
+    ("{port: 1}", "is not a key"), ("{executable: ''}", "executable"), ("{idleTimeout: 0}", "idleTimeout"),
+  ])
+  func `what makes no sense is refused with its key`(text: String, key: String) throws {
+    let error = #expect(throws: ClusterError.self) { try read("pushServer: \(text)") }
+    #expect(error?.message.contains(key) == true, "\(String(describing: error))")
+  }
+
+  @Test func `its place and its key reach a provider's arguments and a product's environment`() throws {
+    let text = """
+      provider:
+        executable: p
+        arguments: [--apns, "${pushServer.url}", "${pushServer.key}:${pushServer.keyID}:${pushServer.teamID}", "${pushServer.ca}"]
+      apps:
+        - {bundle: com.example.A, executable: a, environment: {URL: "${pushServer.productionURL}"}}
+      """
+    let configuration = try read(text)
+    let instance = InstanceFolder(FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path)
+    try instance.create()
+    defer { try? FileManager.default.removeItem(atPath: instance.path) }
+    let provider = try #require(configuration.provider)
+    let unknown = #expect(throws: ClusterError.self) { try configuration.arguments(of: provider, in: instance) }
+    #expect(unknown?.message.contains("pushServer: {}") == true)
+    try PushServerAnnouncement(
+      development: "https://127.0.0.1:1", production: "https://127.0.0.1:2", certificateAuthority: "/ca.pem",
+      key: "/k.p8", keyID: "K", teamID: "T", pid: 1
+    ).write(in: instance)
+    #expect(
+      try configuration.arguments(of: provider, in: instance) == [
+        "--apns", "https://127.0.0.1:1", "/k.p8:K:T", "/ca.pem",
+      ])
+    let app = try #require(configuration.apps.first)
+    #expect(try configuration.environment(of: app, in: instance, environment: [:])["URL"] == "https://127.0.0.1:2")
+    #expect(throws: ClusterError.self) { try read("provider: {executable: p, arguments: ['${pushServer.port}']}") }
+  }
+}

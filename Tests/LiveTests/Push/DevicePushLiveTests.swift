@@ -1,0 +1,183 @@
+import Conversations
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// Section 4.7 of the rules of WidgetKit, over real processes: what a device makes of tokens and widget pushes.
+@Suite struct `A device that is pushed to` {
+  @Test func `tells each push handler once of the first token, in the extension`() async throws {
+    try await PushesTrial.run("first token") { trial in
+      let token = try await trial.begin()
+      try await trial.widget.says("SharedHandler on main: \(token) [First,Second,Other]")
+      try await trial.widget.says("OtherHandler on main: \(token) [First,Second,Other]")
+      let journal = try await trial.journal.all()
+      let made = journal.filter { $0.saidBy(PushesTrial.widgetExtension) == "made SharedHandler" }
+      #expect(made.count == 1)
+      // The app was never started for it.
+      #expect(!journal.contains { $0.reading(SpawnProcess.self)?.address == PushesTrial.app })
+      let list = try await trial.cluster.run("token", "list")
+      #expect(list.contains(token))
+    }
+  }
+
+  @Test func `launches the extension for its handlers, with another token and with other widgets`() async throws {
+    try await PushesTrial.run("other token") { trial in
+      let first = try await trial.begin()
+      let generation = try await trial.journal.waitFor("a life") { $0.saidBy(PushesTrial.widgetExtension) != nil }
+      try await trial.cluster.run("kill", "extension")
+      try await trial.journal.waitFor("the end of the extension") {
+        $0.reading(ProcessExited.self)?.address == PushesTrial.widgetExtension
+      }
+      try await trial.cluster.run("token", "rotate", "--use", "widgets")
+      let rotated = try await trial.told(2)
+      #expect(rotated.token != first)
+      #expect(rotated.widgets.map(\.kind) == PushesTrial.taking)
+      let spawned = try await trial.journal.waitFor("the extension is launched", after: generation.sequence) {
+        $0.reading(SpawnProcess.self)?.address == PushesTrial.widgetExtension
+      }
+      #expect(spawned.reading(SpawnProcess.self)?.reason.contains("push handlers") == true)
+      try await trial.widget.says("SharedHandler on main: \(rotated.token) [First,Second,Other]")
+
+      try await trial.cluster.run("remove", "1")
+      #expect(try await trial.told(3).widgets.map(\.kind) == ["Second", "Other"])
+      try await trial.cluster.run("add", "First")
+      #expect(try await trial.told(4).widgets.map(\.kind) == ["Second", "Other", "First"])
+      // Of a widget without a handler they are not told.
+      try await trial.cluster.run("remove", "4")
+      for number in ["2", "3", "5"] { try await trial.cluster.run("remove", number) }
+      try await trial.widget.says("SharedHandler on main: \(rotated.token) []")
+      try await trial.cluster.eventually("the token is given back") {
+        let list = try await trial.cluster.run("token", "list", "--json")
+        return !list.contains("\"active\"")
+      }
+      // Placed again, there is a token again.
+      try await trial.cluster.run("add", "First")
+      try await trial.cluster.eventually("the handlers know of another token") {
+        try await trial.journal.all().compactMap { $0.reading(TellPushHandlers.self) }.last?.widgets.map(\.kind)
+          == ["First"]
+      }
+    }
+  }
+
+  @Test func `reloads all placements that take pushes and no others, and the policy's own next reload still comes`()
+    async throws
+  {
+    try await PushesTrial.run("reload", isHeld: true) { trial in
+      let token = try await trial.begin()
+      try await trial.cluster.run("clock", "advance", "10m")
+      let push = try await trial.push()
+      try await trial.reloaded(push)
+      #expect(try await trial.stored(.push) == PushesTrial.taking)
+      try await trial.widget.says("Second has the push info \(token)")
+      try await trial.cluster.eventually("the log has all of it") {
+        try await trial.cluster.run("push", "log", push.uuidString).contains("reloaded: placement 3 (Other)")
+      }
+      #expect(
+        try await trial.stations(push) == [.reloading, .reloaded, .reloaded, .reloaded])
+      // Each in the hour after its own last timeline.
+      try await trial.cluster.run("clock", "advance", "61m")
+      #expect(try await Set(trial.stored(.policy)) == Set(PushesTrial.taking + ["Plain"]))
+    }
+  }
+
+  @Test func `reloads nothing without content-changed, and says so`() async throws {
+    try await PushesTrial.run("no change") { trial in
+      try await trial.begin()
+      let push = try await trial.push(payload: #"{"aps":{}}"#)
+      try await trial.station(push, .noContentChanged)
+      let next = try await trial.push()
+      try await trial.reloaded(next)
+      #expect(try await trial.stored(.push) == PushesTrial.taking)
+    }
+  }
+
+  @Test func `pays from the budget: a push waits by its rule, and a newer one takes its place`() async throws {
+    try await PushesTrial.run("budget", settings: [], isHeld: true) { trial in
+      try await trial.begin()
+      let first = try await trial.push()
+      try await trial.station(first, .budget, "(First) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      let second = try await trial.push()
+      try await trial.station(first, .supersededOnDevice)
+      try await trial.station(second, .budget, "(Other) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      #expect(try await trial.stored(.push).isEmpty)
+      try await trial.cluster.run("clock", "advance", "5m")
+      try await trial.reloaded(second)
+      #expect(try await trial.stored(.push) == PushesTrial.taking)
+      let ledger = try await trial.journal.all().compactMap { $0.reading(BudgetDecided.self)?.entry }
+        .filter { $0.because == .push && $0.verdict == .granted }
+      #expect(ledger.map(\.rule) == ["budget", "budget", "budget"])
+    }
+  }
+
+  @Test func `says of a push that no budget pays that it is refused`() async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
+    try Data("perDay: 0\nminimumSpacing: 0\nlearningDays: 0".utf8).write(to: URL(fileURLWithPath: path))
+    defer { unlink(path) }
+    try await PushesTrial.run("refused", settings: ["budget: \(path)"]) { trial in
+      try await trial.begin()
+      let push = try await trial.push()
+      for kind in PushesTrial.taking { try await trial.station(push, .budget, "(\(kind)) is refused: no-reloads") }
+      #expect(try await trial.stored(.push).isEmpty)
+    }
+  }
+
+  @Test func `is woken by priority 10 alone, takes the rest when it wakes, and all of it when it is online again`()
+    async throws
+  {
+    try await PushesTrial.run("asleep") { trial in
+      try await trial.begin()
+      #expect(try await trial.cluster.run("device", "sleep") == "asleep, network: wifi\n")
+      let quiet = try await trial.push("--priority", "5")
+      try await trial.station(quiet, .storedPower)
+      let loud = try await trial.push("--priority", "10")
+      try await trial.reloaded(loud)
+      // It stays so over the host's death.
+      try await trial.cluster.run("kill", "host")
+      try await trial.cluster.eventually("the host is there again") {
+        try await trial.cluster.attempt(["device"]).output == "asleep, network: wifi\n"
+      }
+      #expect(try await trial.stations(quiet).isEmpty)
+      try await trial.cluster.run("device", "wake")
+      try await trial.reloaded(quiet)
+
+      try await trial.cluster.run("device", "offline")
+      let former = try await trial.push()
+      try await trial.station(former, .storedOffline)
+      let latter = try await trial.push()
+      try await trial.station(former, .superseded)
+      try await trial.cluster.run("device", "online")
+      try await trial.reloaded(latter)
+      #expect(try await trial.stations(former).isEmpty)
+    }
+  }
+
+  @Test func `whose host dies between the store and the reload reloads once`() async throws {
+    try await PushesTrial.run("host dies") { trial in
+      try await trial.begin()
+      let push = try await trial.push()
+      _ = try await trial.journal.waitFor("the host has it on disk") { envelope in
+        envelope.kind == "push.deliver/ack" || envelope.reading(PushProgress.self)?.uniqueID == push
+      }
+      try await trial.cluster.run("kill", "host")
+      try await trial.reloaded(push)
+      // One more, whose end shows that nothing of the first is left.
+      let next = try await trial.push()
+      try await trial.reloaded(next)
+      #expect(try await trial.stored(.push).sorted() == (PushesTrial.taking + PushesTrial.taking).sorted())
+      #expect(
+        try await trial.stations(push).filter { $0 == .reloaded }.count == 3)
+    }
+  }
+
+  @Test func `lives with a handler that dies: it is called in a second life, and then in one that begins for more`()
+    async throws
+  {
+    try await PushesTrial.run("handler dies", environment: ["TRIAL_DIES_IN_HANDLER: yes"]) { trial in
+      try await trial.cluster.run("reload", "--all")
+      _ = try await trial.nth(2, TellPushHandlers.self)
+      try await trial.cluster.eventually("the widgets have their timelines all the same", within: .seconds(60)) {
+        try await Set(trial.journal.all().compactMap { $0.reading(TimelineStored.self)?.widgetKind }).count == 4
+      }
+    }
+  }
+}

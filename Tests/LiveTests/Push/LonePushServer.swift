@@ -1,0 +1,189 @@
+import Cluster
+import Conversations
+import Foundation
+import Glibc
+import MessageBus
+import Synchronization
+import Testing
+import WidgetLabTesting
+
+/// A `message-bus` and a `push-server` with an instance of their own; the test plays the device, and kills.
+struct LonePushServer: Sendable {
+  static let device = "iphone"
+  static let bundle = "com.example.Pushed"
+  static let widgets = PushSubject(device: device, bundle: bundle, use: .widgets)
+
+  let instance: InstanceFolder
+  let executables: String
+  private let living: Living
+
+  /// Whom the test started and who has not ended.
+  private final class Living: Sendable {
+    private let children = Mutex<[Int32: Task<Int32, Never>]>([:])
+    func began(_ child: LabChild) {
+      children.withLock { $0[child.pid] = Task { await child.ending() } }
+    }
+    func ended(_ pid: Int32) async -> Int32? {
+      let ending = children.withLock { $0.removeValue(forKey: pid) }
+      return await ending?.value
+    }
+    var pids: [Int32] { children.withLock { Array($0.keys) } }
+  }
+
+  /// Starts both, runs the body as often as `WIDGETLAB_REPEAT` says, and ends both; nothing of them is left.
+  ///
+  /// - Parameter settings: lines of `name: value` for `pushServer`.
+  static func run(
+    _ name: String, settings: [String] = [], _ body: @Sendable (LonePushServer) async throws -> Void
+  ) async throws {
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for round in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        do {
+          try await once(settings, body)
+        } catch {
+          throw LabError("\(name), round \(round) of \(rounds): \(error)")
+        }
+      }
+    }
+  }
+
+  private static func once(
+    _ settings: [String], _ body: @Sendable (LonePushServer) async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "lone-push-\(UUID().uuidString)").path
+    let instance = InstanceFolder(folder)
+    let rules = (["productionPort: 0"] + settings).map { "\n  \($0)" }.joined()
+    let yaml =
+      "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
+    try StandingKey.makeAll(for: try ClusterConfiguration(yaml: yaml), in: instance)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try yaml.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+    let lone = LonePushServer(instance: instance, executables: try LabCluster.findExecutables(), living: Living())
+    do {
+      try await lone.begin("message-bus", ["--config", lone.configuration])
+      _ = try await lone.start()
+      try await body(lone)
+    } catch {
+      for pid in lone.living.pids { await lone.end(pid, SIGKILL) }
+      throw error
+    }
+    // The push server first: it says goodbye.
+    for pid in lone.living.pids.sorted(by: >) { #expect(await lone.end(pid, SIGTERM) == 0) }
+  }
+
+  private var configuration: String { instance.path + "/widgetlab.yaml" }
+
+  @discardableResult
+  private func begin(_ executable: String, _ arguments: [String]) async throws -> Int32 {
+    let child = try await LabChild.start(
+      "\(executables)/\(executable)",
+      ["--instance", instance.path] + arguments + ["--die-with-parent", "\(getpid())"],
+      output: "\(instance.path)/\(executable).out", errors: "\(instance.path)/\(executable).err")
+    living.began(child)
+    return child.pid
+  }
+
+  @discardableResult
+  private func end(_ pid: Int32, _ signal: Int32) async -> Int32? {
+    kill(pid, signal)
+    return await living.ended(pid)
+  }
+
+  /// Starts the push server, and returns when it has announced itself.
+  func start() async throws -> PushServerAnnouncement {
+    let pid = try await begin("push-server", ["--config", configuration])
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+      if let announcement = try PushServerAnnouncement.read(in: instance), announcement.pid == pid {
+        return announcement
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let log = try? String(contentsOfFile: instance.path + "/push-server.err", encoding: .utf8)
+    throw LabError("the push server does not announce itself; it said: \(log ?? "nothing")")
+  }
+
+  /// Kills the push server with SIGKILL, and waits for its end.
+  func kill() async throws {
+    let announcement = try #require(try PushServerAnnouncement.read(in: instance))
+    #expect(await end(announcement.pid, SIGKILL) == 128 + SIGKILL)
+  }
+
+  // MARK: Who speaks
+
+  /// The device, that does with notifications what `hear` says.
+  func device(
+    _ hear: @escaping @Sendable (PushedNotification, Received) async throws -> Void
+  ) async throws -> Connection {
+    try await connect(as: .host, address: .host(Self.device), instance: instance, within: .seconds(20)) { connection in
+      connection.onEvent(DeliverPush.self) { event, from in try await hear(event.notification, from) }
+      connection.onEvent(TokenReplaced.self) { _, _ in }
+    }
+  }
+
+  func `operator`() async throws -> Connection {
+    try await connect(
+      as: .operator, address: .operator("\(UInt32.random(in: 1...9_999_999))"), instance: instance,
+      within: .seconds(20))
+  }
+
+  func token(_ device: Connection) async throws -> String {
+    let issue = IssueToken(bundle: Self.bundle, use: .widgets, environment: .development)
+    return try await device.request(issue, to: .pushServer, within: .seconds(20), whenUnreachable: .wait).token
+  }
+
+  /// A widget push as an operator sends it.
+  static var push: SendPush {
+    SendPush(
+      token: nil, subject: widgets,
+      headers: ["apns-push-type": "widgets", "apns-topic": "\(bundle).push-type.widgets"],
+      payload: #"{"aps":{"content-changed":true}}"#)
+  }
+
+  /// The log's record of a notification, when it has come to this station.
+  func record(_ id: UUID, at name: PushStation.Name, _ tool: Connection) async throws -> PushRecord {
+    let deadline = ContinuousClock.now + .seconds(30)
+    var seen: PushRecord?
+    while ContinuousClock.now < deadline {
+      let page = try await tool.request(
+        ListPushes(uniqueID: id), to: .pushServer, within: .seconds(20), whenUnreachable: .wait)
+      seen = page.pushes.first
+      if let seen, seen.stations.contains(where: { $0.name == name }) { return seen }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    throw LabError("\(id) did not come to \(name.rawValue): \(String(describing: seen))")
+  }
+
+  /// `widgetlab` in this instance.
+  func tool(_ arguments: String...) async throws -> LabCluster.Answer {
+    try await LabCluster.tool(
+      arguments + ["--instance", instance.path, "--config", configuration], executables: executables,
+      in: instance.path)
+  }
+
+  /// What curl says of a widget push over TLS with a provider token that openssl signed.
+  ///
+  /// - Returns: curl's exit code and its output: the headers, the body, and `HTTP <status>`.
+  func curl(
+    _ server: PushServerAnnouncement, token: String, topic: String = "\(bundle).push-type.widgets",
+    arguments: String = ""
+  ) async throws -> LabCluster.Answer {
+    let script = """
+      b64() { openssl base64 -e -A | tr -- '+/' '-_' | tr -d =; }
+      head=$(printf '{"alg":"ES256","kid":"\(server.keyID)"}' | b64)
+      claims=$(printf '{"iss":"\(server.teamID)","iat":%s}' "$(date +%s)" | b64)
+      signature=$(printf '%s.%s' "$head" "$claims" | openssl dgst -binary -sha256 -sign '\(server.key)' | b64)
+      curl -sS -i --http2 --max-time 30 --cacert '\(server.certificateAuthority)' -H 'apns-push-type: widgets' \
+        -H 'apns-topic: \(topic)' -H "authorization: bearer $head.$claims.$signature" \
+        -w '\\nHTTP %{http_code}\\n' -d '{"aps":{"content-changed":true}}' \(arguments) \
+        '\(server.development)/3/device/\(token)'
+      """
+    let name = "\(instance.path)/curl-\(UUID().uuidString)"
+    let child = try await LabChild.start("/bin/sh", ["-c", script], output: name + ".out", errors: name + ".err")
+    let status = await child.ending()
+    return LabCluster.Answer(
+      status: status, output: try String(contentsOfFile: name + ".out", encoding: .utf8),
+      errors: try String(contentsOfFile: name + ".err", encoding: .utf8))
+  }
+}

@@ -1,0 +1,152 @@
+import Conversations
+import Foundation
+import WidgetLabTesting
+
+/// A cluster with a push server, whose extension has two push handlers and whose app registers: they print what they are
+/// told. Three of its four widgets take pushes.
+struct PushesTrial: Sendable {
+  static let bundle = "com.example.Pushes"
+  static let widgetExtension = Address.widgetExtension(Trial.device, "com.example.Pushes.Widget")
+  static let app = Address.app(Trial.device, bundle)
+  static let taking = ["First", "Second", "Other"]
+
+  let cluster: LabCluster
+  var journal: LabJournal { cluster.journal }
+  var widget: TrapAuthor { TrapAuthor(Self.widgetExtension, cluster) }
+  var app: TrapAuthor { TrapAuthor(Self.app, cluster) }
+
+  /// - Parameters:
+  ///   - isHeld: the device's clock stands at six in the morning.
+  ///   - environment: lines of the extension's.
+  static func run(
+    _ name: String, settings: [String] = ["developerMode: true"], isHeld: Bool = false, environment: [String] = [],
+    _ body: @Sendable (PushesTrial) async throws -> Void
+  ) async throws {
+    let memory = Trial.isSanitized ? ["extensionMemoryLimit: 0"] : []
+    let configuration = """
+      device:
+        name: \(Trial.device)
+        version: "26.0"
+      apps:
+        - bundle: \(bundle)
+          executable: trial-pushes
+          entitlements: {aps-environment: development}
+          environment:
+            TRIAL_APP: "yes"
+      extensions:
+        - bundle: \(bundle).Widget
+          executable: trial-pushes
+          entitlements: {aps-environment: development}
+          environment:
+      \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
+      pushServer: {}
+      settings:
+      \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      """
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for round in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        do {
+          try await LabCluster.with(name, configuration: configuration) { cluster in
+            if isHeld {
+              try await cluster.run("clock", "hold")
+              try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
+            }
+            try await body(PushesTrial(cluster: cluster))
+          }
+        } catch {
+          throw LabError("\(name), round \(round) of \(rounds): \(error)")
+        }
+      }
+    }
+  }
+
+  /// Launches the extension, whose widgets are placed; returns when its handlers know the token, and all has its timeline.
+  ///
+  /// - Returns: the token.
+  @discardableResult
+  func begin() async throws -> String {
+    try await cluster.run("reload", "--all")
+    let told = try await told(1)
+    for kind in Self.taking + ["Plain"] { try await widget.shows(kind) }
+    return told.token
+  }
+
+  /// The n-th call of the handlers.
+  func told(_ number: Int) async throws -> TellPushHandlers {
+    let calls = try await nth(number, TellPushHandlers.self)
+    _ = try await journal.waitFor("the handlers have returned from call \(number)") { $0.cause == calls.envelope.id }
+    return calls.body
+  }
+
+  /// Sends a push, and returns its name.
+  func push(_ arguments: String..., payload: String? = nil) async throws -> UUID {
+    struct Answer: Decodable { let uniqueID: UUID }
+    var all = ["push", "--json"] + arguments
+    if let payload {
+      let file = cluster.folder + "/payload-\(UUID().uuidString).json"
+      try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
+      all += ["--payload", file]
+    }
+    let said = try await cluster.attempt(all)
+    guard said.status == 0 else { throw LabError("\(all) ended with \(said.status): \(said.output)\(said.errors)") }
+    return try JSONDecoder().decode(Answer.self, from: Data(said.output.utf8)).uniqueID
+  }
+
+  /// Waits for a station of a push; of several of one name for the one that is meant.
+  @discardableResult
+  func station(_ push: UUID, _ name: PushStation.Name, _ detail: String = "") async throws -> LabEnvelope {
+    try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
+      let (id, station) = envelope.pushStation ?? (nil, nil)
+      return id == push && station?.name == name && station?.detail?.contains(detail) ?? detail.isEmpty
+    }
+  }
+
+  /// All stations of a push so far that the device told.
+  func stations(_ push: UUID) async throws -> [PushStation.Name] {
+    var seen: Set<UUID> = []
+    return try await journal.all().compactMap { envelope in
+      guard let progress = envelope.reading(PushProgress.self), progress.uniqueID == push,
+        seen.insert(envelope.id).inserted
+      else { return nil }
+      return progress.station.name
+    }
+  }
+
+  /// Returns when the three widgets have their timelines by this push.
+  func reloaded(_ push: UUID) async throws {
+    for kind in Self.taking { try await station(push, .reloaded, "(\(kind))") }
+  }
+
+  /// The kinds of the timelines that were stored for a cause, in order.
+  func stored(_ cause: ReloadCause) async throws -> [String] {
+    try await journal.all().compactMap { $0.reading(TimelineStored.self) }.filter { $0.because == cause }
+      .map(\.widgetKind)
+  }
+
+  func nth<C: Conversation>(_ number: Int, _ type: C.Type) async throws -> (envelope: LabEnvelope, body: C) {
+    var seen: [UUID: LabEnvelope] = [:]
+    var order: [UUID] = []
+    try await cluster.eventually("\(number) times \(C.kind.name)") {
+      seen = [:]
+      order = []
+      for envelope in try await journal.all() where envelope.reading(C.self) != nil {
+        if seen.updateValue(envelope, forKey: envelope.id) == nil { order.append(envelope.id) }
+      }
+      return order.count >= number
+    }
+    guard let envelope = seen[order[number - 1]], let body = envelope.reading(C.self) else {
+      throw LabError("\(C.kind.name) is not there")
+    }
+    return (envelope, body)
+  }
+}
+
+extension LabEnvelope {
+  /// What it says of a push: by the device, or by the push server.
+  fileprivate var pushStation: (UUID?, PushStation?)? {
+    if let progress = reading(PushProgress.self) { return (progress.uniqueID, progress.station) }
+    if let logged = reading(PushLogged.self) { return (logged.uniqueID, logged.station) }
+    return nil
+  }
+}

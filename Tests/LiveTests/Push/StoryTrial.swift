@@ -1,0 +1,202 @@
+import Cluster
+import Conversations
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// The sample's cluster with a push server: its widget, and the developer's backend, where a figure changes.
+struct StoryTrial: Sendable {
+  static let widgetExtension = Address.widgetExtension(Trial.device, "com.example.CaffeineTracker.Widget")
+  static let app = Address.app(Trial.device, "com.example.CaffeineTracker")
+  static let session = "com.example.CaffeineTracker.Widget.subscription"
+
+  /// What `GET /pushes` of the backend says.
+  struct Push: Decodable {
+    let state: String
+    let attempts: Int
+    let status: Int?
+    let reason: String?
+  }
+
+  /// What `GET /subscriptions` of the backend says.
+  struct Subscription: Decodable {
+    struct Widget: Decodable {
+      let kind: String
+      let family: String
+    }
+    let token: String
+    let widgets: [Widget]
+  }
+
+  /// A figure that changed.
+  struct Change {
+    /// The day's sum since then, which no other change has.
+    let milligrams: Int
+    /// The last number of the journal before it.
+    let after: UInt64
+  }
+
+  let cluster: LabCluster
+  var journal: LabJournal { cluster.journal }
+
+  /// The extension downloads nothing: it asks the backend in `getTimeline`.
+  private static let configuration = """
+    device:
+      name: \(Trial.device)
+      version: "26.0"
+    appGroups:
+      - group.com.example.CaffeineTracker
+    apps:
+      - bundle: com.example.CaffeineTracker
+        executable: containing-app
+        entitlements: {aps-environment: development}
+        environment:
+          CAFFEINE_FIGURES_URL: ""
+    extensions:
+      - bundle: com.example.CaffeineTracker.Widget
+        executable: widget-extension
+        entitlements: {aps-environment: development}
+        environment:
+          CAFFEINE_FIGURES_URL: ""
+          CAFFEINE_SERVER_URL: ${provider.url}
+    provider:
+      executable: provider-server
+      arguments:
+        - --apns-url=${pushServer.url}
+        - --apns-ca=${pushServer.ca}
+        - --apns-key=${pushServer.key}
+        - --apns-key-id=${pushServer.keyID}
+        - --apns-team-id=${pushServer.teamID}
+        - --apns-retry=1
+        - --apns-pause=1
+    pushServer: {}
+    settings:
+      developerMode: true
+      suspendAfter: 0.5
+      limiterFirst: 0
+    """
+
+  /// Runs the test as often as `WIDGETLAB_REPEAT` says; `body` begins when the backend has the widget's token, and nothing
+  /// is under way.
+  static func run(_ name: String, _ body: @Sendable (StoryTrial) async throws -> Void) async throws {
+    let memory = Trial.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
+    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
+    for round in 1...max(1, rounds) {
+      try await Berths.shared.occupy {
+        do {
+          try await LabCluster.with(name, configuration: configuration + memory) { cluster in
+            let trial = StoryTrial(cluster: cluster)
+            try await trial.begin()
+            try await body(trial)
+          }
+        } catch {
+          throw LabError("\(name), round \(round) of \(rounds): \(error)")
+        }
+      }
+    }
+  }
+
+  private func begin() async throws {
+    try await cluster.run("reload", "--all")
+    let told = try await journal.waitFor("the upload of the token has ended") {
+      guard let called = $0.reading(DelegateCalled.self) else { return false }
+      return called.session == Self.session && called.method == "didCompleteWithError" && called.failureCode == nil
+    }
+    #expect(try await subscriptions().count == 1)
+    try await journal.waitFor("the extension is suspended, with nothing left to do", after: told.sequence) {
+      let change = $0.reading(ProcessState.self)
+      return change?.address == Self.widgetExtension && change?.state == "suspended"
+    }
+  }
+
+  // MARK: The backend
+
+  func subscriptions() async throws -> [Subscription] {
+    try JSONDecoder().decode([Subscription].self, from: try await cluster.fetch("/subscriptions"))
+  }
+
+  /// The backend's push; there is one for each installation, and here is one.
+  func push() async throws -> Push? {
+    try JSONDecoder().decode([Push].self, from: try await cluster.fetch("/pushes")).first
+  }
+
+  func pushIs(_ state: String) async throws {
+    try await cluster.eventually("the backend's push is \(state)") { try await push()?.state == state }
+  }
+
+  /// A figure changes at the backend.
+  func drink(_ milligrams: Int = 1) async throws -> Change {
+    struct Figures: Decodable { let milligrams: Int }
+    let last = try await journal.all().last?.sequence ?? 0
+    let answer = try await cluster.post("/drinks", json: #"{"name":"Espresso","milligrams":\#(milligrams)}"#)
+    return Change(
+      milligrams: try JSONDecoder().decode(Figures.self, from: answer).milligrams, after: last)
+  }
+
+  // MARK: The device
+
+  /// Returns when the change is on the screen.
+  @discardableResult
+  func shown(_ change: Change) async throws -> LabEnvelope {
+    try await journal.waitFor("the screen shows \(change.milligrams) mg", after: change.after) {
+      $0.reading(EntryShown.self)?.text.contains { $0.contains("\(change.milligrams) mg") } == true
+    }
+  }
+
+  /// Returns when a notification has passed a station.
+  @discardableResult
+  func station(_ name: PushStation.Name, after: UInt64, within limit: Duration = .seconds(30)) async throws -> UUID {
+    let found = try await journal.waitFor("a push is \(name.rawValue)", after: after, within: limit) {
+      $0.reading(PushLogged.self)?.station.name == name
+    }
+    return try #require(found.reading(PushLogged.self)).uniqueID
+  }
+
+  func life(of name: String) throws -> LabProcess { LabProcess(pid: try #require(cluster.pid(of: name))) }
+
+  /// Ends a standing process with SIGKILL; returns when its next life is connected.
+  func killAndReturn(_ name: String, _ address: Address) async throws {
+    let last = try await journal.all().last?.sequence ?? 0
+    try life(of: name).signal(SIGKILL)
+    try await journal.waitFor("another life of \(name)", after: last) {
+      let changed = $0.reading(RegistrationChanged.self)
+      return changed?.change == .connected && changed?.registration.address == address
+    }
+  }
+
+  // MARK: The whole of it
+
+  /// Holds the journal against what was promised since a change: each notification that was accepted has one end, one
+  /// reload for each widget was made of each that was not superseded, the newest figure was shown once, and nobody of the
+  /// app or the extension asked for a reload.
+  ///
+  /// - Parameter superseded: how many were taken the place of before they were delivered.
+  func expectOneOfEach(_ changes: Int, since first: Change, superseded: Int = 0) async throws {
+    let ends: Set<PushStation.Name> = [.reloaded, .superseded, .supersededOnDevice]
+    try await cluster.eventually("\(changes) pushes have come to an end") {
+      Set(try await logged(since: first).filter { ends.contains($0.station.name) }.map(\.uniqueID)).count >= changes
+    }
+    // Whatever comes again comes with the next life of the host.
+    try await killAndReturn("host", .host(Trial.device))
+    try await cluster.run("reload", "CaffeineTracker")
+    let logged = try await logged(since: first)
+    let accepted = logged.filter { $0.station.name == .accepted }.map(\.uniqueID)
+    #expect(accepted.count == changes && Set(accepted).count == changes, "\(logged)")
+    let widgets = try await subscriptions().first?.widgets.count ?? 0
+    for id in accepted {
+      let names = logged.filter { $0.uniqueID == id }.map(\.station.name)
+      #expect(names.filter(ends.contains).count == (names.contains(.reloaded) ? widgets : 1), "\(names)")
+      #expect(names.filter { $0 == .reloading }.count == (names.contains(.reloaded) ? 1 : 0), "\(names)")
+    }
+    #expect(logged.filter { [.superseded, .supersededOnDevice].contains($0.station.name) }.count == superseded)
+    let since = try await journal.all().filter { $0.sequence > first.after }
+    let stored = since.compactMap { $0.reading(TimelineStored.self) }.filter { $0.because == .push }
+    #expect(stored.count == (changes - superseded) * widgets)
+    let authors = [Self.widgetExtension, Self.app]
+    #expect(!since.contains { $0.kind == "timeline.reload" && authors.contains($0.envelope.header.source) })
+  }
+
+  private func logged(since change: Change) async throws -> [PushLogged] {
+    try await journal.all().filter { $0.sequence > change.after }.compactMap { $0.reading(PushLogged.self) }
+  }
+}

@@ -1,6 +1,0 @@
-import PushStore
-import Testing
-
-@Suite struct `PushStore` {
-  @Test func `is linked`() {}
-}

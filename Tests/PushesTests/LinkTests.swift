@@ -1,6 +1,0 @@
-import Pushes
-import Testing
-
-@Suite struct `Pushes` {
-  @Test func `is linked`() {}
-}

@@ -1,0 +1,88 @@
+import Archive
+import Conversations
+import Foundation
+
+@testable import Pushes
+
+let device = "phone"
+let app = Address.app(device, "com.example.Coffee")
+let widget = Address.widgetExtension(device, "com.example.Coffee.Widget")
+let other = Address.widgetExtension(device, "com.example.Coffee.Other")
+let coffee = "com.example.Coffee"
+let widgetsKey = TokenKey(coffee, .widgets)
+let appKey = TokenKey(coffee, .app)
+
+func products(_ environment: PushEnvironment? = .development) -> [PushProduct] {
+  [app, widget, other].map { PushProduct(address: $0, app: coffee, environment: environment) }
+}
+
+func placement(_ id: Int, _ kind: String = "Cups", in address: Address = widget) -> Placement {
+  Placement(
+    id: id, bundle: address.bundleIdentifier ?? "", kind: kind, family: .systemSmall, location: .homeScreen)
+}
+
+/// The widgets of the first extension, and of the other one.
+func widgets(_ ids: [Int], others: [Int] = []) -> [String: PushWidgets] {
+  var all = ["com.example.Coffee.Widget": PushWidgets(handlers: ["Handler"], placements: ids.map { placement($0) })]
+  if !others.isEmpty {
+    all["com.example.Coffee.Other"] = PushWidgets(
+      handlers: ["OtherHandler"], placements: others.map { placement($0, "Tea", in: other) })
+  }
+  return all
+}
+
+extension UUID {
+  /// A push of a test: `push(3)` reads `3`.
+  static func push(_ number: Int) -> UUID {
+    UUID(uuidString: "00000000-0000-0000-0000-\(String(1_000_000_000_000 + number).dropFirst())") ?? UUID()
+  }
+  var short: String { "\(Int(uuidString.suffix(12)) ?? -1)" }
+}
+
+func notification(
+  _ number: Int, _ type: PushType = .widgets, _ payload: String = #"{"aps":{"content-changed":true}}"#,
+  use: PushTokenUse? = nil
+) -> PushedNotification {
+  PushedNotification(
+    uniqueID: .push(number), apnsID: UUID.push(number).uuidString,
+    subject: PushSubject(device: device, bundle: coffee, use: use ?? (type == .widgets ? .widgets : .app)),
+    type: type, priority: 10, collapseID: nil, payload: payload, acceptedAt: Date(timeIntervalSince1970: 1_000_000_000),
+    expiration: nil, isFromStorage: false)
+}
+
+extension PushIntent {
+  var words: String {
+    switch self {
+    case .wantAwake(let address, _): "want \(address.short)"
+    case .release(let address, _): "release \(address.short)"
+    case .evict(let address, _): "evict \(address.short)"
+    case .reload(let push): "reload \(push.short)"
+    case .handOver(let push, _, let wakes): "hand over \(push.short)\(wakes ? ", waking" : "")"
+    case .broken: "broken"
+    }
+  }
+}
+
+extension TokenDecision.Answer {
+  var words: String {
+    switch self {
+    case .intent(let intent): intent.words
+    case .tokensChanged: "tokens"
+    case .tell(let address, let telling): "tell \(address.short) \(telling.token) \(telling.widgets.map(\.id))"
+    case .tellApp(_, _, let token): "tell app \(token)"
+    case .registered(_, let token): "registered \(token)"
+    case .notRegistered: "not registered"
+    case .withheld(let notice): "withheld \(notice.address.short) \(notice.reason.rawValue)"
+    }
+  }
+}
+
+extension NotificationDecision.Answer {
+  var words: String {
+    switch self {
+    case .intent(let intent): intent.words
+    case .station(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
+    case .ask(let address, let notification): "ask \(address.short) \(notification.uniqueID.short)"
+    }
+  }
+}
