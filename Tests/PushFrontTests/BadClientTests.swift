@@ -88,9 +88,4 @@ import Testing
     #expect(await client.farewell()?.text == "no flow-control credit for 1 s")
     await lab.stop()
   }
-
-  private func residentBytes() throws -> Int {
-    let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    return (Int(words[1]) ?? 0) * 4096
-  }
 }
