@@ -51,6 +51,8 @@ import Testing
     let lab = try await TestFront.start(limits: limits)
     let client = try await lab.connect()
     client.send(Wire.greeting + Wire.acknowledgement)
+    // TLS stands, which takes reading too
+    _ = await client.next { $0.settings != nil }
     try await client.stopReading()
     let before = try residentBytes()
     let pings = (0..<3000).flatMap { _ in Wire.frame(6, [0, 0, 0, 0, 0, 0, 0, 0]) }
