@@ -300,6 +300,7 @@ let package = Package(
     tests(
       "PushFrontTests",
       ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
+    tests("PushServerTests", ["APNs", "Conversations", "PushServer"]),
     tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
     tests(
       "HostSystemTests",

@@ -65,7 +65,10 @@ import Testing
           bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 32...126, using: &generator)
         }
         let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
-        let ours = PayloadScan(bytes).flaw == nil
+        let flaw = PayloadScan(bytes).flaw
+        // Foundation passes over a comma before a closing brace, and JSON has none: RFC 8259.
+        if flaw?.contains("after a comma") == true { continue }
+        let ours = flaw == nil
         #expect(theirs == ours, "\(String(decoding: bytes, as: UTF8.self))")
       }
     }

@@ -20,7 +20,7 @@ import Testing
   @Test func `to acknowledge our SETTINGS is bounded`() {
     let talk = Talk(greets: false)
     talk.send(Wire.greeting)
-    talk.pass(limits.unwritable)
+    talk.pass(limits.acknowledgement)
     #expect(talk.farewell()?.code == 4)
   }
 

@@ -170,7 +170,7 @@ private struct Scene {
       #expect(keeper.tokens[token]?.state == .unregistered)
       await server.leave()
     }
-    _ = try await scene.server()
+    let (later, _) = try await scene.server()
     let line = scene.bus.connection(host)
     let (stream, continuation) = AsyncStream.makeStream(of: TokenReplaced.self)
     line.onEvent(TokenReplaced.self) { event, _ in continuation.yield(event) }
@@ -179,6 +179,7 @@ private struct Scene {
     var events = stream.makeAsyncIterator()
     #expect(await events.next()?.token == changed.last?.token)
     #expect(try await scene.token(line) == changed.last?.token)
+    #expect(later.tokens[token]?.state == .unregistered)
     await #expect(throws: BusError.self) {
       try await tool.request(
         ChangeToken(subject: PushSubject(device: "ipad", bundle: bundle, use: .app), change: .expire), to: .pushServer)

@@ -15,11 +15,12 @@ import broker
 import day
 import extension
 import host
+import push
 import transfers
 from figure import table
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
-    "transfers": transfers.measure, "day": day.measure}
+    "transfers": transfers.measure, "day": day.measure, "push": push.measure}
 
 
 class Run:

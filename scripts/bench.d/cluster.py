@@ -59,7 +59,7 @@ class Cluster:
 
     def __init__(
             self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None,
-            extension="trial-extension"):
+            extension="trial-extension", more=()):
         self.executables = executables
         self.folder = f"{scratch}/{name}"
         self.logs = f"{self.folder}/logs"
@@ -75,6 +75,7 @@ class Cluster:
         lines += ["provider:\n  executable: provider-server"]
         if settings:
             lines += ["settings:"] + [f"  {key}: {value}" for key, value in settings.items()]
+        lines += more
         with open(self.config, "w") as file:
             file.write("\n".join(lines) + "\n")
         subprocess.run(
@@ -87,6 +88,7 @@ class Cluster:
             "message-bus": [],
             "process-agent": ["--config", self.config, "--number", "1", "--executables", self.executables],
             "host-system": ["--config", self.config],
+            "push-server": ["--config", self.config],
         }
         if name == "provider-server":
             words = ["--announce", f"{self.folder}/provider.json"]

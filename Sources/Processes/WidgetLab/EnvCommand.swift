@@ -60,10 +60,10 @@ struct ProviderFacts: Codable {
         advice:
           "widgetlab.yaml has `pushServer: {}`, or an app with the entitlement aps-environment; then `widgetlab up`")
     }
-    let credentials = try PushCredentials.read(in: instance.pushServer)
+    let credentials = try PushCredentials.read(in: instance.pushCredentials)
     guard let listed = credentials.key(for: environment), let path = credentials.path(of: listed) else {
       throw Complaint(
-        Exit.configuration, "no team's key for \(environment.rawValue) is registered", at: instance.pushServer,
+        Exit.configuration, "no team's key for \(environment.rawValue) is registered", at: instance.pushCredentials,
         advice: "widgetlab keys provider --environment \(environment.rawValue)")
     }
     let urls =

@@ -34,7 +34,7 @@ struct PayloadScan {
   /// The remark for a push of this type; `nil` when there is nothing to say.
   func remark(isWidget: Bool) -> String? {
     if let flaw {
-      return "the payload is not JSON (\(flaw)): APNs has no reason for that, and the device finds nothing in it"
+      return "the payload is not JSON (\(flaw)): APNs has no reason for that, and so it was accepted"
     }
     if !hasAPS { return "the payload has no dictionary 'aps'" }
     guard isWidget, !isContentChanged else { return nil }

@@ -7,7 +7,13 @@ import Synchronization
 final class AnswerInbox: Sendable {
   let loop: any EventLoop
   private let connection: NIOLoopBoundBox<ProviderConnection?>
-  private let waiting = Mutex<[(stream: UInt32, answer: APNsAnswer)]>([])
+  private let waiting = Mutex(Waiting())
+
+  private struct Waiting {
+    var answers: [(stream: UInt32, answer: APNsAnswer)] = []
+    /// The connection is gone, and its event loop may be.
+    var isOver = false
+  }
 
   init(on loop: any EventLoop) {
     self.loop = loop
@@ -15,20 +21,26 @@ final class AnswerInbox: Sendable {
   }
 
   /// On the event loop. With `nil` all that comes later is dropped.
-  func serve(_ connection: ProviderConnection?) { self.connection.value = connection }
+  func serve(_ connection: ProviderConnection?) {
+    self.connection.value = connection
+    waiting.withLock { $0.isOver = connection == nil }
+  }
 
   func put(_ answer: APNsAnswer, on stream: UInt32) {
     if loop.inEventLoop { return deliver(answer, on: stream) }
-    let isFirst = waiting.withLock {
-      $0.append((stream, answer))
-      return $0.count == 1
+    waiting.withLock {
+      guard !$0.isOver else { return }
+      $0.answers.append((stream, answer))
+      if $0.answers.count == 1 { loop.execute { self.deliverWaiting() } }
     }
-    if isFirst { loop.execute { self.deliverWaiting() } }
   }
 
   /// Does it on the event loop, if the connection is still there.
   func perform(_ action: @escaping @Sendable (ProviderConnection) -> Void) {
-    loop.execute { self.connection.value.map(action) }
+    waiting.withLock {
+      guard !$0.isOver else { return }
+      loop.execute { self.connection.value.map(action) }
+    }
   }
 
   private func deliver(_ answer: APNsAnswer, on stream: UInt32) {
@@ -43,8 +55,8 @@ final class AnswerInbox: Sendable {
 
   private func deliverWaiting() {
     let answers = waiting.withLock {
-      let answers = $0
-      $0 = []
+      let answers = $0.answers
+      $0.answers = []
       return answers
     }
     for late in answers where late.answer.latency > 0 { deliver(late.answer, on: late.stream) }

@@ -13,7 +13,9 @@ extension HTTP2Connection {
   var mayEndAt: NIODeadline? {
     guard phase == .open, unfinished == 0, partialSince == nil, waiting.isEmpty, blockedSince == nil,
       announcedSince == nil
-    else { return now + min(limits.handshake, limits.request, limits.unwritable, limits.idle) }
+    else {
+      return now + min(limits.handshake, limits.acknowledgement, limits.request, limits.unwritable, limits.idle)
+    }
     return lastUse + limits.idle
   }
 
@@ -29,8 +31,8 @@ extension HTTP2Connection {
       return soonest
     }
     consider(
-      announcedSince, limits.unwritable,
-      Fault(.settingsTimeout, "our SETTINGS were not acknowledged within \(words(limits.unwritable))"))
+      announcedSince, limits.acknowledgement,
+      Fault(.settingsTimeout, "our SETTINGS were not acknowledged within \(words(limits.acknowledgement))"))
     consider(
       partialSince, limits.request,
       Fault(.enhanceYourCalm, "a frame or header block that was not whole within \(words(limits.request))"))

@@ -9,6 +9,8 @@ package struct PushFrontLimits: Sendable {
   package var idle = 3600.0
   /// From the first byte of a request, or of a frame, to its last.
   package var request = 30.0
+  /// From our SETTINGS to their acknowledgement.
+  package var acknowledgement = 30.0
   /// That a client does not read what it is sent, or returns no credit for it.
   package var unwritable = 30.0
   /// From the last word said to the socket's end, for a client that does not close.

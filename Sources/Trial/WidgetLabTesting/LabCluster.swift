@@ -70,6 +70,12 @@ public final class LabCluster: Sendable {
     public let output: String
     /// Standard error.
     public let errors: String
+
+    package init(status: Int32, output: String, errors: String) {
+      self.status = status
+      self.output = output
+      self.errors = errors
+    }
   }
 
   private init(folder: String, ready: Ready, up: LabProcess, executables: String, ending: Task<Int32, Never>) {

@@ -1,3 +1,4 @@
+import Archive
 import Conversations
 import Foundation
 import Testing

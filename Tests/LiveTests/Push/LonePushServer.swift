@@ -86,7 +86,7 @@ struct LonePushServer: Sendable {
 
   @discardableResult
   private func end(_ pid: Int32, _ signal: Int32) async -> Int32? {
-    kill(pid, signal)
+    try? LabProcess(pid: pid).signal(signal)
     return await living.ended(pid)
   }
 

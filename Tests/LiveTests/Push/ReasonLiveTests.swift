@@ -1,3 +1,4 @@
+import Cluster
 import Conversations
 import Foundation
 import Testing

@@ -1,3 +1,5 @@
+// `stat` counts as this one's, once a library beside has loaded the C headers by it.
+import CoreFoundation
 import Foundation
 import Glibc
 

@@ -75,7 +75,7 @@ struct MakeKeysCommand: AsyncParsableCommand {
         try StandingKey.makeAll(for: cluster.configuration, in: cluster.instance)
         if let pushServer = cluster.configuration.pushServer {
           try PushCredentials.make(
-            in: cluster.instance.pushServer, serverNames: [pushServer.advertise].compactMap(\.self))
+            in: cluster.instance.pushCredentials, serverNames: [pushServer.advertise].compactMap(\.self))
         }
         try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
         for line in try KeyReport.written(cluster).lines { Output.say(line) }

@@ -35,7 +35,7 @@ struct ProviderKeyCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let folder = InstanceFolder(try options.folder()).pushServer
+      let folder = InstanceFolder(try options.folder()).pushCredentials
       let key = try credentials {
         try PushCredentials.addKey(
           in: folder, teamID: team, environments: environment.isEmpty ? [.development] : Set(environment),
@@ -74,7 +74,7 @@ struct ClientCertificateCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let folder = InstanceFolder(try options.folder()).pushServer
+      let folder = InstanceFolder(try options.folder()).pushCredentials
       let listed = try credentials {
         try PushCredentials.addCertificate(
           in: folder, bundle: bundle,

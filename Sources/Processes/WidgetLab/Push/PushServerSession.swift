@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cluster
 import Conversations
 import Foundation
 import MessageBus

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import NIOCore
+import Testing
+
+@testable import PushFront
+
+@Suite struct `many connections that are idle` {
+  /// Both ends of each are in this process.
+  private static let count = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 10_000 : 300
+
+  @Test(.timeLimit(.minutes(10))) func `leave the others served, and take a bounded memory each`() async throws {
+    try #require(raiseFileLimit(to: UInt(Self.count * 2 + 1000)))
+    let lab = try await TestFront.start()
+    let first = try await lab.connect()
+    let before = try residentBytes()
+    let idle = try await connect(Self.count, to: lab)
+    let grown = try residentBytes() - before
+    #expect(lab.front.counters.connections == Self.count + 1)
+    first.send(Wire.greeting + Wire.push(on: 1))
+    #expect(await first.next { $0.kind == 1 }?.ends == true)
+    print(
+      "\(Self.count) idle connections take \(grown >> 20) MiB, both ends together: \((grown / Self.count) >> 10) KiB each"
+    )
+    #expect(grown < Self.count * 300 * 1024)
+    for client in idle { await client.close() }
+    await first.close()
+    await lab.stop()
+    #expect(lab.front.counters.connections == 0)
+  }
+
+  /// Connections that have said all that HTTP/2 wants of them, some at a time.
+  private func connect(_ count: Int, to lab: TestFront) async throws -> [TestClient] {
+    try await withThrowingTaskGroup(of: TestClient.self) { group in
+      var clients: [TestClient] = []
+      for number in 0..<count {
+        if number >= 50, let client = try await group.next() { clients.append(client) }
+        group.addTask {
+          let client = try await lab.connect()
+          client.send(Wire.greeting + Wire.acknowledgement)
+          let acknowledged = await client.next { $0.kind == 4 && $0.ends }
+          try #require(acknowledged != nil)
+          return client
+        }
+      }
+      for try await client in group { clients.append(client) }
+      return clients
+    }
+  }
+
+  private func raiseFileLimit(to count: UInt) -> Bool {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+      limit.rlim_cur < count
+    else { return limit.rlim_cur >= count }
+    limit.rlim_cur = count
+    // beyond what it was given root alone may go
+    limit.rlim_max = max(limit.rlim_max, count)
+    return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+  }
+}
+
+func residentBytes() throws -> Int {
+  let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+  return (Int(words[1]) ?? 0) * 4096
+}
