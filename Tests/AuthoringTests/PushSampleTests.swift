@@ -1,9 +1,8 @@
 import Foundation
-import SwiftUI
 import Testing
-import WidgetKit
 
 @testable import SwiftUI
+@testable import WidgetKit
 
 // What Apple's article names and does not show.
 private enum Constants { static let widgetKind = "CaffeineTracker" }
