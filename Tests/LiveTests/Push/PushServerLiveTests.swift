@@ -97,23 +97,26 @@ import WidgetLabTesting
       let device = try await lone.device { notification, _ in heard.note(notification) }
       try await say(device)
       _ = try await lone.token(device)
-      let accepted = Mutex<[UUID]>([])
-      await withTaskGroup(of: Void.self) { group in
+      let ids = await withTaskGroup(of: UUID?.self) { group in
         for number in 0..<400 {
           group.addTask {
             // Those that the death cut off were not answered: nothing was promised.
             let reply = try? await tool.request(LonePushServer.push, to: .pushServer, within: .seconds(20))
-            if let reply, reply.status == 200 { accepted.withLock { $0.append(reply.uniqueID) } }
+            return reply?.status == 200 ? reply?.uniqueID : nil
           }
-          if number == 200 { group.addTask { try? await lone.kill() } }
+          guard number == 200 else { continue }
+          group.addTask {
+            try? await lone.kill()
+            return nil
+          }
         }
+        return await group.reduce(into: [UUID]()) { $0 += [$1].compactMap(\.self) }
       }
       _ = try await lone.start()
       try await say(device)
       let last = try await tool.request(
         LonePushServer.push, to: .pushServer, within: .seconds(20), whenUnreachable: .wait)
       _ = try await lone.record(last.uniqueID, at: .delivered, tool)
-      let ids = accepted.withLock { $0 }
       #expect(!ids.isEmpty)
       for id in ids {
         let record = try await lone.record(id, at: .accepted, tool)
