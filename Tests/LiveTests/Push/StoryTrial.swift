@@ -143,7 +143,7 @@ struct StoryTrial: Sendable {
     }
   }
 
-  /// Returns when a notification has passed a station.
+  /// Returns when a notification has passed a station of the push server.
   @discardableResult
   func station(_ name: PushStation.Name, after: UInt64, within limit: Duration = .seconds(30)) async throws -> UUID {
     let found = try await journal.waitFor("a push is \(name.rawValue)", after: after, within: limit) {
@@ -175,21 +175,21 @@ struct StoryTrial: Sendable {
     let ends: Set<PushStation.Name> = [.reloaded, .superseded, .supersededOnDevice]
     try await cluster.eventually("\(changes) pushes have come to an end") {
       let stations = try await logged(since: first)
-      return Set(stations.filter { ends.contains($0.station.name) }.map(\.uniqueID)).count >= changes
+      return Set(stations.filter { ends.contains($0.name) }.map(\.uniqueID)).count >= changes
     }
     // Whatever comes again comes with the next life of the host.
     try await killAndReturn("host", .host(Trial.device))
     try await cluster.run("reload", "CaffeineTracker")
     let stations = try await logged(since: first)
-    let accepted = stations.filter { $0.station.name == .accepted }.map(\.uniqueID)
+    let accepted = stations.filter { $0.name == .accepted }.map(\.uniqueID)
     #expect(accepted.count == changes && Set(accepted).count == changes, "\(stations)")
     let widgets = try await subscriptions().first?.widgets.count ?? 0
     for id in accepted {
-      let names = stations.filter { $0.uniqueID == id }.map(\.station.name)
+      let names = stations.filter { $0.uniqueID == id }.map(\.name)
       #expect(names.filter(ends.contains).count == (names.contains(.reloaded) ? widgets : 1), "\(names)")
       #expect(names.filter { $0 == .reloading }.count == (names.contains(.reloaded) ? 1 : 0), "\(names)")
     }
-    #expect(stations.filter { [.superseded, .supersededOnDevice].contains($0.station.name) }.count == superseded)
+    #expect(stations.filter { [.superseded, .supersededOnDevice].contains($0.name) }.count == superseded)
     let since = try await journal.all().filter { $0.sequence > first.after }
     let stored = since.compactMap { $0.reading(TimelineStored.self) }.filter { $0.because == .push }
     #expect(stored.count == (changes - superseded) * widgets)
@@ -197,7 +197,14 @@ struct StoryTrial: Sendable {
     #expect(!since.contains { $0.kind == "timeline.reload" && authors.contains($0.envelope.header.source) })
   }
 
-  private func logged(since change: Change) async throws -> [PushLogged] {
-    try await journal.all().filter { $0.sequence > change.after }.compactMap { $0.reading(PushLogged.self) }
+  /// What the push server and the device have said of notifications since a change. What is said again, since it was not
+  /// acknowledged, has the id of the first time.
+  private func logged(since change: Change) async throws -> [(uniqueID: UUID, name: PushStation.Name)] {
+    var said: Set<UUID> = []
+    return try await journal.all().filter { $0.sequence > change.after }.compactMap { entry in
+      if let logged = entry.reading(PushLogged.self) { return (logged.uniqueID, logged.station.name) }
+      guard let progress = entry.reading(PushProgress.self), said.insert(entry.id).inserted else { return nil }
+      return (progress.uniqueID, progress.station.name)
+    }
   }
 }
