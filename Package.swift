@@ -29,6 +29,14 @@ let staticRuntime: [LinkerSetting] = [
   ])
 ]
 
+/// `Locale.current` of an author's executable is the device's: `Localization` stands in the place of Foundation's getters.
+let deviceLocale: [LinkerSetting] = [
+  .unsafeFlags(
+    ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
+      ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\($0)"]
+    })
+]
+
 /// Set by scripts/sanitize: what a sanitizer intercepts in the runtime, it finds only in a shared library.
 let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
@@ -46,11 +54,13 @@ func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] =
 }
 
 func process(
-  _ name: String, in wing: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false
+  _ name: String, in wing: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false,
+  resources: [Resource]? = nil
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)",
-    swiftSettings: house + (isAuthored ? author : []), linkerSettings: sanitizer == nil ? staticRuntime : [])
+    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", resources: resources,
+    swiftSettings: house + (isAuthored ? author : []),
+    linkerSettings: (sanitizer == nil ? staticRuntime : []) + (isAuthored ? deviceLocale : []))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -84,6 +94,7 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 let package = Package(
   name: "WidgetLab",
+  defaultLocalization: "en",
   products: [
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
@@ -241,10 +252,12 @@ let package = Package(
     // Trial: everything that proves it.
     room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialHandlers", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialHandlers", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialViews", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialWidgets", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process(
+      "TrialWidgets", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
+      resources: [.process("Resources")]),
     process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),

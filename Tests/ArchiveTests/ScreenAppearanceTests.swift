@@ -49,6 +49,22 @@ import Testing
       ])
   }
 
+  @Test func `hides what is private, and keeps all else as it is, where it leaves the device`() {
+    let timer: [String: ArchivedValue] = ["date": .date(now + 60), "style": "timer"]
+    var secret = ViewArchive("Text", timer, modifiers: [.init("accessibilityLabel", ["label": "a minute"])])
+    secret.modifiers.append(.init("privacySensitive"))
+    let toggle = ViewArchive("Toggle", ["isOn": false], children: [.text("on"), secret, ViewArchive("Text", timer)])
+    let locked = ScreenAppearance(now: now, hidesPrivate: true, showsBackground: false)
+    let hidden = toggle.hiding(locked)
+    #expect(hidden.children.map(\.name) == ["Text", "Text", "Text"])
+    #expect(hidden.children[0] == .text("on") && hidden.children[2] == ViewArchive("Text", timer))
+    #expect(hidden.children[1].arguments == ["text": "▒▒▒▒"])
+    #expect(hidden.children[1].modifiers.map(\.name) == ["privacySensitive"])
+    #expect(wallet.hiding(locked).hasContainerBackground)
+    #expect(hidden.hiding(locked) == hidden)
+    #expect(toggle.hiding(ScreenAppearance(now: now)) == toggle)
+  }
+
   @Test func `redacts all but what is to stay when it is a placeholder`() {
     let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
     #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])

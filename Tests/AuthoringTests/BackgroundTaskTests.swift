@@ -35,7 +35,7 @@ import Testing
     let author = AuthoredApp()
     app.begin(with: UIApplication.adopted)
     try await stage.host.start()
-    app.serve(in: stage.process, author.handlers)
+    app.serve(in: stage.process, author.body.allHandlers)
     try await stage.announce()
     let session = stage.session(listener, shared: false)
     try await stage.host.connection.deliver(

@@ -26,6 +26,20 @@ import Testing
       ])
   }
 
+  @Test func `is declared without a word of the author's queries, which are asked when a person chooses`() async throws
+  {
+    let stage = try await Stage.serving { CityWidget().descriptions }
+    let known = await ChooseCity.declaration(asking: nil)
+    #expect(known.parameters.map(\.isAsked) == [true, false, false, true, false])
+    #expect(known.parameters.map(\.standard) == [nil, "celsius", 3, nil, false])
+    #expect(known.parameters.map(\.options.count) == [0, 2, 0, 0, 0])
+    let asked = try await stage.host.connection.request(
+      DescribeIntent(widgetKind: "City", searches: ["city": "Par", "label": "no query"]), to: Stage.widget)
+    #expect(asked.parameters.map(\.options.count) == [3, 2, 0, 2, 0])
+    #expect(asked.parameters[0].options.map(\.title) == ["Bern", "Rome", "Paris"])
+    #expect(asked.parameters[0].standard == "bern")
+  }
+
   @Test func `is made of what travelled, and travels as it was made`() async throws {
     let values: [String: ArchivedValue] = ["city": "rome", "unit": "fahrenheit", "days": 5, "label": "long"]
     let intent = try await ChooseCity.restored(values)
@@ -96,7 +110,7 @@ import Testing
   @Test @MainActor func `is declared with its widget, and with what the provider recommends`() async throws {
     let description = try #require(CityWidget().descriptions.first)
     #expect(description.declaration?.recommendations == [.init(description: "Rome for a day", values: rome)])
-    #expect(await description.configuration?().type == ChooseCity.archivedName)
+    #expect(await description.configuration?(nil).type == ChooseCity.archivedName)
   }
 
   @Test func `is what a placement was configured with`() async throws {
@@ -130,10 +144,11 @@ struct City: AppEntity {
 }
 
 struct CityQuery: EntityStringQuery {
-  func entities(for identifiers: [String]) async throws -> [City] { City.all.filter { identifiers.contains($0.id) } }
-  func entities(matching string: String) async throws -> [City] { City.all.filter { $0.name.contains(string) } }
+  func entities(for identifiers: [String]) async throws -> [City] { known.filter { identifiers.contains($0.id) } }
+  func entities(matching string: String) async throws -> [City] { known.filter { $0.name.contains(string) } }
   func suggestedEntities() async throws -> [City] { City.all }
   func defaultResult() async -> City? { City.all.first }
+  private var known: [City] { City.all + [City(id: "paris", name: "Paris")] }
 }
 
 private enum Unit: String, AppEnum {

@@ -21,6 +21,30 @@ import Testing
     #expect(tables.text("%lld cups", "de_DE", count: 1) == "%lld Tasse")
     #expect(tables.text("%lld cups", "de_DE", count: 2) == "%lld Tassen")
     #expect(tables.text("%lld cups", "de_DE", count: 0) == "keine Tassen")
+    #expect(tables.text("%lld cups", "pl_PL", count: 3) == "%lld kubki")
+    #expect(tables.text("%lld cups", "pl_PL", count: 5) == "%lld kubków")
+  }
+
+  @Test(
+    arguments: [
+      ("en_US", "0 other 1 one 2 other 21 other 1.5 other"), ("ja_JP", "0 other 1 other 2 other"),
+      ("fr_FR", "0 one 1 one 1.5 one 2 other 1000000 many"), ("pt_BR", "0 one 1 one 2 other"),
+      ("pt_PT", "0 other 1 one 2 other"), ("es", "0 other 1 one 2 other 2000000 many"),
+      ("ru_RU", "0 many 1 one 2 few 5 many 11 many 12 many 21 one 22 few 111 many 1.5 other"),
+      ("pl", "0 many 1 one 2 few 5 many 12 many 21 many 22 few 1.5 other"),
+      ("cs_CZ", "0 other 1 one 3 few 5 other 1.5 many"), ("hr", "1 one 2 few 5 other 11 other 21 one 12 other"),
+      ("sl", "1 one 2 two 3 few 5 other 101 one 102 two"), ("ro", "0 few 1 one 2 few 19 few 20 other 101 few"),
+      ("lt", "1 one 2 few 10 other 11 other 21 one 1.5 many"), ("lv", "0 zero 1 one 2 other 11 zero 21 one"),
+      ("ar", "0 zero 1 one 2 two 3 few 10 few 11 many 99 many 100 other 103 few"),
+      ("he", "0 other 1 one 2 two 3 other"), ("cy", "0 zero 1 one 2 two 3 few 4 other 6 many"),
+      ("ga", "1 one 2 two 3 few 7 many 11 other"), ("hi", "0 one 1 one 2 other"), ("uk", "1 one 3 few 7 many"),
+    ])
+  func `of a catalog have the forms of their language`(language: String, forms: String) {
+    let words = forms.split(separator: " ").map(String.init)
+    for index in stride(from: 0, to: words.count, by: 2) {
+      let count = Double(words[index]) ?? .nan
+      #expect(PluralForm(of: count, in: language).rawValue == words[index + 1], "\(words[index])")
+    }
   }
 
   @Test func `are made of keys with values in them`() {
@@ -82,6 +106,9 @@ private let catalog = """
     "%lld cups": {"localizations": {"de": {"variations": {"plural": {
       "zero": {"stringUnit": {"state": "translated", "value": "keine Tassen"}},
       "one": {"stringUnit": {"state": "translated", "value": "%lld Tasse"}},
-      "other": {"stringUnit": {"state": "translated", "value": "%lld Tassen"}}}}}}}
+      "other": {"stringUnit": {"state": "translated", "value": "%lld Tassen"}}}}},
+      "pl": {"variations": {"plural": {
+      "few": {"stringUnit": {"state": "translated", "value": "%lld kubki"}},
+      "many": {"stringUnit": {"state": "translated", "value": "%lld kubków"}}}}}}}
   }}
   """

@@ -82,6 +82,7 @@ private let everything = """
   request screen.change      operator > host
   notice  screen.changed     host > journal
   request widget.tap         operator > host
+  request intent.describe    host > extension
   request intent.perform     host > app extension
   event   app.open-from-widget host > app
   request push.token.issue   host > push-server

@@ -46,6 +46,25 @@ import Testing
     #expect(screen.state == DeviceScreen())
   }
 
+  @Test func `knows what an app does behind the front, until it says otherwise or ends`() throws {
+    var screen = ScreenDecision(device: Shelf.phone())
+    _ = try screen.open("a")
+    _ = try screen.take(.activity(app: "a", .audio))
+    _ = try screen.take(.lock)
+    #expect(screen.state.activities == ["a": .audio])
+    _ = try screen.take(.activity(app: "a", nil))
+    #expect(screen.state.activities.isEmpty)
+    _ = try screen.take(.activity(app: "a", .navigation))
+    screen.ended("a")
+    #expect(screen.state.activities.isEmpty)
+  }
+
+  @Test func `is read from what an earlier host wrote of it`() throws {
+    let text = #"{"isLocked":true,"wasUnlocked":true,"colorScheme":"dark"}"#
+    let read = try BodyCoding.decode(DeviceScreen.self, from: Array(text.utf8))
+    #expect(read == DeviceScreen(isLocked: true, seen: nil, colorScheme: .dark))
+  }
+
   @Test func `is dark, or looked at elsewhere, or off`() throws {
     var screen = ScreenDecision(device: Shelf.phone())
     _ = try screen.take(.colorScheme(.dark))

@@ -10,6 +10,8 @@ import Testing
   private let toggle = ViewArchive(
     "Toggle", ["intent": .record(["type": "Play", "values": .record([:]), "opensApp": true])], children: [.text("Play")]
   )
+  private let talk = ViewArchive(
+    "Button", ["intent": .record(["type": "Talk", "opensApp": false, "runsInApp": true])], children: [.text("Talk")])
   private let link = ViewArchive("Link", ["destination": "app://more"], children: [.text("More")])
 
   private var view: ViewArchive {
@@ -30,10 +32,11 @@ import Testing
 
   private func isNothing(_ touch: Touch) -> Bool { if case .nothing = touch { true } else { false } }
 
-  @Test func `performs the intent of a button or a toggle, in the app where the intent opens it`() throws {
-    #expect(try touch(control: 1) == .perform(intent: "Drink", values: ["cups": 1], inApp: false))
-    #expect(try touch(control: 2) == .perform(intent: "Play", values: [:], inApp: true))
+  @Test func `performs the intent of a button or a toggle, in the app where the intent opens it or needs it`() throws {
+    #expect(try touch(control: 1) == .perform(intent: "Drink", values: ["cups": 1], by: .widgetExtension))
+    #expect(try touch(control: 2) == .perform(intent: "Play", values: [:], by: .openApp))
     #expect(try touch(control: 3) == .open(url: "app://outer"))
+    #expect(try touch(control: 1, view: talk) == .perform(intent: "Talk", values: [:], by: .app))
     #expect(throws: BusError.self) { try touch(control: 4) }
     #expect(throws: BusError.self) { try touch(control: 0) }
   }
@@ -44,6 +47,18 @@ import Testing
     #expect(isNothing(try touch(control: 1, .accessoryInline)))
     #expect(!isNothing(try touch(control: 1, .accessoryCircular)))
     #expect(!isNothing(try touch(control: 1, .accessoryRectangular)))
+  }
+
+  @Test func `leaves a toggle in its other state, and what becomes invalid redacted, until a timeline comes of it`() {
+    func switched(_ isOn: Bool) -> ViewArchive { ViewArchive("Toggle", ["isOn": .bool(isOn)]) }
+    func text(_ modifiers: [ViewArchive.Modifier]) -> ViewArchive { ViewArchive("Text", modifiers: modifiers) }
+    let mark = ViewArchive.Modifier("invalidatableContent")
+    let never = ViewArchive.Modifier("invalidatableContent", ["invalidatable": false])
+    let view = ViewArchive("VStack", children: [button, switched(false), switched(true), text([mark]), text([never])])
+    let redacted = text([mark, .init("redacted", ["reason": "invalidated"])])
+    #expect(view.touched(1).children == [button, switched(false), switched(true), redacted, text([never])])
+    #expect(view.touched(2).children == [button, switched(true), switched(true), redacted, text([never])])
+    #expect(view.touched(3).children == [button, switched(false), switched(false), redacted, text([never])])
   }
 
   @Test func `opens the app with the widget's URL, or for the widget itself`() throws {

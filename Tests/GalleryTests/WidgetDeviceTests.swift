@@ -78,7 +78,7 @@ import Testing
   ) -> ShowScreen.Tile {
     let gallery = Shelf.gallery(device, [widget])
     let placement = Placement(id: 1, bundle: Shelf.bundle, kind: widget.kind, family: family, location: location)
-    return gallery.tile(of: placement, shown, on: screen, isProtected: isProtected)
+    return gallery.tile(of: placement, shown, on: screen, isProtected: isProtected, now: .distantPast)
   }
 
   @Test func `shows the entry in the colours of the device`() {
@@ -115,11 +115,24 @@ import Testing
     #expect(tile(Shelf.widget(), .systemSmall, isProtected: true).content == .entry)
   }
 
+  @Test func `has nothing of what is hidden while the device is locked`() {
+    let secret = ViewArchive("Text", ["text": "secret"], modifiers: [.init("privacySensitive")])
+    let shown = ShownWidget(light: .group([secret, .text("open")]))
+    let locked = DeviceScreen(isLocked: true)
+    #expect(tile(Shelf.widget(), .systemSmall, locked, shown: shown).view.lines == ["▒▒▒▒▒▒", "open"])
+    #expect(tile(Shelf.widget(), .systemSmall, shown: shown).view.lines == ["secret", "open"])
+    var taste = WidgetDevice.Taste()
+    taste.hidesSensitiveContent = false
+    #expect(tile(Shelf.widget(), on: Shelf.phone(18, taste), locked, shown: shown).view.lines == ["secret", "open"])
+    let protected = tile(Shelf.widget(), .systemSmall, locked, isProtected: true, shown: shown)
+    #expect(protected.view.lines == ["▒▒▒▒▒▒", "▒▒▒▒"])
+  }
+
   @Test func `says that its extension has the kind no longer`() {
     let gallery = Shelf.gallery([Shelf.widget("New")])
     let placement = Placement(
       id: 1, bundle: Shelf.bundle, kind: "Old", family: .systemSmall, location: .homeScreen)
-    let tile = gallery.tile(of: placement, ShownWidget(), on: DeviceScreen(), isProtected: false)
+    let tile = gallery.tile(of: placement, ShownWidget(), on: DeviceScreen(), isProtected: false, now: .distantPast)
     #expect(tile.note?.contains("Old") == true)
   }
 }

@@ -11,17 +11,18 @@ import Timelines
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }
-    return try BudgetPolicy(file: path)
+    return BudgetPolicy(try BudgetFile(file: path))
   }
 
   @Test func `changes what it names and leaves the rest as the built-in policy has it`() throws {
     #expect(try read("name: standard") == BudgetPolicy())
     let policy = try read("name: forty\nperDay: 40\nfree: [operator, app-in-foreground]\nutcOffset: 2")
     #expect(policy.name == "forty" && policy.perDay == 40 && policy.utcOffset == 2)
-    #expect(policy.freeCauses == [.operator] && policy.isFreeInForeground)
+    #expect(policy.freeCauses == [.operator] && policy.isFreeInForeground && !policy.isFreeAtWork)
     #expect(policy.minimumSpacing == BudgetPolicy().minimumSpacing)
     #expect(try read("perDay: none").perDay == nil)
     #expect(try read("free: []").isFreeInForeground == false)
+    #expect(try read("free: [app-at-work]").isFreeAtWork)
   }
 
   @Test(arguments: [
@@ -29,7 +30,7 @@ import Timelines
     ("name: x\nburst: 0", ":2: burst: is at least 1"),
     ("hours: [1, 2]", ":1: hours: is a list of 24 weights"),
     ("hours: no", ":1: hours: a list of numbers is expected"),
-    ("free: [reload]", ":1: free: \"reload\" is no cause; there are: added, app, app-in-foreground"),
+    ("free: [reload]", ":1: free: \"reload\" is no cause; there are: added, app, app-at-work, app-in-foreground"),
     ("unseenFactor: 2", ":1: unseenFactor: is 0 to 1"),
     ("window: 0", ":1: window: is a number of hours, 1 to 168"),
     ("learningFactor: 0", ":1: learningFactor: is 1 to 10"),
@@ -50,7 +51,7 @@ import Timelines
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(names == ["40.yaml", "55.yaml", "70.yaml", "72.yaml", "none.yaml"])
     for name in names {
-      let policy = try BudgetPolicy(file: folder.path + "/" + name)
+      let policy = BudgetPolicy(try BudgetFile(file: folder.path + "/" + name))
       #expect(policy.perDay == Double(name.dropLast(5)))
     }
   }

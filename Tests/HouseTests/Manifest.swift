@@ -43,7 +43,10 @@ struct Manifest {
       (String(match.1), Self.line(of: match.range.lowerBound, in: text))
     }
     for match in text.matches(of: /(func )?\.?\b(room|process|tests|systemLibrary|target|macro)\(/)
-    where match.1 == nil && !text[match.range.upperBound...].trimmingPrefix(/\s+/).starts(with: "name: name") {
+    // `.process(…)` is a resource's rule, and no target.
+    where match.1 == nil && !match.0.hasPrefix(".process")
+      && !text[match.range.upperBound...].trimmingPrefix(/\s+/).starts(with: "name: name")
+    {
       guard let kind = Target.Kind(rawValue: String(match.2)) else { continue }
       let line = Self.line(of: match.range.lowerBound, in: text)
       read(Self.inside(text[match.range.upperBound...]), kind, line: line, products)

@@ -5,41 +5,11 @@ import Timekeeping
 
 @testable import Launching
 
-private let agent = Address.agent("iphone", 1)
-private let widget = Address.widgetExtension("iphone", "com.example.Widget")
-private let first = Life(generation: 1, pid: 101)
-private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-
-/// A decision whose agent has said that it holds `children`, and the time.
-private struct Bench {
-  var decision: LaunchDecision
-  var now = origin
-  let incarnation = UUID()
-
-  init(suspendAfter: Double = 1, backoff: Backoff = Backoff(first: 1, limit: 60)) {
-    decision = LaunchDecision(agents: [widget: agent], suspendAfter: suspendAfter, backoff: backoff)
-    _ = decision.take(.agentReported(agent, incarnation: incarnation, children: []), now: now)
-  }
-
-  mutating func take(_ event: LaunchDecision.Event) -> [LaunchDecision.Answer] {
-    decision.take(event, now: now).filter { if case .changed = $0 { false } else { true } }
-  }
-
-  mutating func launch(because reason: String = "timeline") {
-    _ = take(.wanted(widget, Assertion(reason)))
-    _ = take(.spawned(widget, first))
-    _ = take(.ready(widget, generation: 1))
-  }
-
-  mutating func sleepAndSuspend() {
-    _ = take(.released(widget, Assertion("timeline")))
-    now += 1
-    _ = take(.instantCame)
-    _ = take(.signalled(widget, generation: 1, signal: SIGSTOP))
-  }
-
-  var process: LaunchDecision.Process? { decision.processes[widget] }
-}
+private typealias Bench = LaunchBench
+private let agent = Bench.agent
+private let widget = Bench.widget
+private let first = Bench.first
+private let origin = Bench.origin
 
 @Suite struct LaunchDecisionTests {
   @Test func `a wanted process is spawned once, however often it is wanted`() {
@@ -212,9 +182,10 @@ private struct Bench {
     var bench = Bench()
     _ = bench.take(.wanted(widget, Assertion("timeline")))
     _ = bench.take(.spawnFailed(widget, BusError(.deadline, "no answer", isDefinite: false)))
-    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [])
-    bench.now += 1
-    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [])) == [.pause(widget)])
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [])
+    // Not of the device's time, which may be held.
+    #expect(bench.take(.pauseEnded(widget)) == [.spawn(widget, reason: "events a, timeline")])
   }
 
   @Test func `an evicted process is killed, and launched again only if somebody still wants it`() {
@@ -241,64 +212,6 @@ private struct Bench {
     #expect(answers.last == .spawn(widget, reason: "timeline"))
   }
 
-  @Test func `a process over its memory limit is killed, and left alone a while also if it is wanted`() {
-    var bench = Bench()
-    bench.launch()
-    let answers = bench.decision.take(.exceededMemory(widget, first, why: "too much"), now: bench.now)
-    let dying = ProcessState(address: widget, generation: 1, state: "dying", why: "too much")
-    #expect(answers == [.changed(dying), .signal(widget, generation: 1, signal: SIGKILL)])
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    let end = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
-    #expect(end == [.intent(.ended(widget, first, .evicted(why: "too much")))])
-    #expect(bench.process?.why == "evicted: too much; left alone for 1 s")
-    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 1)
-    bench.now += 1
-    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
-  }
-
-  @Test func `evictions for memory are backed off like crashes on launch, until a life was suspended`() {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
-    for (index, pause) in [1.0, 2, 4].enumerated() {
-      let life = Life(generation: UInt32(index + 1), pid: 5)
-      _ = bench.take(.spawned(widget, life))
-      _ = bench.take(.ready(widget, generation: life.generation))
-      _ = bench.take(.exceededMemory(widget, life, why: "too much"))
-      _ = bench.take(.exited(widget, life, .signalled(signal: SIGKILL)))
-      #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
-      bench.now += pause
-      #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
-    }
-    #expect(bench.process?.failures == 3)
-    let last = Life(generation: 4, pid: 5)
-    _ = bench.take(.spawned(widget, last))
-    _ = bench.take(.ready(widget, generation: 4))
-    _ = bench.take(.released(widget, Assertion("timeline")))
-    bench.now += 1
-    _ = bench.take(.instantCame)
-    _ = bench.take(.signalled(widget, generation: 4, signal: SIGSTOP))
-    #expect(bench.process?.failures == 0)
-  }
-
-  @Test func `a life may be over its memory limit before the spawn is answered`() {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
-    let answers = bench.take(.exceededMemory(widget, first, why: "too much"))
-    #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
-    #expect(bench.take(.spawned(widget, first)) == [])
-    #expect(bench.process?.state == .dying)
-  }
-
-  @Test func `what an older life had of memory is nothing to the next`() {
-    var bench = Bench()
-    bench.launch()
-    _ = bench.take(.exited(widget, first, .exited(code: 0)))
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    _ = bench.take(.spawned(widget, Life(generation: 2, pid: 102)))
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    #expect(bench.process?.life?.generation == 2)
-  }
-
   @Test func `a kill that failed is repeated when the agent still holds the life`() {
     var bench = Bench()
     bench.launch()
@@ -309,6 +222,25 @@ private struct Bench {
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let answers = bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child]))
     #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
+  }
+
+  @Test func `a process whose agent could not be told to continue it is continued after a pause of the machine's time`()
+  {
+    var bench = Bench()
+    bench.launch()
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    bench.now += 1
+    _ = bench.take(.instantCame)
+    _ = bench.take(.signalled(widget, generation: 1, signal: SIGSTOP))
+    let go = LaunchDecision.Answer.signal(widget, generation: 1, signal: SIGCONT)
+    #expect(bench.take(.wanted(widget, Assertion("events a"))) == [go])
+    let absent = BusError(.unreachable, "no agent")
+    let failed = bench.take(.signalFailed(widget, generation: 1, signal: SIGCONT, absent))
+    #expect(failed == [.pause(widget), .list(agent: agent)])
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: true)
+    #expect(bench.take(.agentReported(agent, incarnation: bench.incarnation, children: [child])) == [])
+    #expect(bench.decision.nextInstant(after: bench.now) == nil)
+    #expect(bench.take(.pauseEnded(widget)) == [go])
   }
 
   @Test func `an app that dies in front is not brought back`() {

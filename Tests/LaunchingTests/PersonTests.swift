@@ -54,6 +54,23 @@ private struct Bench {
     #expect(bench.process?.isQuit == false)
   }
 
+  @Test func `it is started when a person touches a control whose intent it performs`() {
+    var bench = Bench()
+    _ = bench.take(.quit(app))
+    _ = bench.take(death)
+    #expect(bench.take(.wanted(app, .interaction)) == [.spawn(app, reason: "interaction")])
+    #expect(bench.process?.isQuit == false)
+  }
+
+  @Test func `an app that plays goes on behind the front, and is not started again for that when it dies`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(app, .activity))
+    _ = bench.take(.released(app, .foreground))
+    #expect(bench.decision.nextInstant(after: origin) == nil)
+    #expect(bench.take(death) == [crashed])
+    #expect(bench.process?.state == .absent && bench.process?.assertions == [])
+  }
+
   @Test func `one that is opened while it dies lives again`() {
     var bench = Bench()
     _ = bench.take(.quit(app))

@@ -78,7 +78,11 @@ import WidgetLabTesting
     try await Trial.run("host killed") { trial in
       try await trial.begin()
       try await trial.downloaded(0.4)
+      // No more comes before the host is dead, however long its killing takes.
+      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+      try provider.signal(SIGSTOP)
       try await trial.kill("host")
+      try provider.signal(SIGCONT)
       let resumed = try await trial.progress(of: Trial.widgetExtension, .resumed)
       #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
       try await trial.progress(of: Trial.widgetExtension, .finished)

@@ -52,6 +52,27 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a budget's file that says what it may not is named before anything is started`() async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await Trial.run("bad budget") { trial in
+      let own = try String(contentsOfFile: trial.cluster.ready.configuration, encoding: .utf8)
+      let settings = own.replacing("settings:\n", with: "settings:\n  budget: budget.yaml\n")
+      #expect(settings != own)
+      try Data(settings.utf8).write(to: URL(fileURLWithPath: folder + "/widgetlab.yaml"))
+      try Data("perDay: 55\nburst: 0\n".utf8).write(to: URL(fileURLWithPath: folder + "/budget.yaml"))
+      let answer = try await LabCluster.tool(
+        [
+          "up", "--config", folder + "/widgetlab.yaml", "--instance", folder + "/instance", "--executables",
+          trial.cluster.executables,
+        ], executables: trial.cluster.executables, in: folder)
+      #expect(answer.status == 78)
+      #expect(answer.errors.contains("budget.yaml:2: burst: is at least 1"), "\(answer.errors)")
+      #expect(!FileManager.default.fileExists(atPath: folder + "/instance/processes.json"))
+    }
+  }
+
   @Test func `down stops an instance, and again there is nothing to stop`() async throws {
     try await Trial.run("down") { trial in
       try await trial.cluster.run("down")

@@ -53,9 +53,11 @@ import WidgetLabTesting
       }
       for author in [wrong, right] {
         #expect(try await author.calls().isEmpty, "it is not woken")
-        try await trial.cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
       }
+      // One app is in front: who is opened before the other one was there has never been active.
+      try await trial.cluster.run("app", "open", "com.example.Wrong")
       try await wrong.says("completed 1 -999")
+      try await trial.cluster.run("app", "open", "com.example.Right")
       try await right.says("ended by the person")
       try await right.says("came 20000")
       #expect(try await wrong.tasks() == 1)
@@ -136,13 +138,15 @@ import WidgetLabTesting
   @Test func `trap 19: of an app and an extension that write one file without a lock, one loses`() async throws {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
     try await TrapTrial.run(19, path: "/", inline: "/held", apps: apps) { trial in
-      for bundle in apps.keys.sorted() { try await trial.cluster.run("app", "open", bundle) }
+      for bundle in apps.keys.sorted() {
+        try await trial.cluster.run("app", "open", bundle)
+        try await trial.app(bundle).says("came 20000")
+      }
       try await trial.reload()
       // Both of those without a lock have read what was there; of the others the second waits for the first.
       var held = 0
       while held < 3 { if await trial.server.next()?.path == "/held" { held += 1 } }
       for author in [trial.wrong, trial.right] { try await author.says("came 20000") }
-      for bundle in apps.keys { try await trial.app(bundle).says("came 20000") }
       #expect(trial.server.requests.count { $0.path == "/held" } == 3)
       trial.release(4)
       for author in [trial.wrong, trial.right, trial.app("com.example.Wrong"), trial.app("com.example.Right")] {

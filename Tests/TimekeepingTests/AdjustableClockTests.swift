@@ -275,6 +275,19 @@ private struct Refusal: Error {}
 
   // MARK: What others see
 
+  @Test func `stands, held, where what others write of it is not later`() async throws {
+    let steps = (0..<1000).map { Date(timeIntervalSinceReferenceDate: 817_000_000 + Double($0) * 0.123_456_789) }
+    #expect(steps.contains { Date(timeIntervalSince1970: $0.timeIntervalSince1970) > $0 }, "what is guarded against")
+    for step in steps {
+      let clock = AdjustableClock(.running(ahead: 0), machine: { step })
+      try clock.hold()
+      #expect(clock.now >= step && clock.now.timeIntervalSince(step) < 1e-6)
+      try await clock.advance(by: 0.1)
+      let data = try JSONEncoder.bus.encode([clock.now])
+      #expect(try JSONDecoder.bus.decode([Date].self, from: data) == [clock.now])
+    }
+  }
+
   @Test func `is read from what a life of the host wrote that knew no rate`() throws {
     func setting(_ text: String) throws -> ClockSetting {
       let decoder = JSONDecoder()
@@ -314,5 +327,22 @@ private struct Refusal: Error {}
     #expect((before - 1_000_000...after + 1_000_000).contains(shown))
     next.show(.held(origin))
     #expect(clock_page_now(reader) == origin.nanoseconds)
+  }
+}
+
+extension JSONEncoder {
+  /// As bodies and databases have dates.
+  fileprivate static var bus: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .secondsSince1970
+    return encoder
+  }
+}
+
+extension JSONDecoder {
+  fileprivate static var bus: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .secondsSince1970
+    return decoder
   }
 }

@@ -31,6 +31,21 @@ import Testing
     #expect(bench.reload(app) == ["delayed 4 of 1: app, minimum-spacing"])
   }
 
+  @Test(arguments: AppActivity.allCases)
+  func `costs nothing while the app is at work behind the front, and what waited comes when it begins`(
+    activity: AppActivity
+  ) {
+    var bench = Bench.placed()
+    #expect(bench.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+    #expect(bench.take(.atWork([app: activity])) == ["free 2 of 1: app, \(activity.rule)", "want widget"])
+    bench.giveAll()
+    bench.take(.atWork([:]))
+    #expect(bench.reload(app) == ["delayed 3 of 1: app, minimum-spacing"])
+    var dear = Bench.placed(.init(), policy { $0.isFreeAtWork = false })
+    dear.take(.atWork([app: activity]))
+    #expect(dear.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+  }
+
   @Test(arguments: [300.0, 60])
   func `keeps reloads of a placement apart`(spacing: Double) {
     var bench = Bench.placed(.init(), policy { $0.minimumSpacing = spacing })

@@ -20,8 +20,10 @@ struct KeeperScene {
 
   init() throws { database = try DatabaseQueue() }
 
-  /// A life of the host, in which the extension has said its kinds and one widget of each is placed.
-  func host(kinds: [String] = ["Coffee"]) async throws -> TimelineKeeper {
+  /// A life of the host, in which the extension has said its kinds and one widget of each is placed. A later life has a
+  /// clock of its own: the alarms of the earlier one died with it.
+  func host(kinds: [String] = ["Coffee"], clock: HeldClock? = nil) async throws -> TimelineKeeper {
+    let clock = clock ?? self.clock
     let connection = bus.connection(.host("iphone"))
     let container = container
     let keeper = try TimelineKeeper(

@@ -87,6 +87,16 @@ import Timekeeping
     #expect(bench.give() == ["shown 1: 0.0", "ask 1 Coffee timeline"])
   }
 
+  @Test
+  func `a reload that comes while the placeholder is asked does not take the first timeline's place in the budget`() {
+    var bench = Bench()
+    bench.knows(["Coffee"])
+    bench.place(1)
+    bench.take(.awake(widget))
+    #expect(bench.reload(app) == ["merged 1 of 1: added, newer-reload", "free 2 of 1: app, paid-before"])
+    #expect(bench.giveAll() == ["ask 1 Coffee timeline", "shown 1: 0.0", "release widget"])
+  }
+
   @Test func `each placement has its own configuration, and is asked again when it is edited`() {
     var bench = Bench.placed()
     let edited = bench.placement(1, "Coffee", ["size": "large"])

@@ -11,7 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
-MODULES = ["AppIntents", "Localization", "SwiftUI", "WidgetKit"]
+MODULES = ["AppIntents", "Localization", "SwiftUI", "UIKit", "WidgetKit"]
 HEAD = """# Declarations
 
 What WidgetKit's face has of Apple's declarations. *With effect*: the live test that is named shows it over real processes.

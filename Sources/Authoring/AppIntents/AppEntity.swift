@@ -53,6 +53,10 @@ extension AppEntity {
   }
   /// What there is to choose among.
   @concurrent public static func _choices() async throws -> [Self]? { try await defaultQuery.suggestedEntities() }
+  /// What a person's words find.
+  @concurrent public static func _matches(_ words: String) async throws -> [Self] {
+    try await defaultQuery.found(words)
+  }
   /// What stands when nobody chose.
   @concurrent public static func _unchosen() async -> Self? { await defaultQuery.defaultResult() }
 }
@@ -91,6 +95,20 @@ extension EntityQuery {
   @concurrent public func suggestedEntities() async throws -> [Entity] { [] }
   /// The suggested ones.
   @concurrent public func results() async throws -> [Entity] { try await suggestedEntities() }
+}
+
+extension EntityQuery {
+  /// What a person's words find: nothing, unless it is an `EntityStringQuery`.
+  @concurrent func found(_ words: String) async throws -> [Entity] {
+    guard let query = self as? any EntityStringQuery else { return [] }
+    return try await query.matching(words) as? [Entity] ?? []
+  }
+}
+
+extension EntityStringQuery {
+  @concurrent fileprivate func matching(_ words: String) async throws -> [any Sendable] {
+    try await entities(matching: words)
+  }
 }
 
 /// Finds entities by a person's words. Source: `AppIntents.EntityStringQuery`.

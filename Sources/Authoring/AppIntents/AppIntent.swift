@@ -94,7 +94,7 @@ extension OpenIntent {
   public static var openAppWhenRun: Bool { true }
 }
 
-/// An intent that sets a value, such as a toggle's. Source: `AppIntents.SetValueIntent`.
+/// An intent that sets a value; of a toggle's the system sets `value`. Source: `AppIntents.SetValueIntent`.
 public protocol SetValueIntent: SystemIntent {
   /// What is set.
   associatedtype ValueType: _IntentValue
@@ -102,11 +102,17 @@ public protocol SetValueIntent: SystemIntent {
   var value: ValueType { get set }
 }
 
-/// An intent that plays or stops sound. Source: `AppIntents.AudioPlaybackIntent`.
+/// An intent that plays or stops sound, in the app. Source: `AppIntents.AudioPlaybackIntent`.
 public protocol AudioPlaybackIntent: SystemIntent {}
 
-/// An intent that may begin or end in the app. Source: `AppIntents.ForegroundContinuableIntent`.
+/// An intent that begins in the app behind the front. Source: `AppIntents.ForegroundContinuableIntent`.
 public protocol ForegroundContinuableIntent: AppIntent {}
+
+/// An intent that begins or changes a Live Activity, in the app. Source: `AppIntents.LiveActivityIntent`.
+public protocol LiveActivityIntent: SystemIntent {}
+
+/// An intent that begins or ends a transmission, in the app. Source: `AppIntents.PushToTalkTransmissionIntent`.
+public protocol PushToTalkTransmissionIntent: SystemIntent {}
 
 /// What an intent does, in a person's words. Source: `AppIntents.IntentDescription`.
 public struct IntentDescription: Sendable, ExpressibleByStringInterpolation {

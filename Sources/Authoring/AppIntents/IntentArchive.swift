@@ -21,10 +21,23 @@ extension AppIntent {
   /// Whether the app is brought to the front for it.
   package static var opensApp: Bool { openAppWhenRun }
 
-  /// What a person can choose; the author's queries are asked what there is.
-  @concurrent package static func declaration() async -> IntentDeclaration {
+  /// Whether it is performed in the app's process, and not in the extension's. Source: "Adding interactivity to widgets".
+  package static var runsInApp: Bool {
+    openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
+      || self is any LiveActivityIntent.Type || self is any PushToTalkTransmissionIntent.Type
+  }
+
+  /// What a person can choose.
+  ///
+  /// - Parameter searches: what a person looks for, by the parameter. With it the author's queries are asked what there is,
+  ///   which takes as long as they take; without it, what is known of the type alone.
+  @concurrent package static func declaration(asking searches: [String: String]? = [:]) async -> IntentDeclaration {
     var parameters: [IntentDeclaration.Parameter] = []
-    for (name, parameter) in Self().intentParameters { parameters.append(await parameter.declaration(named: name)) }
+    for (name, parameter) in Self().intentParameters {
+      let isAsked = parameter.isAsked
+      let choices = isAsked && searches == nil ? nil : await parameter.choices(searches?[name])
+      parameters.append(parameter.declaration(named: name, choices))
+    }
     return IntentDeclaration(type: archivedName, title: title.resolved(), parameters: parameters)
   }
 

@@ -1,4 +1,5 @@
 import Archive
+import AuthoredProcess
 public import BackgroundURLSession
 import Synchronization
 
@@ -6,8 +7,7 @@ import Synchronization
 @propertyWrapper public final class IntentParameter<Value: _IntentValue>: Sendable {
   private let title: LocalizedStringResource?
   private let standard: Value?
-  private let options: (@concurrent @Sendable () async throws -> [Value])?
-  private let unchosen: (@concurrent @Sendable () async -> Value?)?
+  private let source: Source?
   private let stored: Mutex<Value?>
 
   /// The value that a person chose, or that stands when nobody chose.
@@ -28,15 +28,17 @@ import Synchronization
   /// The parameter itself.
   public var projectedValue: IntentParameter<Value> { self }
 
-  init(
-    _ title: LocalizedStringResource?, _ standard: Value?,
-    options: (@concurrent @Sendable () async throws -> [Value])? = nil,
-    unchosen: (@concurrent @Sendable () async -> Value?)? = nil
-  ) {
+  /// Where an author's values come from that are not known of their type alone.
+  struct Source: Sendable {
+    let options: @concurrent @Sendable () async throws -> [Value]
+    let unchosen: @concurrent @Sendable () async -> Value?
+    var matches: @concurrent @Sendable (String) async throws -> [Value] = { _ in [] }
+  }
+
+  init(_ title: LocalizedStringResource?, _ standard: Value?, source: Source? = nil) {
     self.title = title
     self.standard = standard
-    self.options = options
-    self.unchosen = unchosen
+    self.source = source
     stored = Mutex(standard ?? Value.none)
   }
 
@@ -59,8 +61,9 @@ import Synchronization
     requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
   ) where Provider.Result == Value {
     self.init(
-      title, defaultValue, options: { try await optionsProvider.results() },
-      unchosen: { await optionsProvider.defaultResult() })
+      title, defaultValue,
+      source: Source(
+        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
   }
 
   /// An optional parameter whose values a provider offers.
@@ -69,8 +72,9 @@ import Synchronization
     requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
   ) where Value == Wrapped?, Provider.Result == Wrapped {
     self.init(
-      title, defaultValue, options: { try await optionsProvider.results() },
-      unchosen: { await optionsProvider.defaultResult() })
+      title, defaultValue,
+      source: Source(
+        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
   }
 
   /// A parameter whose entities a query of its own finds.
@@ -79,7 +83,10 @@ import Synchronization
     requestValueDialog: IntentDialog? = nil, query: Query
   ) where Query.Entity == Value {
     self.init(
-      title, defaultValue, options: { try await query.suggestedEntities() }, unchosen: { await query.defaultResult() })
+      title, defaultValue,
+      source: Source(
+        options: { try await query.suggestedEntities() }, unchosen: { await query.defaultResult() },
+        matches: { try await query.found($0) }))
   }
 }
 
@@ -152,10 +159,21 @@ extension Optional: Absent {
   fileprivate static var absent: Wrapped? { .none }
 }
 
+/// What the author's code says of a parameter when it is asked.
+struct IntentChoices: Sendable {
+  let options: [IntentDeclaration.Option]
+  let standard: ArchivedValue?
+}
+
 /// A parameter of an intent whose type only the author's code knows.
 protocol AnyIntentParameter: Sendable {
   var archive: ArchivedValue? { get }
-  @concurrent func declaration(named name: String) async -> IntentDeclaration.Parameter
+  /// Whether the author's code is asked for what there is to choose.
+  var isAsked: Bool { get }
+  /// - Parameter choices: `nil` where the author was not asked.
+  func declaration(named name: String, _ choices: IntentChoices?) -> IntentDeclaration.Parameter
+  /// What there is to choose, and what a person's words find.
+  @concurrent func choices(_ words: String?) async -> IntentChoices
   /// - Throws: `IntentRefusal` for a value that it does not take, and what the author's query throws.
   @concurrent func restore(_ value: ArchivedValue?) async throws
 }
@@ -163,15 +181,33 @@ protocol AnyIntentParameter: Sendable {
 extension IntentParameter: AnyIntentParameter {
   var archive: ArchivedValue? { stored.withLock { $0 }?._archived.value }
 
-  @concurrent func declaration(named name: String) async -> IntentDeclaration.Parameter {
-    let choices: [Value]? =
-      if let options { try? await options() } else { try? await Value._choices() }
-    return IntentDeclaration.Parameter(
+  var isAsked: Bool { source != nil || Value._kind.type == .entity }
+
+  func declaration(named name: String, _ choices: IntentChoices?) -> IntentDeclaration.Parameter {
+    IntentDeclaration.Parameter(
       name: name, title: title?.resolved() ?? name, type: Value._kind.type, isOptional: Value._kind.isOptional,
-      standard: await standing()?._archived.value,
-      options: (choices ?? []).compactMap { choice in
-        choice._archived.value.map { IntentDeclaration.Option(value: $0, title: choice._title) }
-      })
+      standard: choices?.standard ?? standard?._archived.value, options: choices?.options ?? [], isAsked: isAsked)
+  }
+
+  @concurrent func choices(_ words: String?) async -> IntentChoices {
+    var found: [Value] = []
+    do {
+      if let source {
+        found = try await source.options()
+        if let words { found += try await source.matches(words) }
+      } else {
+        found = try await Value._choices() ?? []
+        if let words { found += try await Value._matches(words) }
+      }
+    } catch {
+      HostedProcess.current?.log("what there is to choose of \(title?.resolved() ?? "a parameter"): \(error)")
+    }
+    var options: [IntentDeclaration.Option] = []
+    for choice in found {
+      guard let value = choice._archived.value, !options.contains(where: { $0.value == value }) else { continue }
+      options.append(IntentDeclaration.Option(value: value, title: choice._title))
+    }
+    return IntentChoices(options: options, standard: await standing()?._archived.value)
   }
 
   @concurrent func restore(_ value: ArchivedValue?) async throws {
@@ -188,7 +224,7 @@ extension IntentParameter: AnyIntentParameter {
   /// What stands when nobody chose.
   private func standing() async -> Value? {
     if let standard { return standard }
-    if let unchosen { return await unchosen() }
+    if let source { return await source.unchosen() }
     return await Value._unchosen()
   }
 }

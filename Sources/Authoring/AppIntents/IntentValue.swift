@@ -12,6 +12,8 @@ public protocol _IntentValue: Sendable {
   @concurrent static func _restored(_ archive: _IntentArchive) async throws -> Self?
   /// What there is to choose among; `nil` where it is free.
   @concurrent static func _choices() async throws -> [Self]?
+  /// What a person's words find.
+  @concurrent static func _matches(_ words: String) async throws -> [Self]
   /// The value that stands when nobody chose.
   @concurrent static func _unchosen() async -> Self?
   /// The value as a person reads it.
@@ -37,6 +39,8 @@ public struct _IntentArchive: Sendable {
 extension _IntentValue {
   /// It is free.
   @concurrent public static func _choices() async throws -> [Self]? { nil }
+  /// Nothing.
+  @concurrent public static func _matches(_ words: String) async throws -> [Self] { [] }
   /// There is none.
   @concurrent public static func _unchosen() async -> Self? { nil }
   /// Swift's own words for it.
@@ -120,6 +124,10 @@ extension Optional: _IntentValue where Wrapped: _IntentValue {
   }
   /// What there is to choose among.
   @concurrent public static func _choices() async throws -> [Wrapped?]? { try await Wrapped._choices() }
+  /// What a person's words find.
+  @concurrent public static func _matches(_ words: String) async throws -> [Wrapped?] {
+    try await Wrapped._matches(words)
+  }
   /// What stands when nobody chose.
   @concurrent public static func _unchosen() async -> Wrapped?? { await .some(Wrapped._unchosen()) }
   /// As a person reads it.
@@ -146,6 +154,10 @@ extension Array: _IntentValue where Element: _IntentValue {
   /// What there is to choose among.
   @concurrent public static func _choices() async throws -> [[Element]]? {
     try await Element._choices()?.map { [$0] }
+  }
+  /// What a person's words find.
+  @concurrent public static func _matches(_ words: String) async throws -> [[Element]] {
+    try await Element._matches(words).map { [$0] }
   }
   /// As a person reads it.
   public var _title: String { map(\._title).formatted() }

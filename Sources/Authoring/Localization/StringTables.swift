@@ -80,16 +80,12 @@ struct StringTable: Sendable {
     }
   }
 
-  /// - Parameter count: `one` is the form for 1, `zero` for 0, `other` for all others.
+  /// - Parameter count: decides about the form; `zero` is that of 0 in every language whose author wrote it.
   func translation(of key: String, language: String, count: Double?) -> String? {
     guard let forms = texts[isCatalog ? language : ""]?[key] else { return nil }
-    let form: String? =
-      switch count {
-      case 0: "zero"
-      case 1: "one"
-      default: nil
-      }
-    return form.flatMap { forms[$0] } ?? forms["other"]
+    guard let count else { return forms["other"] }
+    let zero = count == 0 ? forms["zero"] : nil
+    return zero ?? forms[PluralForm(of: count, in: language).rawValue] ?? forms["other"]
   }
 
   /// An `.xcstrings` file, as much of it as counts here.

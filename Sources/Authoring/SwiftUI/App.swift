@@ -16,12 +16,10 @@ extension App {
   @MainActor @preconcurrency public static func main() {
     UIApplication.run {
       let app = Self()
-      return (UIApplication.adopted, app.handlers)
+      let scene = app.body
+      return (UIApplication.adopted, scene.allHandlers, { scene.opens($0) })
     }
   }
-
-  /// The handlers of the app's scenes.
-  var handlers: [BackgroundEventsHandler] { body.allHandlers }
 }
 
 /// Has the system make an app's delegate. Source: `SwiftUI.UIApplicationDelegateAdaptor`.

@@ -1,4 +1,5 @@
 import BackgroundURLSession
+import Foundation
 
 /// A part of an app's interface. Source: `SwiftUI.Scene`.
 @MainActor @preconcurrency public protocol Scene {
@@ -11,6 +12,8 @@ import BackgroundURLSession
 /// A scene that says itself which handlers it has.
 @MainActor protocol DescribedScene {
   var handlers: [BackgroundEventsHandler] { get }
+  /// The views of its windows, made anew.
+  var contents: [any View] { get }
 }
 
 extension Scene {
@@ -22,26 +25,52 @@ extension Scene {
   }
 }
 
+extension Scene {
+  /// The views of this scene's windows, or of its body's.
+  fileprivate var allContents: [any View] {
+    if let described = self as? any DescribedScene { return described.contents }
+    return body.allContents
+  }
+
+  /// Hands a URL to each `onOpenURL(perform:)` of the scene's views, which are made for it.
+  ///
+  /// - Returns: whether there is one.
+  func opens(_ url: URL) -> Bool {
+    let actions = OpenURLActions()
+    var environment = EnvironmentValues()
+    environment.openURLActions = actions
+    // What cannot be archived has said all the same what it wants to hear of, as far as it was walked through.
+    for content in allContents { _ = try? content.archived(in: environment) }
+    for action in actions.found { action(url) }
+    return !actions.found.isEmpty
+  }
+}
+
 extension Never: Scene {}
 
-/// A group of windows of the same kind. The device shows no app's windows: its content is never made. Source:
-/// `SwiftUI.WindowGroup`.
-@MainActor @preconcurrency public struct WindowGroup<Content: View>: Scene, DescribedScene {
+/// A group of windows of the same kind. The device shows no app's windows: its content is made for one thing alone, to be
+/// asked for its `onOpenURL(perform:)`. Source: `SwiftUI.WindowGroup`.
+nonisolated public struct WindowGroup<Content: View>: Scene, DescribedScene {
+  private let content: () -> Content
+
   /// A group of windows.
-  public nonisolated init(@ViewBuilder content: @escaping () -> Content) {}
+  public init(@ViewBuilder content: @escaping () -> Content) { self.content = content }
   /// A group of windows with an identifier.
-  public nonisolated init(id: String, @ViewBuilder content: @escaping () -> Content) {}
+  public init(id: String, @ViewBuilder content: @escaping () -> Content) { self.content = content }
   /// A group of windows with a title.
-  public nonisolated init(_ title: Text, @ViewBuilder content: @escaping () -> Content) {}
+  public init(_ title: Text, @ViewBuilder content: @escaping () -> Content) { self.content = content }
   /// A group of windows with a title.
-  public nonisolated init(_ titleKey: LocalizedStringKey, @ViewBuilder content: @escaping () -> Content) {}
+  public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: @escaping () -> Content) {
+    self.content = content
+  }
   /// A group of windows with a title.
   @_disfavoredOverload
-  public nonisolated init<S: StringProtocol>(_ title: S, @ViewBuilder content: @escaping () -> Content) {}
+  public init<S: StringProtocol>(_ title: S, @ViewBuilder content: @escaping () -> Content) { self.content = content }
 
   /// There is none.
-  public var body: Never { fatalError("WindowGroup has no body") }
-  var handlers: [BackgroundEventsHandler] { [] }
+  @MainActor @preconcurrency public var body: Never { fatalError("WindowGroup has no body") }
+  @MainActor var handlers: [BackgroundEventsHandler] { [] }
+  @MainActor var contents: [any View] { [content()] }
 }
 
 /// Several scenes as one.
@@ -50,6 +79,7 @@ extension Never: Scene {}
 
   var body: Never { fatalError("TupleScene has no body") }
   var handlers: [BackgroundEventsHandler] { scenes.flatMap { $0.allHandlers } }
+  var contents: [any View] { scenes.flatMap { $0.allContents } }
 }
 
 /// Makes one scene of several. Source: `SwiftUI.SceneBuilder`.
@@ -78,6 +108,7 @@ nonisolated struct ModifiedScene<Content: Scene>: Scene, DescribedScene {
 
   @MainActor var body: Never { fatalError("a modified scene has no body") }
   @MainActor var handlers: [BackgroundEventsHandler] { content.allHandlers + [handler] }
+  @MainActor var contents: [any View] { content.allContents }
 }
 
 extension Scene {

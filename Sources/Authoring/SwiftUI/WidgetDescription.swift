@@ -12,8 +12,9 @@ import Foundation
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
   /// Calls the author's type of `pushHandler(_:)`.
   package var pushHandler: PushHandlerCall?
-  /// Asks the author's queries what a person can choose. `nil` for a widget without configuration.
-  package var configuration: (@Sendable () async -> IntentDeclaration)?
+  /// What a person can choose, without a word of the author's queries or with them: `AppIntent.declaration(asking:)`. `nil` for
+  /// a widget without configuration.
+  package var configuration: (@Sendable (_ searches: [String: String]?) async -> IntentDeclaration)?
 
   init() {}
 }

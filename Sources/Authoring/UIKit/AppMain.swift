@@ -10,11 +10,14 @@ import MessageBus
 extension UIApplicationDelegate {
   /// Runs the app. Called by `@main`.
   @MainActor public static func main() {
-    UIApplication.run { (Self(), []) }
+    UIApplication.run { (Self(), [], nil) }
   }
 }
 
 extension UIApplication {
+  /// Hands a URL to the views of a SwiftUI app that want to hear of one; says whether any does.
+  package typealias OpensURL = @MainActor (URL) -> Bool
+
   /// The delegate that a SwiftUI app names.
   package static var adopted: (any UIApplicationDelegate)?
 
@@ -22,13 +25,13 @@ extension UIApplication {
   ///
   /// - Parameter make: the author's delegate, and the handlers of its scenes.
   package static func run(
-    _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler])
+    _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?)
   ) -> Never {
     let process = HostedProcess.begin()
     let app = UIApplication()
-    let (delegate, handlers) = make()
+    let (delegate, handlers, opens) = make()
     app.begin(with: delegate)
-    app.serve(in: process, handlers)
+    app.serve(in: process, handlers, opens: opens)
     // Held as long as the process runs: that is for ever.
     let termination = app.leavesOnRequest(process)
     withExtendedLifetime(termination) { process.run() }
@@ -36,8 +39,11 @@ extension UIApplication {
 
   /// Launches: answers for the app, then tells the delegate that the process has begun. Before it is announced.
   ///
-  /// - Parameter handlers: of the app's scenes; the delegate's method is one more.
-  func serve(in process: HostedProcess, _ handlers: [BackgroundEventsHandler] = []) {
+  /// - Parameters:
+  ///   - handlers: of the app's scenes; the delegate's method is one more.
+  ///   - opens: hands the app's views a URL; what none of them wants is the delegate's to open.
+  func serve(in process: HostedProcess, _ handlers: [BackgroundEventsHandler] = [], opens: OpensURL? = nil) {
+    opensURL = opens
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.story)
     }
@@ -74,16 +80,18 @@ extension UIApplication {
     let isHandled = process.asCurrent(story) {
       guard let url = opening.url.flatMap({ URL(string: $0) }) else {
         let activity = NSUserActivity(activityType: opening.widgetKind)
+        activity.configuration = opening.configuration
         activity.userInfo = [
           "WGWidgetUserInfoKeyKind": opening.widgetKind, "WGWidgetUserInfoKeyFamily": opening.family.rawValue,
         ]
         return delegate?.application(self, continue: activity, restorationHandler: { _ in }) ?? false
       }
+      if let opensURL, opensURL(url) { return true }
       return delegate?.application(self, open: url, options: [:]) ?? false
     }
     guard !isHandled else { return }
     let what = opening.url ?? "a user activity"
-    process.log("opened from the widget \(opening.widgetKind) with \(what): the delegate does not handle it")
+    process.log("opened from the widget \(opening.widgetKind) with \(what): neither a view nor the delegate handles it")
   }
 
   func becomes(_ state: State, in process: HostedProcess, _ story: Story) {

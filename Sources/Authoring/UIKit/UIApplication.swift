@@ -39,6 +39,8 @@ public import Foundation
   /// Where the app is.
   public internal(set) var applicationState = State.background
 
+  /// A SwiftUI app's; `nil` without views.
+  var opensURL: OpensURL?
   // The app keeps its delegate, as UIApplicationMain does.
   private var keptDelegate: (any UIApplicationDelegate)?
 

@@ -1,3 +1,5 @@
+public import AppIntents
+import Archive
 public import Foundation
 
 /// What a person was doing, so that an app can go on with it. Source: `Foundation.NSUserActivity`, which Linux lacks.
@@ -11,8 +13,19 @@ open class NSUserActivity: NSObject {
   /// What a person reads.
   open var title: String?
 
+  /// Of a widget that was touched: what a person chose for it.
+  var configuration: [String: ArchivedValue] = [:]
+
   /// An activity of a type.
   public init(activityType: String) { self.activityType = activityType }
+}
+
+extension NSUserActivity {
+  /// What a person chose for the widget that was touched; `nil` when it does not fit this type of intent. Blocks until the
+  /// author's query has found the entities that were chosen. Source: the overlay of AppIntents, iOS 17.
+  public func widgetConfigurationIntent<Intent: WidgetConfigurationIntent>(of intentType: Intent.Type) -> Intent? {
+    intentType.restoredBlocking(configuration)
+  }
 }
 
 /// What can take an activity's state up again. Source: `UIKit.UIUserActivityRestoring`.

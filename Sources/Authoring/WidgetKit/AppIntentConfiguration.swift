@@ -43,8 +43,8 @@ public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content:
 /// No closure of the main actor's: the author's code runs elsewhere.
 nonisolated private func declaring<Intent: WidgetConfigurationIntent>(
   _ intent: Intent.Type
-) -> @Sendable () async -> IntentDeclaration {
-  { await Intent.declaration() }
+) -> @Sendable ([String: String]?) async -> IntentDeclaration {
+  { await Intent.declaration(asking: $0) }
 }
 
 nonisolated private func asking<Provider: AppIntentTimelineProvider>(_ provider: Provider) -> TimelineSource.Ask {

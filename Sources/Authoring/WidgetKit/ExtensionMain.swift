@@ -37,16 +37,16 @@ extension ControlWidget {
 /// A kind and what a person can choose of it.
 private struct DeclaredKind: Sendable {
   let declaration: WidgetDeclaration
-  let configuration: (@Sendable () async -> IntentDeclaration)?
+  let configuration: (@Sendable ([String: String]?) async -> IntentDeclaration)?
 }
 
 extension [DeclaredKind] {
-  /// The author's queries are asked what there is to choose: in each life, before the host hears of the widgets.
+  /// What is known without the author's queries, which may take their time: they are asked when a person configures a widget.
   fileprivate func declared() async -> [WidgetDeclaration] {
     var declarations: [WidgetDeclaration] = []
     for kind in self {
       var declaration = kind.declaration
-      declaration.configuration = await kind.configuration?()
+      declaration.configuration = await kind.configuration?(nil)
       declarations.append(declaration)
     }
     return declarations
@@ -55,8 +55,10 @@ extension [DeclaredKind] {
 
 /// Answers for the widgets of a process: their timelines and their background sessions' events. Before it is announced.
 @MainActor package func serve(_ descriptions: [WidgetDescription], in process: HostedProcess) {
+  var configurations: [String: @Sendable ([String: String]?) async -> IntentDeclaration] = [:]
   var providers: [String: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply] = [:]
   for description in descriptions {
+    if let kind = description.declaration?.kind { configurations[kind] = description.configuration }
     guard let kind = description.declaration?.kind, let timeline = description.timeline else { continue }
     if providers.updateValue(timeline, forKey: kind) != nil {
       let details = "two widgets of the kind \(kind): the last one of the bundle answers for it"
@@ -70,6 +72,13 @@ extension [DeclaredKind] {
       throw BusError(.unknownWidgetKind, "this extension has no widget of the kind \(request.widgetKind)")
     }
     return try await process.asCurrent(received.story) { try await timeline(request) }
+  }
+  let configurable = configurations
+  process.connection.onRequest(DescribeIntent.self) { request, received in
+    guard let configuration = configurable[request.widgetKind] else {
+      throw BusError(.unknownWidgetKind, "this extension has nothing to choose of the kind \(request.widgetKind)")
+    }
+    return await process.asCurrent(received.story) { await configuration(request.searches) }
   }
   PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)

@@ -34,20 +34,31 @@ extension ViewArchive {
   /// The archive as a screen shows it: live texts say what they say now, what is hidden is `▒▒▒`, and what has several
   /// states has the one that it is in.
   package func shown(_ appearance: ScreenAppearance) -> ViewArchive {
-    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate)
+    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: true)
+  }
+
+  /// The archive with what is hidden as `▒▒▒`, and all else as it is: what may leave a device whose person is not there.
+  package func hiding(_ appearance: ScreenAppearance) -> ViewArchive {
+    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: false)
   }
 
   /// The texts, line by line, as a screen shows them.
   package func lines(_ appearance: ScreenAppearance) -> [String] { shown(appearance).lines }
 
-  private func shown(_ appearance: ScreenAppearance, isRedacted: Bool, hidesPrivate: Bool) -> ViewArchive {
+  /// What is read out of a view, which says what is hidden in it.
+  private static let readOut: Set = ["accessibilityLabel", "accessibilityValue", "accessibilityHint"]
+
+  /// - Parameter isWhole: not only what is hidden is made as a screen has it.
+  private func shown(
+    _ appearance: ScreenAppearance, isRedacted: Bool, hidesPrivate: Bool, isWhole: Bool
+  ) -> ViewArchive {
     var (isRedacted, hidesPrivate) = (isRedacted, hidesPrivate)
     var view = self
     view.modifiers = []
     // From the outermost, whose reasons hold for those within.
     for var modifier in modifiers.reversed() {
       let isBackground = modifier.name == "containerBackground" && modifier.arguments["placement"] == "widget"
-      if isBackground, !appearance.showsBackground { continue }
+      if isBackground, isWhole, !appearance.showsBackground { continue }
       switch modifier.name {
       case "unredacted": (isRedacted, hidesPrivate) = (false, false)
       case "redacted":
@@ -58,17 +69,20 @@ extension ViewArchive {
         isRedacted = isRedacted || (hidesPrivate && modifier.arguments["sensitive"] != .bool(false))
       default: break
       }
+      if isRedacted, ViewArchive.readOut.contains(modifier.name) { continue }
       modifier.views = modifier.views.map {
-        $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate)
+        $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate, isWhole: isWhole)
       }
       view.modifiers.insert(modifier, at: 0)
     }
     var children = children
-    if name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] }) {
+    if isWhole, name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] }) {
       children = state.children
     }
-    view.children = children.map { $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate) }
-    view.show(appearance, isRedacted: isRedacted)
+    view.children = children.map {
+      $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate, isWhole: isWhole)
+    }
+    if isWhole || isRedacted { view.show(appearance, isRedacted: isRedacted) }
     return view
   }
 

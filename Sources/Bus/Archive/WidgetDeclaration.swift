@@ -70,10 +70,14 @@ package struct IntentDeclaration: Codable, Hashable, Sendable {
     package let isOptional: Bool
     /// Its value when nobody has chosen; `nil` when it has none.
     package let standard: ArchivedValue?
-    /// What there is to choose; empty where it is free.
+    /// What there is to choose; empty where it is free, or where the author is to be asked.
     package let options: [Option]
+    private let asked: Bool?
+    /// Options and standard are what the author's query or options provider finds when a person configures the widget.
+    package var isAsked: Bool { asked ?? false }
     package init(
-      name: String, title: String, type: ValueType, isOptional: Bool, standard: ArchivedValue?, options: [Option]
+      name: String, title: String, type: ValueType, isOptional: Bool, standard: ArchivedValue?, options: [Option],
+      isAsked: Bool = false
     ) {
       self.name = name
       self.title = title
@@ -81,6 +85,7 @@ package struct IntentDeclaration: Codable, Hashable, Sendable {
       self.isOptional = isOptional
       self.standard = standard
       self.options = options
+      asked = isAsked ? true : nil
     }
   }
 

@@ -227,6 +227,10 @@ package enum ConversationTable {
       TapWidget.self, [Route([.operator], to: .host)], "A person touches a widget.",
       failure: "When indefinite, what it sets going may be under way."),
     .request(
+      DescribeIntent.self, [Route([.host], to: .widgetExtension)],
+      "A person configures a widget: what there is to choose is asked of the author's queries.",
+      failure: "Nothing is chosen, and the person is told."),
+    .request(
       PerformIntent.self, toAll(spawned, from: [.host]), "A widget's button or toggle was touched.",
       failure: "The toggle goes back."),
     .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),

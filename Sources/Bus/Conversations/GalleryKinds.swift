@@ -193,6 +193,16 @@ package struct ShowScreen: Request {
   }
 }
 
+/// What an app does that lets it go on behind the front. Source: *Keeping a widget up to date*, `WidgetCenter`.
+package enum AppActivity: String, Codable, Hashable, Sendable, CaseIterable {
+  /// It has an active audio or media session.
+  case audio
+  /// It has an active navigation session.
+  case navigation
+  /// It uses the standard location service.
+  case location
+}
+
 /// What a person sees of the device.
 package struct DeviceScreen: Codable, Hashable, Sendable {
   package var isLocked: Bool
@@ -203,19 +213,37 @@ package struct DeviceScreen: Codable, Hashable, Sendable {
   /// The app in front.
   package var frontApp: String?
   package var colorScheme: ColorSchemeName
+  /// By the bundle identifiers of apps that run.
+  package var activities: [String: AppActivity]
   package init(
     isLocked: Bool = false, wasUnlocked: Bool = true, seen: WidgetLocationName? = .homeScreen, frontApp: String? = nil,
-    colorScheme: ColorSchemeName = .light
+    colorScheme: ColorSchemeName = .light, activities: [String: AppActivity] = [:]
   ) {
     self.isLocked = isLocked
     self.wasUnlocked = wasUnlocked
     self.seen = seen
     self.frontApp = frontApp
     self.colorScheme = colorScheme
+    self.activities = activities
   }
 }
 
-/// A person locks or unlocks the device, looks at another screen, sends the app to the background, changes a setting.
+extension DeviceScreen {
+  /// One that an earlier host wrote has no activities.
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      isLocked: try container.decode(Bool.self, forKey: .isLocked),
+      wasUnlocked: try container.decode(Bool.self, forKey: .wasUnlocked),
+      seen: try container.decodeIfPresent(WidgetLocationName.self, forKey: .seen),
+      frontApp: try container.decodeIfPresent(String.self, forKey: .frontApp),
+      colorScheme: try container.decode(ColorSchemeName.self, forKey: .colorScheme),
+      activities: try container.decodeIfPresent([String: AppActivity].self, forKey: .activities) ?? [:])
+  }
+}
+
+/// A person locks or unlocks the device, looks at another screen, sends the app to the background, changes a setting; or an
+/// app begins or ends what lets it go on behind the front.
 package struct ChangeScreen: Request {
   package static let kind: Kind = "screen.change"
   package typealias Reply = DeviceScreen
@@ -228,6 +256,8 @@ package struct ChangeScreen: Request {
     /// The display is off.
     case darken
     case background(app: String)
+    /// `nil`: it is over.
+    case activity(app: String, AppActivity?)
     case colorScheme(ColorSchemeName)
     /// A setting of the system changed for which it asks all widgets anew: `locale`, `text-size`, `accessibility`,
     /// `account`, `time`.
@@ -260,6 +290,19 @@ package struct TapWidget: Request {
     /// What came of it, as a person reads it.
     package let outcome: String
     package init(outcome: String) { self.outcome = outcome }
+  }
+}
+
+/// A person configures a widget: the author's queries and options providers are asked what there is to choose now.
+package struct DescribeIntent: Request {
+  package static let kind: Kind = "intent.describe"
+  package typealias Reply = IntentDeclaration
+  package let widgetKind: String
+  /// What the person looks for, by the parameter: what fits is among the options too.
+  package let searches: [String: String]
+  package init(widgetKind: String, searches: [String: String] = [:]) {
+    self.widgetKind = widgetKind
+    self.searches = searches
   }
 }
 

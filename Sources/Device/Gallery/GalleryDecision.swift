@@ -96,9 +96,13 @@ package struct GalleryDecision: Sendable {
 
   /// A person places a widget.
   ///
+  /// - Parameter offer: what there is to choose now, where the author was asked.
   /// - Throws: `not-placeable` or `bad-configuration`, definite.
-  package mutating func add(_ request: AddPlacement) throws(BusError) -> PlacementReport {
-    let (bundle, widget) = try find(request)
+  package mutating func add(
+    _ request: AddPlacement, offer: IntentDeclaration? = nil
+  ) throws(BusError) -> PlacementReport {
+    var (bundle, widget) = try find(request)
+    widget.configuration = offer ?? widget.configuration
     if let reason = neverLaunched(bundle) { throw notPlaceable(widget, request.location, reason) }
     let family = try family(of: widget, request)
     let values = try widget.configured(with: request.configuration)
@@ -107,13 +111,17 @@ package struct GalleryDecision: Sendable {
 
   /// A person chooses something else for a widget.
   ///
+  /// - Parameter offer: what there is to choose now, where the author was asked.
   /// - Throws: `no-such-placement` or `bad-configuration`, definite.
-  package mutating func edit(_ request: EditPlacement) throws(BusError) -> PlacementReport {
+  package mutating func edit(
+    _ request: EditPlacement, offer: IntentDeclaration? = nil
+  ) throws(BusError) -> PlacementReport {
     var placement = try placement(request.placement)
-    guard let widget = declaration(of: placement) else {
+    guard var widget = declaration(of: placement) else {
       throw BusError(
         .badConfiguration, "\(placement.bundle) has no widget of the kind \(placement.kind) any longer")
     }
+    widget.configuration = offer ?? widget.configuration
     placement.configuration = try widget.configured(with: request.configuration, over: placement.configuration)
     state.placements = state.placements.map { $0.id == placement.id ? placement : $0 }
     return report(placement, widget)
@@ -162,7 +170,10 @@ package struct GalleryDecision: Sendable {
     return nil
   }
 
-  private func find(_ request: AddPlacement) throws(BusError) -> (String, WidgetDeclaration) {
+  /// The widget that is meant, and its extension.
+  ///
+  /// - Throws: `not-placeable`, definite, when none is, or several are.
+  package func find(_ request: AddPlacement) throws(BusError) -> (String, WidgetDeclaration) {
     let all = state.declarations.sorted { $0.key < $1.key }.flatMap { bundle, widgets in widgets.map { (bundle, $0) } }
     let fitting = all.filter {
       $0.1.kind == request.widgetKind && (request.bundle == nil || request.bundle == $0.0)

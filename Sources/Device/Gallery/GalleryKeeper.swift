@@ -66,8 +66,10 @@ package actor GalleryKeeper {
   /// `placement.add`
   ///
   /// - Throws: `not-placeable`, `bad-configuration` (definite), `failed`.
-  package func add(_ request: AddPlacement, _ story: Story) throws(BusError) -> PlacementReport {
-    let report = try alter { decision throws(BusError) in try decision.add(request) }
+  package func add(
+    _ request: AddPlacement, offer: IntentDeclaration? = nil, _ story: Story
+  ) throws(BusError) -> PlacementReport {
+    let report = try alter { decision throws(BusError) in try decision.add(request, offer: offer) }
     bus.record(PlacementChanged(.added, report.placement), story: story)
     return report
   }
@@ -75,8 +77,10 @@ package actor GalleryKeeper {
   /// `placement.edit`
   ///
   /// - Throws: `no-such-placement`, `bad-configuration` (definite), `failed`.
-  package func edit(_ request: EditPlacement, _ story: Story) throws(BusError) -> PlacementReport {
-    let report = try alter { decision throws(BusError) in try decision.edit(request) }
+  package func edit(
+    _ request: EditPlacement, offer: IntentDeclaration? = nil, _ story: Story
+  ) throws(BusError) -> PlacementReport {
+    let report = try alter { decision throws(BusError) in try decision.edit(request, offer: offer) }
     bus.record(PlacementChanged(.edited, report.placement), story: story)
     return report
   }

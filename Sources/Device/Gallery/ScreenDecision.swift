@@ -49,6 +49,9 @@ package struct ScreenDecision: Sendable {
     case .background(let app):
       guard state.frontApp == app else { throw notNow("\(app) is not in front: `widgetlab app open` brings it there") }
       return leaveApp()
+    case .activity(let app, let activity):
+      state.activities[app] = activity
+      return []
     case .colorScheme(let scheme):
       state.colorScheme = scheme
       return []
@@ -77,6 +80,7 @@ package struct ScreenDecision: Sendable {
   /// The app's process is over.
   package mutating func ended(_ app: String) {
     if state.frontApp == app { _ = leaveApp() }
+    state.activities[app] = nil
   }
 
   /// The screen that is meant when a person names none.

@@ -12,35 +12,46 @@ package struct ShownWidget: Sendable, Hashable {
   package var isPlaceholder: Bool
   /// Why it is no newer.
   package var note: String?
+  /// The button or toggle whose intent is under way, or whose timeline is awaited; from 1.
+  package var touched: Int?
   package init(
     light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
-    note: String? = nil
+    note: String? = nil, touched: Int? = nil
   ) {
     self.light = light
     self.dark = dark
     self.date = date
     self.isPlaceholder = isPlaceholder
     self.note = note
+    self.touched = touched
   }
 }
 
 extension GalleryDecision {
   /// A widget as it is seen.
   ///
-  /// - Parameter isProtected: its extension's files cannot be read while the device is locked.
+  /// What is hidden is no part of it: neither a journal nor a viewer of the bus has it while the device is locked.
+  ///
+  /// - Parameters:
+  ///   - isProtected: its extension's files cannot be read while the device is locked.
+  ///   - now: the device's time, in which a hidden live text is as long as it is.
   package func tile(
-    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool
+    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool, now: Date
   ) -> ShowScreen.Tile {
     let declaration = declaration(of: placement)
     let hiding = hiding(on: screen, isProtected: isProtected)
     let isPlaceholder = shown.isPlaceholder || hiding != nil
-    let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    var view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    if let touched = shown.touched { view = view?.touched(touched) }
     let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
+    let appearance = ScreenAppearance(
+      now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,
+      hidesPrivate: screen.isLocked && device.taste.hidesSensitiveContent)
     return ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
       date: isPlaceholder ? nil : shown.date,
-      view: view.map { withMargins($0, placement, declaration) } ?? .empty,
+      view: view.map { withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
       note: [hiding, orphan, shown.note].compactMap(\.self).first)
   }
 

@@ -3,12 +3,21 @@ package import Conversations
 
 /// What a touch on a widget comes to.
 package enum Touch: Sendable, Equatable {
-  /// An intent is performed: in the extension, or in the app.
-  case perform(intent: String, values: [String: ArchivedValue], inApp: Bool)
+  /// An intent is performed.
+  case perform(intent: String, values: [String: ArchivedValue], by: Performer)
   /// The app is opened, with a URL or with the widget itself as what it is opened for.
   case open(url: String?)
   /// Nothing, and why.
   case nothing(String)
+
+  /// In which process an intent is performed.
+  package enum Performer: Sendable, Equatable {
+    case widgetExtension
+    /// Behind the front, unless it is there already.
+    case app
+    /// It is opened.
+    case openApp
+  }
 }
 
 extension BusError.Code {
@@ -54,7 +63,14 @@ extension GalleryDecision {
     }
     var values: [String: ArchivedValue] = [:]
     if case .record(let record)? = intent["values"] ?? intent["parameters"] { values = record }
-    return .perform(intent: type, values: values, inApp: intent["opensApp"] == .bool(true))
+    return .perform(intent: type, values: values, by: performer(intent))
+  }
+
+  /// Source: "Adding interactivity to widgets": the extension, or the app where the intent opens it or is of a kind that
+  /// needs it.
+  private func performer(_ intent: [String: ArchivedValue]) -> Touch.Performer {
+    if intent["opensApp"] == .bool(true) { return .openApp }
+    return intent["runsInApp"] == .bool(true) ? .app : .widgetExtension
   }
 
   /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and accessoryRectangular;
@@ -96,5 +112,40 @@ extension ViewArchive {
   fileprivate func all(_ isMeant: (ViewArchive) -> Bool) -> [ViewArchive] {
     (isMeant(self) ? [self] : [])
       + (children + modifiers.flatMap(\.views)).flatMap { $0.all(isMeant) }
+  }
+}
+
+extension ViewArchive {
+  /// As it stands from a touch to the timeline that comes of it: a toggle is in its other state, and what the author said to
+  /// become invalid is redacted for that reason.
+  ///
+  /// Source: "Adding interactivity to widgets", `invalidatableContent(_:)`.
+  func touched(_ control: Int) -> ViewArchive {
+    var left = control
+    return touched(&left)
+  }
+
+  /// In the order of `controls`.
+  private func touched(_ left: inout Int) -> ViewArchive {
+    var view = self
+    if name == "Button" || name == "Toggle" {
+      left -= 1
+      if left == 0, name == "Toggle", case .bool(let isOn)? = arguments["isOn"] {
+        view.arguments["isOn"] = .bool(!isOn)
+      }
+    }
+    view.children = []
+    for child in children { view.children.append(child.touched(&left)) }
+    view.modifiers = []
+    for var modifier in modifiers {
+      let views = modifier.views
+      modifier.views = []
+      for view in views { modifier.views.append(view.touched(&left)) }
+      view.modifiers.append(modifier)
+      if modifier.name == "invalidatableContent", modifier.arguments["invalidatable"] != .bool(false) {
+        view.modifiers.append(Modifier("redacted", ["reason": "invalidated"]))
+      }
+    }
+    return view
   }
 }

@@ -56,8 +56,8 @@ extension LaunchDecision {
     guard process.state == .launching, !process.isAsking else { return [] }
     process.state = .absent
     process.why = "was not started"
-    process.notBefore = now.addingTimeInterval(1)
+    process.isPausing = true
     processes[address] = process
-    return [changed(address, process)]
+    return [changed(address, process), .pause(address)]
   }
 }

@@ -16,9 +16,9 @@ extension LaunchDecision {
     package internal(set) var lastGeneration: UInt32 = 0
     /// Which life said `ready`, also when the agent has not named it yet.
     package internal(set) var readyGeneration: UInt32?
-    /// A person ended the app: it is not started before a person opens it.
+    /// A person ended the app: it is not started before a person opens it, or touches a control whose intent it performs.
     package internal(set) var isQuit = false
-    /// Lives in a row that ended before `ready`, or were over their memory limit.
+    /// Lives in a row that ended before `ready`, were over their memory limit, or ended by themselves while they were wanted.
     package internal(set) var failures = 0
     package internal(set) var why = "never started"
     /// Not started, resumed or stopped before.
@@ -26,8 +26,10 @@ extension LaunchDecision {
     var idleSince: Date?
     /// A spawn or a signal is under way.
     var isAsking = false
+    /// Its agent could not be asked, or did not do it, and is asked again after a pause of the machine's time.
+    var isPausing = false
     /// Somebody's answer or end is waited for.
-    var isUnderWay: Bool { isAsking || state == .launching || state == .dying }
+    var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
   }
 
   package enum Event: Sendable {
@@ -51,6 +53,8 @@ extension LaunchDecision {
     case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
     case exited(Address, Life, Ending)
     case agentReported(Address, incarnation: UUID, children: [ChildProcess])
+    /// The second of `pause` is over.
+    case pauseEnded(Address)
     /// The instant of `nextInstant` has come.
     case instantCame
   }
@@ -60,6 +64,8 @@ extension LaunchDecision {
     case signal(Address, generation: UInt32, signal: Int32)
     /// Ask the agent for its children.
     case list(agent: Address)
+    /// Say `pauseEnded` after a second of the machine's time: a person who holds the device's does not mean the agent.
+    case pause(Address)
     case intent(LaunchIntent)
     /// The state changed, for the record: as it was at this point, whatever the answers after it bring.
     case changed(ProcessState)

@@ -64,11 +64,11 @@ package struct LaunchDecision: Sendable {
     case .exceededMemory(let address, let life, let why): return exceededMemory(address, life, why, now)
     case .quit(let address):
       processes[address]?.isQuit = true
-      processes[address]?.assertions.remove(.foreground)
+      processes[address]?.assertions.subtract(Assertion.ofLife)
       return settle(address, now)
     case .heldBack(let address, let why):
       heldBack[address] = why
-      processes[address]?.assertions.remove(.foreground)
+      processes[address]?.assertions.subtract(Assertion.ofLife)
       return settle(address, now)
     case .letGo(let address):
       heldBack[address] = nil
@@ -86,6 +86,9 @@ package struct LaunchDecision: Sendable {
     case .exited(let address, let life, let ending): return exited(address, life, ending, now)
     case .agentReported(let agent, let incarnation, let children):
       return reported(agent, incarnation, children, now)
+    case .pauseEnded(let address):
+      processes[address]?.isPausing = false
+      return settle(address, now)
     case .instantCame: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
     }
   }
@@ -93,7 +96,7 @@ package struct LaunchDecision: Sendable {
   private mutating func wanted(_ address: Address, _ assertion: Assertion, _ now: Date) -> [Answer] {
     guard var process = processes[address] else { return [] }
     process.assertions.insert(assertion)
-    if assertion == .foreground { process.isQuit = false }
+    if assertion == .foreground || assertion == .interaction { process.isQuit = false }
     process.idleSince = nil
     processes[address] = process
     if process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil, let life = process.life {
@@ -113,7 +116,7 @@ package struct LaunchDecision: Sendable {
       return [changed(address, process), .signal(address, generation: life.generation, signal: SIGKILL)]
     }
     let isWanted = !process.assertions.isEmpty
-    let isHeldBack = process.notBefore.map { $0 > now } ?? false
+    let isHeldBack = process.isPausing || process.notBefore.map { $0 > now } ?? false
     switch process.state {
     case .absent where isWanted && !isHeldBack && agents[address].map(heard.contains) == true:
       process.isAsking = true
@@ -194,7 +197,7 @@ package struct LaunchDecision: Sendable {
     process.state = .dying
     process.why = why
     process.failures = isFailure ? process.failures + 1 : 0
-    process.assertions.remove(.foreground)
+    process.assertions.subtract(Assertion.ofLife)
     processes[address] = process
     return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
@@ -217,24 +220,39 @@ package struct LaunchDecision: Sendable {
     }
     let endedBeforeReady =
       process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
-    if !wasEvicted { process.failures = endedBeforeReady ? process.failures + 1 : 0 }
-    leaveAlone(&process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description, now)
     let wasToEnd = process.state == .dying
+    let isCrash = !endedBeforeReady && !wasToEnd && isCrashAtWork(process, ending)
+    if !wasEvicted { process.failures = endedBeforeReady || isCrash ? process.failures + 1 : 0 }
+    leaveAlone(
+      &process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description,
+      isAfterOne: isCrash, now)
     process.state = .absent
     process.life = nil
     process.idleSince = nil
     process.isAsking = false
     // Who is about to be ended was in front before that; in front since then, it is to live again.
-    if !wasToEnd { process.assertions.remove(.foreground) }
+    if !wasToEnd { process.assertions.subtract(Assertion.ofLife) }
     processes[address] = process
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
   }
 
+  /// It ended by itself while somebody wanted it. `SIGKILL` comes from outside, and so does the end of an agent.
+  private func isCrashAtWork(_ process: Process, _ ending: Ending) -> Bool {
+    guard process.assertions != [.foreground], !process.assertions.isEmpty else { return false }
+    return switch ending {
+    case .signalled(let signal): signal != SIGKILL
+    case .exited: true
+    case .evicted, .lostWithAgent, .notStarted: false
+    }
+  }
+
   /// Sets how long a process is not started after what happened to it, and says so: the longer the more failures in a row.
-  private func leaveAlone(_ process: inout Process, after what: String, _ now: Date) {
+  ///
+  /// - Parameter isAfterOne: the first failure is not one to pause for yet.
+  private func leaveAlone(_ process: inout Process, after what: String, isAfterOne: Bool = false, _ now: Date) {
     process.why = what
     process.notBefore = nil
-    let pause = backoff.pause(after: process.failures)
+    let pause = backoff.pause(after: isAfterOne ? process.failures - 1 : process.failures)
     guard pause > 0 else { return }
     process.notBefore = now.addingTimeInterval(pause)
     let times = process.failures == 1 ? "" : "\(process.failures) failures in a row, "
@@ -304,16 +322,15 @@ package struct LaunchDecision: Sendable {
   ) -> [Answer] {
     guard var process = processes[address], process.life?.generation == generation else { return [] }
     process.isAsking = false
-    process.notBefore = now.addingTimeInterval(1)
+    process.isPausing = signal == SIGCONT
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
       // It may be carried out yet, after any list that we could ask for now. Taken for stopped, it is continued when it
       // is wanted, and the agent does the two in order.
-      process.notBefore = nil
-      processes[address] = process
       return stopped(address, why: "told to stop, and not answered") + settle(address, now)
     }
-    return agents[address].map { [.list(agent: $0)] } ?? []
+    let pause: [Answer] = process.isPausing ? [.pause(address)] : []
+    return pause + (agents[address].map { [.list(agent: $0)] } ?? [])
   }
 }

@@ -200,6 +200,7 @@ package actor Launcher {
     case .spawn(let address, let reason): spawn(address, reason)
     case .signal(let address, let generation, let signal): send(signal, to: address, generation)
     case .list(let agent): list(agent)
+    case .pause(let address): pause(address)
     case .intent(let intent): intents.yield(intent)
     case .changed(let state): bus.record(state)
     }
@@ -239,6 +240,13 @@ package actor Launcher {
       } catch {
         take(.signalFailed(address, generation: generation, signal: signal, error))
       }
+    }
+  }
+
+  private func pause(_ address: Address) {
+    Task {
+      try? await Task.sleep(for: .seconds(1))
+      take(.pauseEnded(address))
     }
   }
 

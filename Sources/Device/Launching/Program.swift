@@ -53,6 +53,15 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   /// The person has the app in front. It ends with the life: a system does not bring a crashed app back by itself.
   package static let foreground = Assertion("foreground")
 
+  /// The person touched a button or a toggle whose intent it performs.
+  package static let interaction = Assertion("interaction")
+
+  /// The app plays sound, leads somewhere or follows where the device is. It ends with the life.
+  package static let activity = Assertion("activity")
+
+  /// Those that end with the life: nobody wants the next one for them.
+  static let ofLife: Set<Assertion> = [.foreground, .activity]
+
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }
 

@@ -3,12 +3,23 @@ package import Foundation
 /// How a device's clock goes: from an origin, which it had at an instant of the machine's, at a rate; or it is held there.
 package struct ClockSetting: Hashable, Sendable {
   /// The device's time at `since`, or where it is held.
-  package private(set) var origin: Date
+  package let origin: Date
   /// By the machine's clock.
-  package private(set) var since: Date
+  package let since: Date
   /// Device seconds in one of the machine's, while it is not held.
-  package private(set) var rate: Double
-  package private(set) var isHeld: Bool
+  package let rate: Double
+  package let isHeld: Bool
+
+  /// A clock that is held stands where a date is told: from one in between, what an extension dates "now" would come back
+  /// later than now, and never be due.
+  private init(origin: Date, since: Date, rate: Double, isHeld: Bool) {
+    self.origin = isHeld ? origin.told : origin
+    self.since = since
+    self.rate = rate
+    self.isHeld = isHeld
+  }
+
+  private func at(_ origin: Date) -> Self { Self(origin: origin, since: since, rate: rate, isHeld: isHeld) }
 
   /// At the machine's rate, so many seconds ahead of it.
   package static func running(ahead: Double) -> ClockSetting {
@@ -61,18 +72,21 @@ package struct ClockSetting: Hashable, Sendable {
     return isHeld ? there : there.running(machine)
   }
 
-  func advanced(by seconds: Double) -> Self {
-    var setting = self
-    setting.origin += seconds
-    return setting
-  }
+  func advanced(by seconds: Double) -> Self { at(origin + seconds) }
 
   /// To an instant, or to the end when there is none before it; never backwards.
   func advanced(to instant: Date?, atMost end: Self, machine: Date) -> Self {
     guard let instant else { return end }
-    var setting = self
-    setting.origin = min(end.origin, origin + max(0, instant.timeIntervalSince(date(machine))))
-    return setting
+    return at(min(end.origin, origin + max(0, instant.timeIntervalSince(date(machine)))))
+  }
+}
+
+extension Date {
+  /// The first instant from here on that is told to the last bit: on the bus and on disk dates are seconds since 1970, whose
+  /// steps are twice as long as a `Date`'s own, which counts from 2001.
+  var told: Date {
+    let told = Date(timeIntervalSince1970: timeIntervalSince1970)
+    return told < self ? Date(timeIntervalSince1970: timeIntervalSince1970.nextUp) : told
   }
 }
 

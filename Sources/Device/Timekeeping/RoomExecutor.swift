@@ -6,14 +6,9 @@ import Dispatch
 /// bus's thread: the whole host would hear nothing while the keeper writes its database.
 package final class RoomExecutor: SerialExecutor {
   private let queue: DispatchQueue
-  /// For tasks that are to begin on the same queue, in the order in which they were made.
-  package let tasks: RoomTasks
 
   /// - Parameter room: what the queue is called, for a debugger.
-  package init(_ room: String) {
-    queue = DispatchQueue(label: room)
-    tasks = RoomTasks(queue)
-  }
+  package init(_ room: String) { queue = DispatchQueue(label: room) }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -21,17 +16,4 @@ package final class RoomExecutor: SerialExecutor {
   }
 
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
-}
-
-/// An executor of its own: on the keeper's a task would be put at the queue's end again by its first call of a function that
-/// belongs to no actor.
-package final class RoomTasks: TaskExecutor {
-  private let queue: DispatchQueue
-
-  init(_ queue: DispatchQueue) { self.queue = queue }
-
-  package func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
 }

@@ -18,6 +18,8 @@ struct BudgetSituation {
   var isDeveloperMode = false
   /// The placement's containing app.
   var isAppInFront = false
+  /// What that app does that lets it go on behind the front.
+  var activity: AppActivity?
   /// The provider asked for it while it was asked itself.
   var isInsideProvider = false
 }
@@ -98,6 +100,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     if situation.isDeveloperMode { return BudgetVerdict(.free, "developer-mode") }
     if policy.freeCauses.contains(cause) { return BudgetVerdict(.free, cause.rawValue) }
     if situation.isAppInFront, policy.isFreeInForeground { return BudgetVerdict(.free, "app-in-foreground") }
+    if let activity = situation.activity, policy.isFreeAtWork { return BudgetVerdict(.free, activity.rule) }
     if spacingEnd > now { return BudgetVerdict(.delayed, "minimum-spacing", until: spacingEnd) }
     guard let perDay = policy.perDay else { return BudgetVerdict(.granted, "no-budget") }
     guard perDay > 0 else { return BudgetVerdict(.refused, "no-reloads") }
@@ -127,5 +130,16 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
       instant = end
     }
     return nil
+  }
+}
+
+extension AppActivity {
+  /// The rule of the ledger by which it costs nothing.
+  var rule: String {
+    switch self {
+    case .audio: "app-audio-session"
+    case .navigation: "app-navigation-session"
+    case .location: "app-location-service"
+    }
   }
 }

@@ -35,6 +35,8 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var freeCauses: Set<ReloadCause> = [.added, .edited, .operator, .system, .interaction, .stale, .gallery]
   /// Nothing costs while the containing app is in front.
   package var isFreeInForeground = true
+  /// Nothing costs while the containing app has an audio or a navigation session or uses the standard location service.
+  package var isFreeAtWork = true
 
   package init() {}
 

@@ -122,12 +122,13 @@ extension TimelineDecision {
     }
   }
 
-  private func isAppInFront(of placement: Placement) -> Bool {
-    inFront.contains { app in app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false }
+  private func contains(_ app: Address, _ placement: Placement) -> Bool {
+    app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false
   }
 
+  /// Whether the timeline of this reload is being asked for. While its placeholder is, it is owed still.
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
-    asking.values.contains { $0.placement.id == id && $0.purpose != .snapshot && $0.serial == reload }
+    asking.values.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
   }
 
   /// What waits for its payment is decided again; what was left alone after a failure is tried again.
@@ -144,8 +145,8 @@ extension TimelineDecision {
   private mutating func decide(_ id: Int, _ now: Date) -> [Answer] {
     guard var placed = placements[id], var owed = placed.owed else { return [] }
     let situation = BudgetSituation(
-      isDeveloperMode: settings.developerMode, isAppInFront: isAppInFront(of: placed.placement),
-      isInsideProvider: owed.isInside)
+      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
+      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)
     let answer = line(placed, owed, verdict, now)
     switch verdict.verdict {

@@ -22,6 +22,8 @@ package struct TimelineDecision: Sendable {
   var lastReload = 0
   var lastLine = 0
   var inFront: Set<Address> = []
+  /// What apps do that lets them go on behind the front.
+  var atWork: [Address: AppActivity] = [:]
   var asking: [Address: Question] = [:]
   /// By extension, in the order in which they were asked for. A kind that nobody is known to have is asked of all that
   /// never ran.
@@ -69,6 +71,7 @@ package struct TimelineDecision: Sendable {
     case .reloadOne(let id, let because, let story): return owe(id, because, story, now: now)
     case .systemChanged(let story): return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
+    case .atWork(let apps): return setAtWork(apps, now)
     case .seen(let ids): return see(ids, now)
     case .instantCame: return instantCame(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
@@ -113,6 +116,12 @@ package struct TimelineDecision: Sendable {
     }
     guard inFront.insert(app).inserted else { return [] }
     return targets(of: app).flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
+  }
+
+  private mutating func setAtWork(_ apps: [Address: AppActivity], _ now: Date) -> [Answer] {
+    let begun = apps.keys.filter { atWork[$0] == nil }.sorted { $0.text < $1.text }
+    atWork = apps
+    return begun.flatMap { targets(of: $0) }.flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
   }
 
   private mutating func see(_ ids: Set<Int>, _ now: Date) -> [Answer] {

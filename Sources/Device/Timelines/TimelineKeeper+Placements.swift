@@ -64,6 +64,9 @@ extension TimelineKeeper {
   /// An app came to the front, or left it or died.
   package func appIsInFront(_ app: Address, _ isInFront: Bool) { take(.inFront(app: app, isInFront)) }
 
+  /// These apps have an audio or a navigation session or use the standard location service, and no others.
+  package func appsAreAtWork(_ apps: [Address: AppActivity]) { take(.atWork(apps)) }
+
   /// These placements are on the screen that a person looks at, and no others.
   package func seen(_ ids: Set<Int>) { take(.seen(ids)) }
 

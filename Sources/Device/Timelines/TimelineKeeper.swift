@@ -27,8 +27,10 @@ package actor TimelineKeeper {
   var deadlines: [Address: Task<Void, Never>] = [:]
   /// Who waits for a snapshot, by its number.
   var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  /// Who waits until nothing is owed to a placement.
+  private var reloading: [Int: [CheckedContinuation<Void, Never>]] = [:]
   private var lastSnapshot = 0
-  private var timer: (instant: Date, task: Task<Void, Never>)?
+  private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Under way while an extension is asked, or is about to be: the clock is not advanced then.
   private var work: ClockWork?
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
@@ -86,6 +88,16 @@ package actor TimelineKeeper {
     waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
+  /// Returns when nothing is owed to a placement, or it is left alone after a failure.
+  package func whenReloaded(_ id: Int) async {
+    guard isReloading(id) else { return }
+    await withCheckedContinuation { reloading[id, default: []].append($0) }
+  }
+
+  private func isReloading(_ id: Int) -> Bool {
+    failure == nil && decision.placements[id]?.owed.map { !$0.isBackingOff } ?? false
+  }
+
   /// The extension runs and can be asked.
   package func awake(_ address: Address) { take(.awake(address)) }
 
@@ -112,12 +124,19 @@ package actor TimelineKeeper {
       failure = BusError(.failed, reason, isDefinite: false)
       intents.yield(.broken(reason))
       holdClock(false)
-      return
+      return tellWhoWaits()
     }
     if case .gave(let question, let facts, _) = event { recordStored(question, facts) }
     for answer in answers { perform(answer) }
     setTimer()
     holdClock(decision.isBusy)
+    tellWhoWaits()
+  }
+
+  private func tellWhoWaits() {
+    for id in reloading.keys where !isReloading(id) {
+      for continuation in reloading.removeValue(forKey: id) ?? [] { continuation.resume() }
+    }
   }
 
   private func perform(_ answer: TimelineDecision.Answer) {
@@ -156,22 +175,16 @@ package actor TimelineKeeper {
   private func setTimer() {
     let instant = decision.nextInstant
     guard instant != timer?.instant else { return }
-    timer?.task.cancel()
+    timer?.alarm.cancel()
     timer = instant.map { instant in
-      let task = Task(executorPreference: executor.tasks) { [weak self, clock] in
-        _ = try? await clock.sleep(until: instant) { await self?.timerFired(instant) }
-      }
-      return (instant, task)
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
     }
   }
 
-  /// Returns when the next instant is waited for.
-  private func timerFired(_ instant: Date) async {
+  private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
     take(.instantCame)
-    // Who is to sleep next is before us in the executor's queue. Who advances the clock would pass its instant otherwise.
-    await Task.yield()
   }
 
   private func holdClock(_ isBusy: Bool) {
@@ -179,8 +192,7 @@ package actor TimelineKeeper {
       if work == nil { work = clock.beginWork() }
     } else if let ended = work {
       work = nil
-      // After who is to sleep next, in the executor's queue.
-      Task(executorPreference: executor.tasks) { [clock] in clock.endWork(ended) }
+      clock.endWork(ended)
     }
   }
 }

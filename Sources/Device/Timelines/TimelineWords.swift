@@ -56,6 +56,8 @@ extension TimelineDecision {
     case reloadOne(Int, ReloadCause, Story)
     case systemChanged(Story)
     case inFront(app: Address, Bool)
+    /// These apps have a session or follow where the device is, and no others.
+    case atWork([Address: AppActivity])
     /// These placements are on the screen, and no others.
     case seen(Set<Int>)
     case instantCame

@@ -5,6 +5,7 @@ import Foundation
 import Gallery
 import Launching
 import MessageBus
+import Timekeeping
 import Timelines
 import Transfers
 
@@ -23,8 +24,8 @@ extension Device {
       ListPlacements.Reply(placements: gallery.decision.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
     bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await there(self).show(request) }
-    bus.onRequest(ChangeScreen.self) { [gallery] request, from in
-      try await gallery.change(request.change, from.story)
+    bus.onRequest(ChangeScreen.self) { [weak self] request, from in
+      try await there(self).change(request.change, from.story)
     }
     bus.onRequest(TapWidget.self) { [weak self] request, from in try await there(self).tap(request, from.story) }
   }
@@ -47,14 +48,21 @@ extension Device {
 
   private func add(_ request: AddPlacement, _ story: Story) async throws -> PlacementReport {
     await learnAll()
-    let report = try await gallery.add(request, story)
+    let (bundle, widget) = try gallery.decision.find(request)
+    let offer = try await offer(of: widget, in: bundle, request.configuration, story)
+    let report = try await gallery.add(request, offer: offer, story)
     try await hand(report.placement, story)
     await tellPushes()
     return report
   }
 
   private func edit(_ request: EditPlacement, _ story: Story) async throws -> PlacementReport {
-    let report = try await gallery.edit(request, story)
+    let placement = try gallery.decision.placement(request.placement)
+    var offer: IntentDeclaration?
+    if let widget = gallery.decision.declaration(of: placement) {
+      offer = try await self.offer(of: widget, in: placement.bundle, request.configuration, story)
+    }
+    let report = try await gallery.edit(request, offer: offer, story)
     try await hand(report.placement, story, isEdited: true)
     await tellPushes()
     return report
@@ -79,6 +87,36 @@ extension Device {
     }
   }
 
+  /// What there is to choose of a widget, and what a person's words find: of the author's queries, in their extension, which has
+  /// as long as for a timeline. `nil` where all is known without them.
+  ///
+  /// - Throws: `failed`, definite: nothing was chosen.
+  private func offer(
+    of widget: WidgetDeclaration, in bundle: String, _ choices: [String: ArchivedValue], _ story: Story
+  ) async throws(BusError) -> IntentDeclaration? {
+    guard let known = widget.configuration, known.parameters.contains(where: \.isAsked) else { return nil }
+    let address = Address.widgetExtension(configuration.device.name, bundle)
+    let question = DescribeIntent(widgetKind: widget.kind, searches: choices.compactMapValues(\.string))
+    await launcher.want(address, because: Device.configuringAssertion)
+    let result: Result<IntentDeclaration, BusError>
+    do throws(BusError) {
+      result = .success(
+        try await bus.request(
+          question, to: address, story: story, within: configuration.settings.timelineDeadline, whenUnreachable: .wait))
+    } catch {
+      result = .failure(error)
+    }
+    await launcher.release(address, because: Device.configuringAssertion)
+    switch result {
+    case .success(let offer): return offer
+    case .failure(let error):
+      throw BusError(
+        .failed, "\(address.short) did not say what there is to choose of \(widget.kind): \(error.message)",
+        isDefinite: true)
+    }
+  }
+
+  private static var configuringAssertion: Assertion { Assertion("configuration") }
   private static var galleryAssertion: Assertion { Assertion("gallery") }
 
   /// Returns when the extension said its widgets, when its life is over, or after ten seconds.
@@ -116,9 +154,43 @@ extension Device {
       tiles.append(
         decision.tile(
           of: placement, try await shown(placement), on: screen,
-          isProtected: protection != .completeUntilFirstUserAuthentication))
+          isProtected: protection != .completeUntilFirstUserAuthentication, now: clock.now))
     }
     return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
+  }
+
+  private func change(_ change: ChangeScreen.Change, _ story: Story) async throws -> DeviceScreen {
+    if case .activity(let bundle, _?) = change {
+      let address = try app(bundle).address(on: configuration.device.name)
+      guard await launcher.awakeLife(of: address) != nil else {
+        throw BusError(.notNow, "\(bundle) does not run, and begins nothing: `widgetlab app open` first")
+      }
+    }
+    return try await gallery.change(change, story)
+  }
+
+  /// An app that plays, leads or follows is not suspended behind the front.
+  private func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) async {
+    for product in configuration.apps where (now[product.bundle] == nil) != (before[product.bundle] == nil) {
+      let address = product.address(on: configuration.device.name)
+      if now[product.bundle] == nil {
+        await launcher.release(address, because: .activity)
+      } else if await launcher.awakeLife(of: address) != nil {
+        await launcher.want(address, because: .activity)
+      }
+    }
+  }
+
+  /// What apps were doing when the last life of the host ended they still do, if they live.
+  func resumeActivities() async throws {
+    for bundle in await gallery.state.activities.keys.sorted() {
+      let address = try app(bundle).address(on: configuration.device.name)
+      if await launcher.awakeLife(of: address) != nil {
+        await launcher.want(address, because: .activity)
+      } else {
+        try await gallery.ended(bundle)
+      }
+    }
   }
 
   func launched(_ app: Address) async {
@@ -142,7 +214,9 @@ extension Device {
 
   func route(_ intent: GalleryIntent) async {
     switch intent {
-    case .screen: await tellWhatIsSeen()
+    case .screen(let now, let before):
+      await keepAwake(now.activities, before.activities)
+      await tellWhatIsSeen()
     case .systemChanged: await tellSystemChanged()
     case .background(let app):
       guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }

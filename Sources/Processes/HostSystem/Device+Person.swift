@@ -39,7 +39,7 @@ extension Device {
 
   // MARK: Apps
 
-  private func app(_ bundle: String) throws -> ClusterConfiguration.Product {
+  func app(_ bundle: String) throws -> ClusterConfiguration.Product {
     if let app = configuration.apps.first(where: { $0.bundle == bundle }) { return app }
     let apps = configuration.apps.map(\.bundle).joined(separator: ", ")
     throw BusError(.noSuchApp, "the device has no app \(bundle); it has: \(apps.isEmpty ? "none" : apps)")

@@ -1,4 +1,5 @@
 import Archive
+import Cluster
 import Conversations
 import Gallery
 import MessageBus
@@ -15,6 +16,7 @@ extension Device {
       try await timelines.removed(number)
     }
     for placement in placements { try await timelines.placed(placement) }
+    try await resumeActivities()
     await tellWhatIsSeen()
   }
 
@@ -31,14 +33,18 @@ extension Device {
   /// What stands in a placement's place.
   func shown(_ placement: Placement) async throws -> ShownWidget {
     let failure = await timelines.lastFailure(placement.id)
-    guard let shown = try await timelines.shown(placement.id) else { return ShownWidget(note: failure) }
+    let shown = try await timelines.shown(placement.id)
+    guard let shown else { return ShownWidget(note: failure) }
     return ShownWidget(
       light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
-      note: failure)
+      note: failure, touched: touched[placement.id]?.control)
   }
 
-  /// Which widgets a person looks at.
+  /// Which widgets a person looks at, and which apps are at work.
   func tellWhatIsSeen() async {
+    let device = configuration.device.name
+    let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
+    await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
     guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
     await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
   }

@@ -32,6 +32,9 @@ package actor Device {
   private var activations: [Address: Task<Void, Never>] = [:]
   /// Intents that are being performed.
   var performing: [Address: Set<Task<Void, any Error>>] = [:]
+  /// Controls that were touched, by placement, until the timeline that comes of it; each touch has a number.
+  var touched: [Int: (control: Int, number: Int)] = [:]
+  var lastTouch = 0
   /// How the network is.
   var network: NetworkState
   /// Whether the push server may wake it at any time.
@@ -103,7 +106,7 @@ package actor Device {
     self.timelines = try TimelineKeeper(
       extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
-      policy: try settings.budget.map { try BudgetPolicy(file: $0) } ?? BudgetPolicy(),
+      policy: try settings.budget.map { BudgetPolicy(try BudgetFile(file: $0)) } ?? BudgetPolicy(),
       environment: { gallery.decision.environment(of: $0) }, container: { $0.bundleIdentifier.flatMap(containers.path) }
     )
   }

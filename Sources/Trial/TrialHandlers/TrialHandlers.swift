@@ -4,7 +4,7 @@ import WidgetKit
 
 /// What `TRIAL_FORM` says this process is: an extension with one form of handler for its events, or an app.
 enum Form: String {
-  case app, several, none, never, hanging, chain, halted, bulk
+  case app, opened, several, none, never, hanging, chain, halted, bulk
   case task
   case taskOfOne = "task-of-one"
   case taskMatching = "task-matching"
@@ -21,6 +21,7 @@ enum Form: String {
   @MainActor static func main() {
     switch Form.current {
     case .app: TrialApp.main()
+    case .opened: OpenedApp.main()
     case .task: TaskWidget.main()
     case .taskOfOne: TaskOfOneWidget.main()
     case .taskMatching: TaskMatchingWidget.main()

@@ -28,11 +28,14 @@ struct FactsProvider: AppIntentTimelineProvider {
     let words = placed.map { info in
       "\(info.kind) \(info.family) \(info.widgetConfigurationIntent(of: Ask.self)?.word ?? "-")"
     }
+    let told = await withCheckedContinuation { continuation in
+      WidgetCenter.shared.getCurrentConfigurations { continuation.resume(returning: (try? $0.get())?.count ?? -1) }
+    }
     let size = "\(Int(context.displaySize.width)) x \(Int(context.displaySize.height))"
     let facts = [
       "asked for \(configuration.word)", "context \(context.family) \(size) preview \(context.isPreview)",
       "schemes \(context.environmentVariants.colorScheme?.count ?? 0)",
-      "placed \(words.sorted().joined(separator: ", "))",
+      "placed \(words.sorted().joined(separator: ", "))", "told of \(told)",
     ]
     return Timeline(entries: [FactsEntry(date: .now, facts: facts)], policy: .never)
   }
@@ -43,12 +46,16 @@ struct FactsView: View {
   @Environment(\.widgetRenderingMode) private var mode
   @Environment(\.widgetContentMargins) private var margins
   @Environment(\.showsWidgetContainerBackground) private var showsBackground
+  @Environment(\.showsWidgetLabel) private var showsLabel
+  @Environment(\.levelOfDetail) private var detail
   let entry: FactsEntry
 
   var body: some View {
     VStack {
       ForEach(entry.facts, id: \.self) { Text(verbatim: $0) }
       Text(verbatim: "view \(family) \(mode) margins \(Int(margins.leading)) background \(showsBackground)")
+      Text(verbatim: "label \(showsLabel) detail \(detail == .default ? "default" : "simplified")")
+      Text(verbatim: "labelled").widgetLabel { Text(verbatim: "a label of views") }
       Text(verbatim: "marked").widgetAccentable().widgetCurvesContent().widgetLabel("label")
       Image(systemName: "star").widgetAccentedRenderingMode(.desaturated)
       AccessoryWidgetBackground()
@@ -60,6 +67,6 @@ struct FactsView: View {
 struct FactsWidget: Widget {
   var body: some WidgetConfiguration {
     AppIntentConfiguration(kind: "Facts", intent: Ask.self, provider: FactsProvider()) { FactsView(entry: $0) }
-      .supportedFamilies([.systemMedium, .accessoryRectangular, .accessoryCircular])
+      .supportedFamilies([.systemMedium, .systemSmall, .systemLarge, .accessoryRectangular, .accessoryCircular])
   }
 }

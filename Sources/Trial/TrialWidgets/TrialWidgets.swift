@@ -75,7 +75,7 @@ struct DisfavoredWidget: Widget {
     StaticConfiguration(kind: "Disfavored", provider: MomentProvider()) { _ in Text("elsewhere") }
       .supportedFamilies([.systemSmall, .systemMedium])
       .disfavoredLocations([.homeScreen], for: [.systemSmall])
-      .disfavoredLocations([.standBy, .lockScreen], for: [.systemSmall])
+      .disfavoredLocations([.standBy, .lockScreen, .carPlay], for: [.systemSmall])
   }
 }
 
@@ -180,7 +180,7 @@ struct TouchWidget: Widget {
   }
 }
 
-@main struct TrialWidgets: WidgetBundle {
+struct ModifiedWidgets: WidgetBundle {
   var body: some Widget {
     TextNameWidget()
     KeyNameWidget()
@@ -194,5 +194,27 @@ struct TouchWidget: Widget {
     CityWidget()
     TouchWidget()
     FactsWidget()
+    ChoicesWidget()
+    MilkWidget()
+    TextsWidget()
+    NothingWidget()
+    MilkControl()
+    if #available(iOS 18.0, *) {
+      GatedWidget()
+    }
+  }
+}
+
+/// `TRIAL_WIDGETS` says which widgets the extension has; `TRIAL_APP` that it is the containing app.
+@main enum TrialWidgets {
+  static let environment = ProcessInfo.processInfo.environment
+
+  @MainActor static func main() {
+    if environment["TRIAL_APP"] != nil { return WidgetsApp.main() }
+    switch environment["TRIAL_WIDGETS"] {
+    case "touched": TouchedWidgets.main()
+    case "renamed": RenamedWidget.main()
+    default: ModifiedWidgets.main()
+    }
   }
 }

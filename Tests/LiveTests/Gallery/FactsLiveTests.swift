@@ -13,16 +13,18 @@ import WidgetLabTesting
       #expect(
         home.texts == [
           "asked for home", "context systemMedium 338 x 158 preview false", "schemes 2",
-          "placed Facts systemMedium home",
-          "view systemMedium fullColor margins 16 background true", "marked",
+          "placed Facts systemMedium home", "told of 1",
+          "view systemMedium fullColor margins 16 background true", "label false detail default", "labelled",
+          "marked",
         ])
       try await trial.add("Facts", "--family", "accessoryRectangular", "--location", "lockScreen", "--set", "word=lock")
       let lock = try await trial.entry(of: 2, at: "lockScreen")
       #expect(
         lock.texts == [
           "asked for lock", "context accessoryRectangular 160 x 72 preview false", "schemes 2",
-          "placed Facts accessoryRectangular lock, Facts systemMedium home",
-          "view accessoryRectangular vibrant margins 0 background false", "marked",
+          "placed Facts accessoryRectangular lock, Facts systemMedium home", "told of 2",
+          "view accessoryRectangular vibrant margins 0 background false", "label false detail default", "labelled",
+          "marked",
         ])
       let replies = try await trial.journal.all().filter { $0.kind == RequestTimeline.kind.answered(.ok).name }
       let entries = try replies.flatMap {
@@ -41,6 +43,8 @@ import WidgetLabTesting
       for name in [".widgetAccentable", ".widgetCurvesContent", ".widgetLabel"] {
         #expect(marked.contains(name), "\(marked)")
       }
+      let labelled = views.first { $0.contains("\"labelled\"") } ?? ""
+      #expect(labelled.contains(".widgetLabel(Text \"a label of views\")"), "\(views)")
       #expect(
         views.contains { $0.contains("star") && $0.contains(".widgetAccentedRenderingMode(desaturated") }, "\(views)")
       #expect(views.contains { $0.contains("AccessoryWidgetBackground") })
@@ -50,7 +54,7 @@ import WidgetLabTesting
 
 extension GalleryTrial.Seen {
   /// The letters of its texts, in order.
-  fileprivate var texts: [String] {
+  var texts: [String] {
     views.compactMap { $0.firstMatch(of: /Text "([^"]*)"/).map { String($0.1) } }
   }
 }

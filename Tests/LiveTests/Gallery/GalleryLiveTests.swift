@@ -49,7 +49,7 @@ import WidgetLabTesting
         try await trial.screen("homeScreen").map(\.kind).starts(with: ["TextName", "KeyName", "StringName", "Plain"]))
       try await trial.launch()
       #expect(try await trial.item("TextName").map(\.shelf) == [.main])
-      #expect(try await trial.add("TextName").placement.id == 13)
+      #expect(try await trial.add("TextName").placement.id == 17)
     }
   }
 

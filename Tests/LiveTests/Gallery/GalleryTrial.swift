@@ -8,6 +8,11 @@ import WidgetLabTesting
 struct GalleryTrial: Sendable {
   static let app = "com.example.Gallery"
   static let bundle = "com.example.Gallery.Widget"
+  static let second = "com.example.Gallery.Second"
+  /// The app of the trial's widgets, which asks for new timelines when it comes to the front and when it leaves it.
+  static let reloading = ["executable: trial-widgets", "environment:", "  TRIAL_APP: 1"]
+  /// The widgets that a person touches.
+  static let touched = ["environment:", "  TRIAL_WIDGETS: touched"]
   static let widgetExtension = Address.widgetExtension("phone", bundle)
   static let host = Address.host("phone")
 
@@ -21,23 +26,26 @@ struct GalleryTrial: Sendable {
   ///   - settings: lines of the settings; by default nothing is placed by itself.
   ///   - executable: the extension's.
   ///   - product: lines of the extension.
+  ///   - app: lines of the app.
+  ///   - second: lines of a second extension of the app; none when empty.
   ///   - isLaunched: whether the app was opened, and left, before the test begins.
   static func run(
     _ name: String, device: String = "model: iPhone 16, version: \"18.0\"",
     settings: [String] = ["placesEachKind: false"], executable: String = "trial-widgets", product: [String] = [],
-    isLaunched: Bool = true,
+    app: [String] = ["executable: containing-app"], second: [String] = [], isLaunched: Bool = true,
     _ body: @Sendable (GalleryTrial) async throws -> Void
   ) async throws {
+    let other = second.isEmpty ? [] : ["  - bundle: \(Self.second)"] + second.map { "    \($0)" }
     let memory = Trial.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device: { name: phone, \(device) }
       apps:
-        - bundle: \(app)
-          executable: containing-app
+        - bundle: \(Self.app)
+      \(app.map { "    \($0)" }.joined(separator: "\n"))
       extensions:
         - bundle: \(bundle)
           executable: \(executable)
-      \(product.map { "    \($0)\n" }.joined())
+      \((product.map { "    \($0)" } + other).joined(separator: "\n"))
       settings:
         suspendAfter: 0.5
       \((settings + memory).map { "  \($0)" }.joined(separator: "\n"))
@@ -129,5 +137,30 @@ struct GalleryTrial: Sendable {
       throw LabError("widgetlab \(words.joined(separator: " ")) ended with \(answer.status): \(answer.errors)")
     }
     return try JSONDecoder().decode(type, from: Data(answer.output.utf8))
+  }
+
+  // MARK: What the journal has of it
+
+  func all<N: Notice>(_ type: N.Type, after sequence: UInt64 = 0) async throws -> [N] {
+    try await journal.all().filter { $0.sequence > sequence }.compactMap { $0.reading(N.self) }
+  }
+
+  var last: UInt64 { get async throws { try await journal.all().last?.sequence ?? 0 } }
+
+  /// Waits for a line of a process's output.
+  @discardableResult
+  func printed(_ line: String, after sequence: UInt64) async throws -> ProcessOutput {
+    let found = try await journal.waitFor("a process prints \(line)", after: sequence) {
+      $0.reading(ProcessOutput.self)?.line == line
+    }
+    guard let output = found.reading(ProcessOutput.self) else { throw LabError("\(found) is no output") }
+    return output
+  }
+
+  /// Cause, verdict and rule of each line of the ledger.
+  func ledger(after sequence: UInt64 = 0) async throws -> [String] {
+    try await all(BudgetDecided.self, after: sequence).map {
+      "\($0.entry.because) \($0.entry.verdict) \($0.entry.rule)"
+    }
   }
 }

@@ -52,13 +52,16 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `hides what is private while it is locked, and all of it under complete data protection`() async throws {
+  @Test func `hides what is private while it is locked, where the person wants it`() async throws {
     try await GalleryTrial.run("private") { trial in
       try await trial.add("Touch")
       #expect(try await trial.entry(of: 1).views.joined().contains("0 cups"))
       try await trial.cluster.run("lock")
       let locked = try await trial.entry(of: 1, at: "homeScreen").views.joined()
       #expect(!locked.contains("0 cups") && locked.contains("Text \"Drink\""))
+      let told = try await trial.journal.all().filter { $0.kind == ShowScreen.kind.answered(.ok).name }
+      let texts = try told.map { try BodyCoding.decode(ShowScreen.Reply.self, from: $0.envelope.body).tiles }
+      #expect(texts.last?.flatMap(\.view.lines) == ["▒▒▒▒▒▒", "Drink", "More"])
     }
     try await GalleryTrial.run("shared", settings: ["placesEachKind: false", "hidesSensitiveContent: false"]) { trial in
       try await trial.add("Touch")
@@ -66,13 +69,19 @@ import WidgetLabTesting
       try await trial.cluster.run("lock")
       #expect(try await trial.entry(of: 1, at: "homeScreen").views.joined().contains("0 cups"))
     }
-    try await GalleryTrial.run("protected", product: ["dataProtection: complete"]) { trial in
+  }
+
+  @Test(arguments: [("complete", true), ("completeUnlessOpen", true), ("completeUntilFirstUserAuthentication", false)])
+  func `hides all of a widget while it is locked when its data protection says so`(
+    protection: String, isHidden: Bool
+  ) async throws {
+    try await GalleryTrial.run("protected", product: ["dataProtection: \(protection)"]) { trial in
       try await trial.add("Touch")
       _ = try await trial.entry(of: 1)
       try await trial.cluster.run("lock")
       let locked = try await trial.screen("homeScreen").first
-      #expect(locked?.content == "placeholder")
-      #expect(locked?.views.joined().contains("Text \"Drink\"") == false)
+      #expect(locked?.content == (isHidden ? "placeholder" : "entry"))
+      #expect(locked?.views.joined().contains("Text \"Drink\"") == !isHidden)
       try await trial.cluster.run("unlock")
       #expect(try await trial.entry(of: 1).views.joined().contains("0 cups"))
     }
@@ -86,6 +95,46 @@ import WidgetLabTesting
       #expect(try await trial.screen("homeScreen").first?.content == "placeholder")
       try await trial.cluster.run("unlock")
       #expect(try await trial.entry(of: 1).views.joined().contains("0 cups"))
+    }
+  }
+
+  @Test func `has the first entry of a widget that is added while the clock is held, at whatever instant`() async throws
+  {
+    try await GalleryTrial.run("held") { trial in
+      for number in 1...12 {
+        try await trial.cluster.run("clock", "run")
+        try await trial.cluster.run("clock", "hold")
+        try await trial.add("TextName")
+        _ = try await trial.entry(of: number)
+      }
+    }
+  }
+
+  @Test func `has a new timeline while the clock is held, also when the agent could not be told to wake its extension`()
+    async throws
+  {
+    try await GalleryTrial.run("held agent") { trial in
+      try await trial.add("TextName")
+      _ = try await trial.entry(of: 1)
+      try await trial.journal.waitFor("the extension is suspended") {
+        $0.reading(ProcessState.self).map { $0.address.role == .widgetExtension && $0.state == "suspended" } ?? false
+      }
+      try await trial.cluster.run("clock", "hold")
+      let before = try await trial.last
+      // A stopped agent does not come to the next bus, where the host is told that nobody is there.
+      let agent = LabProcess(pid: try #require(trial.cluster.pid(of: "agent-1")))
+      try agent.signal(SIGSTOP)
+      let bus = LabProcess(pid: try #require(trial.cluster.pid(of: "message-bus")))
+      try bus.signal(SIGKILL)
+      try await bus.ended()
+      try await trial.cluster.run("reload", "TextName")
+      try await trial.journal.waitFor("nobody continues it", after: before) {
+        $0.kind == "bus.undelivered" && String(decoding: $0.body, as: UTF8.self).contains(SignalProcess.kind.name)
+      }
+      try agent.signal(SIGCONT)
+      try await trial.journal.waitFor("its timeline comes", after: before) {
+        $0.reading(TimelineStored.self)?.because == .operator
+      }
     }
   }
 

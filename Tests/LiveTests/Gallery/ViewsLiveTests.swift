@@ -17,10 +17,12 @@ import WidgetLabTesting
       #expect(!small.views.contains { $0.contains("Button") })
       let medium = try await trial.entry(of: 2)
       #expect(medium.views.contains { $0.contains("Button intent Drink(cups: 1)") })
+      let stored = try await trial.storedTimelines()
       try await trial.cluster.run("look", "dark")
       let dark = try await trial.entry(of: 1)
       #expect(dark.views.first?.contains("linearGradient: [black, brown]") == true, "\(dark.views)")
       #expect(dark.views.dropFirst() == small.views.dropFirst())
+      #expect(try await trial.storedTimelines() == stored, "drawn again, without a new timeline")
     }
   }
 

@@ -41,7 +41,11 @@ import WidgetLabTesting
     let third = try await trial.process(3)
     await memory.begin { ["extension": third] }
     steps.add("loaded")
-    try await trial.journal.waitFor("all are acknowledged", within: .seconds(300)) {
+    // A provider that is asked once more opens the session: then events come as tasks end, and not all at once.
+    try await trial.cluster.eventually("all are told: of the file, and of the end", within: .seconds(300)) {
+      try await trial.journal.all().count { $0.kind == DelegateCalled.kind.name } >= 2 * Self.count
+    }
+    try await trial.journal.waitFor("all are acknowledged", after: try await told(trial).last?.sequence ?? 0) {
       $0.kind == SessionAcknowledged.kind.name
     }
     steps.add("told", "\(await memory.end())")
@@ -70,10 +74,15 @@ import WidgetLabTesting
     let entries = try await trial.journal.all()
     let ended = entries.compactMap { $0.reading(TransferProgress.self) }.filter { $0.step == .finished }
       .map(\.taskIdentifier)
-    let told = entries.compactMap { $0.reading(DelegateCalled.self) }.filter { $0.method == "didCompleteWithError" }
+    let told = try await told(trial).compactMap { $0.reading(DelegateCalled.self) }
     #expect(Set(ended).count == Self.count)
     #expect(told.compactMap(\.taskIdentifier) == ended)
     #expect(told.allSatisfy { $0.failureCode == nil })
+  }
+
+  /// What the delegate was told of ends.
+  private func told(_ trial: BulkTrial) async throws -> [LabEnvelope] {
+    try await trial.journal.all().filter { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" }
   }
 
   /// How long each step took.

@@ -31,10 +31,26 @@ import WidgetLabTesting
   @Test func `is spared what the system asks for when one of its settings changes`() async throws {
     try await TimelinesTrial.run("setting", only: "Never") { trial in
       try await trial.begin()
-      try await trial.cluster.run("setting", "locale")
-      let stored = try await trial.stored(2)
-      #expect(stored.because == .system)
-      #expect(try await trial.ledger().last == "system free system")
+      for (number, setting) in zip(2..., ["locale", "text-size", "accessibility", "account", "time"]) {
+        try await trial.cluster.run("setting", setting)
+        #expect(try await trial.stored(number).because == .system)
+        #expect(try await trial.ledger().last == "system free system")
+      }
+    }
+  }
+
+  @Test func `is spared what waits for a widget that was out of sight for hours, when it is looked at`() async throws {
+    try await run("stale", "minimumSpacing: 86400", only: "AtEnd") { trial in
+      try await trial.cluster.run("look", "off")
+      try await trial.cluster.run("clock", "advance", "41m")
+      #expect(try await trial.ledger().last == "policy delayed minimum-spacing")
+      try await trial.cluster.run("look", "homeScreen")
+      try await trial.cluster.run("look", "off")
+      try await trial.cluster.run("clock", "advance", "7h")
+      #expect(try await trial.all(TimelineStored.self).count == 1, "a short look was not enough")
+      try await trial.cluster.run("look", "homeScreen")
+      #expect(try await trial.stored(2).because == .stale)
+      #expect(try await trial.ledger().last == "stale free stale")
     }
   }
 
@@ -48,13 +64,60 @@ import WidgetLabTesting
 
   @Test(arguments: [("perDay: 24\ninitial: 0", "policy delayed budget"), ("perDay: none", "policy granted no-budget")])
   func `is what the policy's file says`(policy: String, verdict: String) async throws {
-    let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
-    try Data((policy + "\nlearningDays: 0").utf8).write(to: URL(fileURLWithPath: path))
-    defer { unlink(path) }
-    try await TimelinesTrial.run("policy", only: "AtEnd", settings: ["budget: \(path)"]) { trial in
-      try await trial.begin()
+    try await run("policy", policy, only: "AtEnd") { trial in
       try await trial.cluster.run("clock", "advance", "41m")
       #expect(try await trial.ledger().last == verdict)
+    }
+  }
+
+  @Test(arguments: [
+    // At six in the morning one reload an hour accrues; the provider is to be asked again at 6:40.
+    ("", "homeScreen", 60.0), ("learningDays: 1\nlearningFactor: 2", "homeScreen", 40),
+    ("unseenAfter: 0", "off", 240),
+    (
+      "hours: [\(["0", "0", "0", "0", "0", "0", "0", "0", "1"].joined(separator: ", "))"
+        + String(repeating: ", 0", count: 15) + "]", "homeScreen", 122.5
+    ),
+  ])
+  func `accrues in the hours of the person's day, more while it is new, less while nobody sees it`(
+    more: String, seen: String, minutes: Double
+  ) async throws {
+    let even = more.contains("hours") ? "" : "hours: [\(Array(repeating: "1", count: 24).joined(separator: ", "))]\n"
+    let policy = "perDay: 24\ninitial: 0\n\(even)\(more)"
+    try await run("accrual", policy, only: "AtEnd", looksAt: seen) { trial in
+      try await trial.cluster.run("clock", "advance", "5h")
+      let lines = try await trial.all(BudgetDecided.self).map(\.entry)
+      let granted = try #require(lines.first { $0.verdict == .granted })
+      let seconds = granted.date.timeIntervalSince(TimelinesTrial.morning)
+      #expect((minutes * 60...minutes * 60 + 1).contains(seconds.rounded()), "\(lines)")
+    }
+  }
+
+  @Test(arguments: [
+    ("perDay: 2\ninitial: 10\nminimumSpacing: 0", ["granted budget", "granted budget", "delayed window"]),
+    ("perDay: none\nminimumSpacing: 5400", ["delayed minimum-spacing", "granted no-budget"]),
+  ])
+  func `holds in any 24 hours, and reloads of a placement apart`(policy: String, verdicts: [String]) async throws {
+    try await run("window", policy, only: "Hourly") { trial in
+      try await trial.cluster.run("clock", "advance", "200m")
+      let ledger = try await trial.ledger().filter { $0.hasPrefix("policy ") }.prefix(verdicts.count)
+      #expect(Array(ledger) == verdicts.map { "policy \($0)" })
+    }
+  }
+
+  /// A device with a policy of its own, whose first timeline has come.
+  private func run(
+    _ name: String, _ policy: String, only: String, looksAt place: String? = nil,
+    _ body: @Sendable (TimelinesTrial) async throws -> Void
+  ) async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
+    let learning = policy.contains("learningDays") ? "" : "\nlearningDays: 0"
+    try Data((policy + learning).utf8).write(to: URL(fileURLWithPath: path))
+    defer { unlink(path) }
+    try await TimelinesTrial.run(name, only: only, settings: ["budget: \(path)"]) { trial in
+      if let place { try await trial.cluster.run("look", place) }
+      try await trial.begin()
+      try await body(trial)
     }
   }
 

@@ -21,8 +21,10 @@ extension View {
   ) -> some View {
     self
   }
-  /// Never called.
-  nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View { self }
+  /// In an app: called with the URL of a widget that a person touched. Never called in a widget.
+  nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View {
+    OpenURLView(content: self, action: action)
+  }
   /// Never called.
   nonisolated public func task(
     priority: TaskPriority = .userInitiated, _ action: sending @escaping @isolated(any) () async -> Void

@@ -3,13 +3,28 @@ import Archive
 
 // Source of all: the overlay of SwiftUI and AppIntents in the iOS 18 SDK.
 extension AppIntent {
-  /// What another process of the extension needs to perform it.
+  /// What another process of the extension, or of the app, needs to perform it.
   fileprivate var archived: ArchivedValue {
     .record([
-      "type": .string(Self.archivedName), "parameters": .record(archivedParameters), "opensApp": .bool(Self.opensApp),
+      "type": .string(Self.archivedName), "parameters": .record(archivedParameters),
+      "opensApp": .bool(Self.opensApp), "runsInApp": .bool(Self.runsInApp),
     ])
   }
 }
+
+extension AppIntent {
+  /// The same for a toggle, which the system sets the value of: to what the toggle is not yet. Source: `SetValueIntent`.
+  fileprivate func archived(turning isOn: Bool) -> ArchivedValue {
+    guard case .record(var record) = archived, let type = Self.self as? any SetValueIntent.Type, setsBool(type),
+      case .record(var parameters)? = record["parameters"]
+    else { return archived }
+    parameters["value"] = .bool(!isOn)
+    record["parameters"] = .record(parameters)
+    return .record(record)
+  }
+}
+
+private func setsBool<I: SetValueIntent>(_ type: I.Type) -> Bool { I.ValueType.self == Bool.self }
 
 extension Button {
   /// A button that has an intent performed.
@@ -60,17 +75,17 @@ extension Button where Label == SwiftUI.Label<Text, Image> {
 extension Toggle {
   /// A toggle that has an intent performed.
   public init<I: AppIntent>(isOn: Bool, intent: I, @ViewBuilder label: () -> Label) {
-    self.init(isOn: isOn, intent: intent.archived, label: label())
+    self.init(isOn: isOn, intent: intent.archived(turning: isOn), label: label())
   }
 }
 
 extension Toggle where Label == Text {
   /// A toggle that has an intent performed.
   public init<I: AppIntent>(_ titleKey: LocalizedStringKey, isOn: Bool, intent: I) {
-    self.init(isOn: isOn, intent: intent.archived, label: Text(titleKey))
+    self.init(isOn: isOn, intent: intent.archived(turning: isOn), label: Text(titleKey))
   }
   /// A toggle that has an intent performed.
   @_disfavoredOverload public init<S: StringProtocol, I: AppIntent>(_ title: S, isOn: Bool, intent: I) {
-    self.init(isOn: isOn, intent: intent.archived, label: Text(title))
+    self.init(isOn: isOn, intent: intent.archived(turning: isOn), label: Text(title))
   }
 }

@@ -9,7 +9,8 @@ struct AddCommand: AsyncParsableCommand {
     commandName: "add",
     abstract: "Places a widget, as a person does from the gallery.",
     discussion: """
-      Several of one kind may stand on a screen. What can be configured is shown; --set chooses, by the parameter's name.
+      Several of one kind may stand on a screen. What can be configured is shown, as the author's queries find it now; --set \
+      chooses, by the parameter's name, also what a query finds only when it is searched for.
 
       EXAMPLES
         widgetlab add CaffeineTracker
@@ -45,7 +46,7 @@ struct AddCommand: AsyncParsableCommand {
         return try await session.ask(
           AddPlacement(
             bundle: bundle, widgetKind: kind, family: family, location: location.name,
-            configuration: choices.configuration), within: .seconds(30))
+            configuration: choices.configuration), within: .seconds(60))
       }
       if json { return try Output.json(report) }
       for line in report.lines("added") { Output.say(line) }
@@ -84,7 +85,8 @@ struct EditCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let report = try await OperatorSession.with(options) { session in
-        try await session.ask(EditPlacement(placement: number, configuration: choices.configuration))
+        try await session.ask(
+          EditPlacement(placement: number, configuration: choices.configuration), within: .seconds(60))
       }
       if json { return try Output.json(report) }
       for line in report.lines(choices.isEmpty ? "is" : "edited") { Output.say(line) }

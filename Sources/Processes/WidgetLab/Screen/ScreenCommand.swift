@@ -141,6 +141,18 @@ extension DeviceScreen {
   var text: String {
     let lock = isLocked ? wasUnlocked ? "locked" : "locked, and not unlocked since it was started" : "unlocked"
     let view = seen.map { "\($0.rawValue) is seen" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
-    return "\(lock), \(view)\(colorScheme == .dark ? ", dark" : "")"
+    let work = activities.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value.text)" }
+    return "\(lock), \(view)\(work.joined())\(colorScheme == .dark ? ", dark" : "")"
+  }
+}
+
+extension AppActivity {
+  /// What an app does, after its name.
+  var text: String {
+    switch self {
+    case .audio: "has an audio session"
+    case .navigation: "has a navigation session"
+    case .location: "uses the location service"
+    }
   }
 }

@@ -31,6 +31,10 @@ extension EnvelopeNote {
       let tap = try BodyCoding.decode(TapWidget.self, from: body)
       let target = [tap.control.map { "control \($0)" }, tap.link.map { "link \($0)" }].compactMap(\.self)
       return EnvelopeNote("\(tap.placement) \(target.joined())")
+    case DescribeIntent.kind:
+      let asked = try BodyCoding.decode(DescribeIntent.self, from: body)
+      let searches = asked.searches.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+      return EnvelopeNote("\(asked.widgetKind)\(searches.joined())")
     case PerformIntent.kind:
       let perform = try BodyCoding.decode(PerformIntent.self, from: body)
       return EnvelopeNote("\(perform.intent)(\(perform.values.choices ?? "")) of \(perform.placement)")
@@ -52,6 +56,10 @@ extension EnvelopeNote {
     case AddPlacement.kind, EditPlacement.kind:
       let report = try BodyCoding.decode(PlacementReport.self, from: body)
       return EnvelopeNote("\(report.placement.text) \"\(report.displayName)\"")
+    case DescribeIntent.kind:
+      let found = try BodyCoding.decode(IntentDeclaration.self, from: body)
+      let counts = found.parameters.map { "\($0.name): \($0.options.count) options" }
+      return EnvelopeNote("\(found.title): \(counts.joined(separator: ", "))")
     case ListPlacements.kind:
       return EnvelopeNote(
         try BodyCoding.decode(ListPlacements.Reply.self, from: body).placements.map(\.text).joined(separator: ", "))
@@ -87,6 +95,7 @@ extension ChangeScreen.Change {
     case .look(let location): "look at \(location.rawValue)"
     case .darken: "display off"
     case .background(let app): "\(app) to the background"
+    case .activity(let app, let activity): "\(app) \(activity?.text ?? "is at work no longer")"
     case .colorScheme(let scheme): scheme.rawValue
     case .system(let setting): "\(setting) changed"
     }

@@ -42,6 +42,7 @@ struct UpCommand: AsyncParsableCommand {
       var own = options
       own.config = path
       let cluster = try own.cluster()
+      try check(cluster)
       do {
         try cluster.instance.create()
       } catch {
@@ -60,6 +61,18 @@ struct UpCommand: AsyncParsableCommand {
         entry.provider = ready.provider
         try file?.write(entry)
       }
+    }
+  }
+
+  /// What a file of the settings gets wrong is said before anything is started.
+  private func check(_ cluster: ClusterFacts) throws {
+    guard let budget = cluster.configuration.settings.budget else { return }
+    do {
+      _ = try BudgetFile(file: budget)
+    } catch {
+      throw Complaint(
+        Exit.configuration, error.message, at: "settings: budget of \(cluster.configurationPath)",
+        advice: "see deploy/budgets for files that hold")
     }
   }
 

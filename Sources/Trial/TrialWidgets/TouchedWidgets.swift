@@ -1,0 +1,173 @@
+import AppIntents
+import SwiftUI
+import WidgetKit
+
+// Widgets that a person touches: their links in each family, and intents that are performed in one process or the other.
+
+/// What is common to these intents: a parameter travels, another property does not.
+protocol Poured: AppIntent {
+  var cups: Int { get set }
+  var note: String { get set }
+}
+
+extension Poured {
+  static var title: LocalizedStringResource { "Pour" }
+
+  func perform() async throws -> some IntentResult {
+    print("\(Self.self) with \(cups) cups and \(note)")
+    return .result()
+  }
+}
+
+struct Pour: Poured {
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+struct Open: Poured {
+  static let openAppWhenRun = true
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+struct Sing: Poured, AudioPlaybackIntent {
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+struct Continue: Poured, ForegroundContinuableIntent {
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+struct Live: Poured, LiveActivityIntent {
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+struct Talk: Poured, PushToTalkTransmissionIntent {
+  @Parameter(title: "Cups", default: 1) var cups: Int
+  var note = "no note"
+}
+
+private func made<Intent: Poured>(_ type: Intent.Type, cups: Int) -> Intent {
+  var intent = Intent()
+  intent.cups = cups
+  intent.note = "a note"
+  return intent
+}
+
+struct IntentsWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Intents", provider: MomentProvider()) { _ in
+      VStack {
+        Button("Pour", intent: made(Pour.self, cups: 2))
+        Button("Open", intent: made(Open.self, cups: 3))
+        Button("Sing", intent: made(Sing.self, cups: 4))
+        Button("Continue", intent: made(Continue.self, cups: 5))
+        Button("Live", intent: made(Live.self, cups: 6))
+        Button("Talk", intent: made(Talk.self, cups: 7))
+      }
+    }
+    .supportedFamilies([.systemLarge])
+  }
+}
+
+struct LinkedWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Linked", provider: MomentProvider()) { _ in
+      VStack {
+        Link("More", destination: URL(string: "trial://more") ?? URL(filePath: "/"))
+        Button("Pour", intent: Pour())
+        Toggle("Full", isOn: true, intent: Pour())
+      }
+      .widgetURL(URL(string: "trial://linked"))
+    }
+    .supportedFamilies([
+      .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .accessoryRectangular, .accessoryCircular,
+      .accessoryInline,
+    ])
+  }
+}
+
+/// Takes as long as a test wants it to: `TRIAL_GATE` is a file that opens it.
+struct Fill: AppIntent {
+  static let title: LocalizedStringResource = "Fill"
+  static var isFull: Bool { FileManager.default.fileExists(atPath: NSHomeDirectory() + "/Documents/full") }
+
+  func perform() async throws -> some IntentResult {
+    while !FileManager.default.fileExists(atPath: TrialWidgets.environment["TRIAL_GATE"] ?? "/") {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    _ = FileManager.default.createFile(atPath: NSHomeDirectory() + "/Documents/full", contents: nil)
+    return .result()
+  }
+}
+
+struct SlowWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Slow", provider: MomentProvider()) { _ in
+      VStack {
+        Toggle(isOn: Fill.isFull, intent: Fill()) { Text("Full") }
+        Text("what it holds").invalidatableContent()
+      }
+    }
+    .supportedFamilies([.systemSmall])
+  }
+}
+
+struct TouchedWidgets: WidgetBundle {
+  var body: some Widget {
+    IntentsWidget()
+    LinkedWidget()
+    SlowWidget()
+    TouchWidget()
+  }
+}
+
+private let renamedNote = NSHomeDirectory() + "/Documents/renamed"
+
+/// Its author gives it another kind in a later version: once somebody has touched it.
+struct RenamedWidget: Widget {
+  private let kind = FileManager.default.fileExists(atPath: renamedNote) ? "After" : "Before"
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: kind, provider: MomentProvider()) { _ in Button("Rename", intent: Rename()) }
+      .supportedFamilies([.systemSmall])
+  }
+}
+
+struct Rename: AppIntent {
+  static let title: LocalizedStringResource = "Rename"
+
+  func perform() async throws -> some IntentResult {
+    _ = FileManager.default.createFile(atPath: renamedNote, contents: nil)
+    return .result()
+  }
+}
+
+// MARK: The app
+
+/// It asks for new timelines when it comes to the front, and again when it has left it.
+final class WidgetsDelegate: NSObject, UIApplicationDelegate {
+  func applicationDidBecomeActive(_ application: UIApplication) {
+    print("in front")
+    WidgetCenter.shared.reloadAllTimelines()
+  }
+
+  func applicationDidEnterBackground(_ application: UIApplication) {
+    print("behind")
+    WidgetCenter.shared.reloadAllTimelines()
+  }
+
+  func application(_ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]) -> Bool {
+    print("opened with \(url)")
+    return true
+  }
+}
+
+struct WidgetsApp: App {
+  @UIApplicationDelegateAdaptor(WidgetsDelegate.self) private var delegate
+
+  var body: some Scene { WindowGroup { Text(verbatim: "Widgets") } }
+}
