@@ -40,10 +40,11 @@ import Testing
     #expect(orders.next(for: "00ff") == nil)
   }
 
-  @Test(arguments: [
-    (302, nil, 1, 0), (200, "Unregistered", 1, 0), (503, "Shutdown", -1, 0), (503, "Shutdown", 1, -1),
-    (503, "Shutdown", 1, 10_000), (600, nil, 1, 0),
-  ] as [(Int, String?, Int, Double)])
+  @Test(
+    arguments: [
+      (302, nil, 1, 0), (200, "Unregistered", 1, 0), (503, "Shutdown", -1, 0), (503, "Shutdown", 1, -1),
+      (503, "Shutdown", 1, 10_000), (600, nil, 1, 0),
+    ] as [(Int, String?, Int, Double)])
   func `that makes no sense is refused`(status: Int, reason: String?, times: Int, latency: Double) {
     #expect(throws: BusError.self) {
       try AnswerOrders.check(order(status, reason, times: times, latency: latency))

@@ -1,7 +1,7 @@
 """How many pushes a second the push server takes, beside nghttpd, which answers 200 to the same requests over the same TLS.
 
 h2load asks both: a verified ES256 token, a widget push. The device is a peer of this program, which acknowledges each delivery
-at once.
+at once; as many may be under way to it as to some thirty devices. The CPU time of a push has its line of the delivery log in it.
 """
 
 import base64
@@ -15,7 +15,7 @@ import threading
 import time
 
 from bus import Peer, microseconds
-from cluster import HOST, Cluster
+from cluster import HOST, Cluster, cpu_seconds
 from figure import Figure, percentile
 
 BUNDLE = "com.example.Trial"
@@ -106,8 +106,8 @@ class Load:
             "authorization": f"bearer {authorization}", "apns-push-type": "widgets", "apns-priority": "5",
             "apns-topic": f"{BUNDLE}.push-type.widgets"}
 
-    def ask(self, url, count, *words, connections=CONNECTIONS, streams=STREAMS, **more):
-        """Microseconds for each request, and the p99 of their answers in milliseconds."""
+    def ask(self, server, url, count, *words, connections=CONNECTIONS, streams=STREAMS, **more):
+        """Microseconds for each request, those of the server's CPU time, and the p99 of the answers in milliseconds."""
         if os.path.exists(self.log):
             os.remove(self.log)
         headers = {**self.headers, **{name.replace("_", "-"): value for name, value in more.items()}}
@@ -115,14 +115,16 @@ class Load:
             f"--log-file={self.log}", *words]
         for name, value in headers.items():
             command += ["-H", f"{name}: {value}"]
+        before = cpu_seconds(server)
         said = subprocess.run(command + [url + self.path], check=True, stdout=subprocess.PIPE, text=True).stdout
+        spent = cpu_seconds(server) - before
         served = re.search(r"status codes: (\d+) 2xx", said)
         rate = re.search(r"finished in [\d.]+\w+, ([\d.]+) req/s", said)
         if not served or not rate or int(served[1]) != count:
             raise RuntimeError(f"h2load to {url}: not all of {count} requests were answered 200\n{said}")
         with open(self.log) as file:
             times = [int(line.split("\t")[2]) for line in file]
-        return 1e6 / float(rate[1]), percentile(times, 0.99) / 1e3
+        return 1e6 / float(rate[1]), spent / count * 1e6, percentile(times, 0.99) / 1e3
 
 
 class Nghttpd:
@@ -169,33 +171,37 @@ def measure(run):
     load = Load(run, device.token, provider_token(f"{cluster.folder}/push-server/credentials/provider"))
     limit = Nghttpd(run, cluster, device.token)
     run.at_end(limit.close)
+    server = cluster.processes["push-server"]
     steps = [
-        lambda: load.ask(limit.url, ACCEPTED), lambda: load.ask(url, ACCEPTED, apns_expiration="0"),
-        lambda: load.ask(url, STORED)]
+        lambda: load.ask(limit.process.pid, limit.url, ACCEPTED),
+        lambda: load.ask(server, url, ACCEPTED, apns_expiration="0"), lambda: load.ask(server, url, STORED)]
     for step in steps:
         step()
     found = [[] for _ in steps]
     for number in run.rounds(7):
         for index in range(len(steps))[:: -1 if number % 2 else 1]:
             found[index].append(steps[index]())
-    (bare, _), (accepted, accepted_worst), (stored, stored_worst) = (map(list, zip(*step)) for step in found)
-    left, delays = delivered(device, load, url)
+    (bare, bare_cpu, _), (accepted, accepted_cpu, accepted_worst), (stored, stored_cpu, stored_worst) = (
+        map(list, zip(*step)) for step in found)
+    left, delays = delivered(device, load, server, url)
     return [
         Figure("push: accepted with expiration 0", "µs", accepted, bare, "nghttpd", goal=4, goal_text="≤ 4 × (0.25 of its rate)"),
+        Figure("push: accepted with expiration 0, CPU", "µs", accepted_cpu, bare_cpu, "nghttpd"),
         Figure("push: accepted with expiration 0, p99", "ms", accepted_worst),
         Figure("push: accepted and stored", "µs", stored, bare, "nghttpd", goal=10, goal_text="≤ 10 × (0.1 of its rate)"),
+        Figure("push: accepted and stored, CPU", "µs", stored_cpu, bare_cpu, "nghttpd"),
         Figure("push: accepted and stored, p99", "ms", stored_worst),
         Figure(f"push: of {RATE * SECONDS} at {RATE}/s, not delivered 1 s later", "pushes", [left], goal=0.5, goal_text="none"),
         Figure(f"push: at {RATE}/s, sent to the device, p99", "ms", delays, value=percentile(delays, 0.99)),
     ]
 
 
-def delivered(device, load, url):
+def delivered(device, load, server, url):
     """How many were not delivered a second after the last was accepted, and how long each was on the bus, in milliseconds."""
     device.be_reached()
     # what was stored last comes first
     before = device.wait_for(1, within=10)
     count = RATE * SECONDS
-    load.ask(url, count, f"--rps={RATE}", connections=1, streams=STREAMS)
+    load.ask(server, url, count, f"--rps={RATE}", connections=1, streams=STREAMS)
     arrived = device.wait_for(before + count, within=1) - before
     return count - arrived, [delay / 1e3 for delay in device.delays[before:]]

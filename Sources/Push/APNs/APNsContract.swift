@@ -46,9 +46,13 @@ package struct APNsContract: Sendable {
       outcome = .refused(error)
     }
     return APNsVerdict(
-      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID().uuidString.lowercased(), idHeader: idHeader,
-      uniqueID: UUID(), environment: environment, token: String((path.token ?? "").prefix(256)),
+      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID.random().uuidString.lowercased(), idHeader: idHeader,
+      uniqueID: .random(), environment: environment, token: path.token.map(Self.bounded) ?? "",
       type: request["apns-push-type"], device: device, outcome: outcome)
+  }
+
+  private static func bounded(_ token: String) -> String {
+    token.utf8.count <= 256 ? token : String(token.prefix(256))
   }
 
   // MARK: Connection, method, path
@@ -59,8 +63,8 @@ package struct APNsContract: Sendable {
   }
 
   private static func checkHeaders(of request: APNsRequest, idHeader: String) throws(APNsRefusal) {
-    var names: Set<String> = []
-    for header in request.headers where !names.insert(header.name).inserted {
+    for (index, header) in request.headers.enumerated()
+    where request.headers[..<index].contains(where: { $0.name == header.name }) {
       throw APNsRefusal(.duplicateHeaders, "the header \(header.name.excerpt) is there more than once")
     }
     guard let id = request[idHeader], !isUUID(id) else { return }
@@ -188,7 +192,14 @@ enum RequestPath: Hashable {
   case broadcast(String)
   case other(String)
 
+  private static let device = "/3/device/"
+
   init(_ path: String) {
+    if path.hasPrefix(Self.device) {
+      let token = path.utf8.dropFirst(Self.device.utf8.count)
+      self = token.contains(UInt8(ascii: "/")) ? .other(path) : .device(String(Substring(token)))
+      return
+    }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     if path.hasPrefix("/3/device"), parts.count == 2 || parts.count == 3, parts[2] == "device" {
       self = .device(parts.count == 3 ? String(parts[3]) : "")
@@ -201,6 +212,16 @@ enum RequestPath: Hashable {
 
   var isBroadcast: Bool { if case .broadcast = self { true } else { false } }
   var token: String? { if case .device(let token) = self { token } else { nil } }
+}
+
+extension UUID {
+  /// A random one: RFC 9562, version 4. Foundation's own opens a file each time.
+  static func random() -> UUID {
+    var generator = SystemRandomNumberGenerator()
+    let high = generator.next() & ~0xf000 | 0x4000
+    let low = generator.next() & ~(3 << 62) | 2 << 62
+    return UUID(uuid: withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.load(as: uuid_t.self) })
+  }
 }
 
 extension UInt8 {

@@ -16,8 +16,8 @@ package struct ProviderSession: Sendable {
   let identity: Identity
   /// The key of the first push.
   private var first: ProviderKey?
-  /// The provider token of the last push that had a valid one.
-  private var current: (text: String, token: ProviderToken, since: Date)?
+  /// The provider token of the last push that had a valid one, as it was sent.
+  private var current: (authorization: String, text: String, token: ProviderToken, since: Date)?
   /// The last token that was not valid, so that a signature is verified once and not with each request.
   private var refused: (text: String, refusal: APNsRefusal)?
   /// The device token of the last request, and how many there were of it in a row.
@@ -52,6 +52,10 @@ package struct ProviderSession: Sendable {
     case .certificate(let certificate): return certificate.topics
     case .tokens: break
     }
+    if let current, current.authorization == authorization {
+      try current.token.checkTime(settings, now: now)
+      return current.token.key.topics
+    }
     let text = try Self.token(in: authorization)
     if let current, current.text == text {
       try current.token.checkTime(settings, now: now)
@@ -73,7 +77,7 @@ package struct ProviderSession: Sendable {
           + "another one after \(Int(settings.providerTokenUpdateInterval)) s; the former one is good meanwhile")
     }
     first = first ?? token.key
-    current = (text, token, now)
+    current = (authorization ?? "", text, token, now)
     isAuthorized = true
     return token.key.topics
   }

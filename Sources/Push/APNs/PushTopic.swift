@@ -78,8 +78,13 @@ struct PushTopic {
   }
 
   static func isIdentifier(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 255 && text.utf8.allSatisfy(\.isIdentifier) && !text.hasPrefix(".")
-      && !text.hasSuffix(".") && !text.contains("..")
+    let dot = UInt8(ascii: ".")
+    var last = dot
+    for byte in text.utf8 {
+      guard byte.isIdentifier, byte != dot || last != dot else { return false }
+      last = byte
+    }
+    return last != dot && text.utf8.count <= 255
   }
 }
 

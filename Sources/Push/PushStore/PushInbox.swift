@@ -45,6 +45,9 @@ final class PushInbox: Sendable {
     }
   }
 
+  /// An eighth of those that may wait do.
+  var isBehind: Bool { state.withLock { $0.arrivals > limit / 8 } }
+
   /// All that waits; empty when there is nothing, and then somebody has to begin with the next job.
   func take() -> [Job] {
     state.withLock { state in

@@ -87,9 +87,11 @@ package actor PushKeeper {
   /// Takes a request with its verdict.
   ///
   /// - Parameter then: called once, on any thread: when an accepted notification is on disk, or need not be; or when it was
-  ///   not taken. What was refused goes into the log, and `then` is called at once.
+  ///   not taken. What was refused goes into the log, and `then` is called at once. What is for one attempt waits for the
+  ///   disk only when that is far behind: a provider is slowed down before it is turned away.
   package nonisolated func take(_ arrival: PushArrival, then: @escaping @Sendable (PushPromise) -> Void) {
-    guard case .accepted(let notification, _) = arrival.verdict, !notification.isForOnce else {
+    guard case .accepted(let notification, _) = arrival.verdict, !notification.isForOnce || inbox.isBehind
+    else {
       return then(put(.arrival(arrival, then: nil)) ? .kept : .full)
     }
     if !put(.arrival(arrival, then: then)) { then(.full) }

@@ -162,13 +162,21 @@ struct LonePushServer: Sendable {
       in: instance.path)
   }
 
+  /// What curl left.
+  struct Curled: Sendable {
+    /// Its exit code.
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
   /// What curl says of a widget push over TLS with a provider token that openssl signed.
   ///
   /// - Returns: curl's exit code and its output: the headers, the body, and `HTTP <status>`.
   func curl(
     _ server: PushServerAnnouncement, token: String, topic: String = "\(bundle).push-type.widgets",
     arguments: String = ""
-  ) async throws -> LabCluster.Answer {
+  ) async throws -> Curled {
     let script = """
       b64() { openssl base64 -e -A | tr -- '+/' '-_' | tr -d =; }
       head=$(printf '{"alg":"ES256","kid":"\(server.keyID)"}' | b64)
@@ -182,7 +190,7 @@ struct LonePushServer: Sendable {
     let name = "\(instance.path)/curl-\(UUID().uuidString)"
     let child = try await LabChild.start("/bin/sh", ["-c", script], output: name + ".out", errors: name + ".err")
     let status = await child.ending()
-    return LabCluster.Answer(
+    return Curled(
       status: status, output: try String(contentsOfFile: name + ".out", encoding: .utf8),
       errors: try String(contentsOfFile: name + ".err", encoding: .utf8))
   }
