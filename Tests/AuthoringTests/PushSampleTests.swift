@@ -1,3 +1,4 @@
+import Archive
 import Foundation
 import Testing
 
@@ -53,7 +54,7 @@ struct CaffeineTrackerWidget: Widget {
 
 @Suite struct `Apple's samples of widget pushes` {
   @Test @MainActor func `compile as they stand, and say which handler the widget has`() throws {
-    let declaration = try #require(CaffeineTrackerWidget().body.descriptions.first?.declaration)
+    let declaration = try #require(CaffeineTrackerWidget().descriptions.first?.declaration)
     #expect(declaration.kind == "CaffeineTracker")
     #expect(declaration.pushHandler == "CaffeineTrackerPushHandler")
   }
