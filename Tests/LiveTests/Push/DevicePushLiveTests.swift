@@ -39,6 +39,9 @@ import WidgetLabTesting
       #expect(spawned.reading(SpawnProcess.self)?.reason.contains("push handlers") == true)
       try await trial.widget.says("SharedHandler on main: \(rotated.token) [First,Second,Other]")
 
+      // Nothing is placed of an app that was never launched.
+      try await trial.cluster.run("app", "open")
+      try await trial.app.says("app token ")
       try await trial.cluster.run("remove", "1")
       #expect(try await trial.told(3).widgets.map(\.kind) == ["Second", "Other"])
       try await trial.cluster.run("add", "First")
@@ -47,9 +50,9 @@ import WidgetLabTesting
       try await trial.cluster.run("remove", "4")
       for number in ["2", "3", "5"] { try await trial.cluster.run("remove", number) }
       try await trial.widget.says("SharedHandler on main: \(rotated.token) []")
-      try await trial.cluster.eventually("the token is given back") {
-        let list = try await trial.cluster.run("token", "list", "--json")
-        return !list.contains("\"active\"")
+      try await trial.journal.waitFor("the token is given back") {
+        let token = $0.reading(TokenChanged.self)?.token
+        return token?.token == rotated.token && token?.state == .unregistered
       }
       // Placed again, there is a token again.
       try await trial.cluster.run("add", "First")
