@@ -113,7 +113,10 @@ private struct Third: Widget {
       _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) { told.yield("\((error as NSError).domain) \((error as NSError).code): \(error.localizedDescription)") }
 
-    func next() async -> String? { await heard.first { _ in true } }
+    func next() async -> String? {
+      for await text in heard { return text }
+      return nil
+    }
   }
 
   @MainActor private final class Receiver: Listener {
