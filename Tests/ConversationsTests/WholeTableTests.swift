@@ -23,7 +23,7 @@ private let everything = """
   notice  body.refused       app extension host agent provider push-server operator watcher message-bus > journal
   request bus.status         operator host > message-bus
   request key.register       host agent provider push-server operator > message-bus
-  request key.renew          operator > host agent
+  request key.renew          operator > host agent push-server
   request key.list           operator > message-bus
   notice  key.changed        message-bus > journal
   request process.spawn      host > agent

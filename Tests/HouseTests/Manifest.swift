@@ -119,7 +119,7 @@ enum ImportTable {
   static let ground = "Timekeeping"
   /// What comes with Swift and may be imported by anyone.
   static let system: Set<String> = [
-    "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
+    "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
     "Synchronization", "Testing",
   ]
   /// Names that other packages ask `canImport` for, and change their behaviour.

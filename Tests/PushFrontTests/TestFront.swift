@@ -96,7 +96,7 @@ extension APNsAnswer {
 struct TestFront {
   static let authority = try? TestAuthority("Test CA")
 
-  let front: PushFront
+  let front: APNsFront
   let log: LogLines
 
   static func start(
@@ -106,7 +106,7 @@ struct TestFront {
     guard let authority else { throw PushFrontError("no CA") }
     let (certificate, key) = try authority.issue("localhost")
     let log = LogLines()
-    let front = try await PushFront.start(
+    let front = try await APNsFront.start(
       PushFrontConfiguration(
         certificateChain: [certificate], privateKey: key,
         clientAuthority: asksForCertificate ? try authority.der : nil, limits: limits),

@@ -64,6 +64,7 @@ def result(status, headers, body):
 
 
 def with_httpx(connection):
+    import httpcore
     import httpx
 
     context = ssl.create_default_context(cafile=connection["ca"])
@@ -72,9 +73,16 @@ def with_httpx(connection):
     results, tokens = [], {}
     with httpx.Client(http2=True, verify=context, timeout=30) as client:
         for request in connection["requests"]:
-            answer = client.request(
-                request.get("method", "POST"), connection["url"] + request["path"],
-                headers=headers_of(request, tokens), content=request.get("body", "").encode())
+            try:
+                answer = client.request(
+                    request.get("method", "POST"), connection["url"] + request["path"],
+                    headers=headers_of(request, tokens), content=request.get("body", "").encode())
+            except httpx.RemoteProtocolError as error:
+                # It drops an answer that a GOAWAY follows at once, and says what the GOAWAY says.
+                if not isinstance(error.__cause__, httpcore.RemoteProtocolError):
+                    raise
+                results.append({"goaway": (error.__cause__.args[0].additional_data or b"").decode()})
+                break
             assert answer.http_version == "HTTP/2", answer.http_version
             results.append(result(answer.status_code, answer.headers.items(), answer.content))
     return results
@@ -115,6 +123,14 @@ def with_curl(connection):
     return results
 
 
+def received(stream):
+    """What comes; nothing once the other side has ended, however it did."""
+    try:
+        return stream.recv(65536)
+    except (ssl.SSLError, ConnectionResetError):
+        return b""
+
+
 def with_h2(connection):
     import h2.connection
     import h2.events
@@ -153,7 +169,7 @@ def with_h2(connection):
                 # Whoever reads this knows that the connection stands and is idle.
                 print("idle", file=sys.stderr, flush=True)
                 debug = None
-                while data := stream.recv(65536):
+                while data := received(stream):
                     for event in wire.receive_data(data):
                         if isinstance(event, h2.events.ConnectionTerminated):
                             debug = (event.additional_data or b"").decode()

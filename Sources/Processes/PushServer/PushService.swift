@@ -56,7 +56,7 @@ struct PushService {
     StandingProcess.answerPeers(on: connection)
     keeper.listen()
     desk.listen(on: connection)
-    var fronts: [PushEnvironment: PushFront] = [:]
+    var fronts: [PushEnvironment: APNsFront] = [:]
     for (environment, backend) in backends {
       fronts[environment] = try await start(environment, backend, credentials)
     }
@@ -87,7 +87,7 @@ struct PushService {
 
   private func start(
     _ environment: PushEnvironment, _ backend: PushBackend, _ credentials: PushCredentials
-  ) async throws -> PushFront {
+  ) async throws -> APNsFront {
     var limits = PushFrontLimits()
     limits.idle = place.rules.idleTimeout / .seconds(1)
     let configuration = try PushFrontConfiguration.reading(
@@ -95,12 +95,12 @@ struct PushService {
       authorityPath: credentials.authorityPath, host: place.listen,
       port: environment == .development ? place.developmentPort : place.productionPort, limits: limits, eventLoops: 1)
     let logger = logger
-    return try await PushFront.start(configuration, backend: backend) { line in
+    return try await APNsFront.start(configuration, backend: backend) { line in
       logger.notice("\(line)", metadata: ["environment": "\(environment.rawValue)"])
     }
   }
 
-  private func announce(_ fronts: [PushEnvironment: PushFront], _ credentials: PushCredentials) throws {
+  private func announce(_ fronts: [PushEnvironment: APNsFront], _ credentials: PushCredentials) throws {
     let host = place.advertise ?? place.listen
     func url(_ environment: PushEnvironment) -> String {
       "https://\(host.contains(":") ? "[\(host)]" : host):\(fronts[environment]?.port ?? 0)"
@@ -115,7 +115,7 @@ struct PushService {
   }
 
   /// Tells the providers, answers what is under way, and has it on disk.
-  private func end(_ fronts: [PushEnvironment: PushFront], _ keeper: PushKeeper) async {
+  private func end(_ fronts: [PushEnvironment: APNsFront], _ keeper: PushKeeper) async {
     await withTaskGroup(of: Void.self) { group in
       for front in fronts.values { group.addTask { await front.shutDown(within: Self.lastSeconds) } }
     }

@@ -21,7 +21,8 @@ struct EnvCommand: AsyncParsableCommand {
         widgetlab env --json
 
         eval "$(widgetlab env)"
-        curl --http2 --cacert "$APNS_CA" -H "authorization: bearer $JWT" -H 'apns-push-type: widgets' \\
+        curl --http2 --cacert "$APNS_CA" -H "authorization: bearer $JWT" \\
+          -H 'apns-push-type: widgets' \\
           -H 'apns-topic: com.example.CaffeineTracker.push-type.widgets' \\
           -d '{"aps":{"content-changed":true}}' "$APNS_URL/3/device/$TOKEN"
       """)

@@ -31,8 +31,8 @@ final class ConnectionRegistry: Sendable {
     self.log = log
   }
 
-  var counters: PushFront.Counters {
-    PushFront.Counters(
+  var counters: APNsFront.Counters {
+    APNsFront.Counters(
       connections: open.load(ordering: .relaxed), accepted: accepted.load(ordering: .relaxed),
       turnedAway: turnedAway.load(ordering: .relaxed), requests: requests.load(ordering: .relaxed))
   }

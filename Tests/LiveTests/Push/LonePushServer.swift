@@ -98,7 +98,7 @@ struct LonePushServer: Sendable {
       if let announcement = try PushServerAnnouncement.read(in: instance), announcement.pid == pid {
         return announcement
       }
-      try await Task.sleep(for: .milliseconds(10))
+      try await Task.sleep(for: .milliseconds(10))  // looks whether it has announced itself
     }
     let log = try? String(contentsOfFile: instance.path + "/push-server.err", encoding: .utf8)
     throw LabError("the push server does not announce itself; it said: \(log ?? "nothing")")
@@ -150,7 +150,7 @@ struct LonePushServer: Sendable {
         ListPushes(uniqueID: id), to: .pushServer, within: .seconds(20), whenUnreachable: .wait)
       seen = page.pushes.first
       if let seen, seen.stations.contains(where: { $0.name == name }) { return seen }
-      try await Task.sleep(for: .milliseconds(20))
+      try await Task.sleep(for: .milliseconds(20))  // looks into the delivery log
     }
     throw LabError("\(id) did not come to \(name.rawValue): \(String(describing: seen))")
   }

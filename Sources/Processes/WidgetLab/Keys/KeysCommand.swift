@@ -19,8 +19,8 @@ struct KeysCommand: AsyncParsableCommand {
         widgetlab keys make                     makes what is missing; `up` does it
         widgetlab keys rotate                   renews all, while the cluster runs
         widgetlab keys rotate --process host    renews one
-        widgetlab keys provider                 another key to sign provider tokens with
-        widgetlab keys certificate BUNDLE       a client certificate for an app's pushes
+        widgetlab keys provider                 another key for provider tokens
+        widgetlab keys certificate BUNDLE       a client certificate for pushes
       """,
     subcommands: [
       ListKeysCommand.self, MakeKeysCommand.self, RotateKeysCommand.self, ProviderKeyCommand.self,

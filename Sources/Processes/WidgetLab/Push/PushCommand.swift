@@ -10,9 +10,9 @@ struct PushCommand: AsyncParsableCommand {
     abstract: "Sends a notification as Apple's console does, and shows what became of those that were sent.",
     discussion: """
       EXAMPLES
-        widgetlab push                              a widget push to the only app
+        widgetlab push                      a widget push to the only app
         widgetlab push com.example.CaffeineTracker --type alert --payload hello.json
-        widgetlab push log                          the last notifications, with every station
+        widgetlab push log                  the last ones, with every station
         widgetlab push log --follow
       """,
     subcommands: [PushSendCommand.self, PushLogCommand.self], defaultSubcommand: PushSendCommand.self)

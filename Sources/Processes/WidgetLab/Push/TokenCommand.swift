@@ -15,8 +15,8 @@ struct TokenCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab token list
         widgetlab token rotate                another one; the old one is Unregistered
-        widgetlab token expire --use app      ExpiredToken, until the app registers again
-        widgetlab token unregister            Unregistered, until the device asks again
+        widgetlab token expire --use app      ExpiredToken, until it registers again
+        widgetlab token unregister            Unregistered, until it asks again
       """,
     subcommands: [
       TokenListCommand.self, TokenRotateCommand.self, TokenExpireCommand.self, TokenUnregisterCommand.self,

@@ -8,7 +8,7 @@ import NIOSSL
 /// Frames and flow control are our own, over the HPACK of swift-nio-http2: its connection handler takes no more than 100
 /// streams from a client that has not yet acknowledged our SETTINGS, answers one stream too many with the end of the
 /// connection, and cannot say why it ends one.
-package final class PushFront: Sendable {
+package final class APNsFront: Sendable {
   package struct Counters: Hashable, Sendable {
     /// Open now.
     package let connections: Int
@@ -38,7 +38,7 @@ package final class PushFront: Sendable {
   package static func start(
     _ configuration: PushFrontConfiguration, backend: any APNsBackend,
     log: @escaping @Sendable (String) -> Void = { _ in }
-  ) async throws -> PushFront {
+  ) async throws -> APNsFront {
     let tls = try configuration.tls()
     let authority: ClientAuthority?
     do {
@@ -64,7 +64,7 @@ package final class PushFront: Sendable {
       }
     do {
       let listener = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
-      return PushFront(
+      return APNsFront(
         port: listener.localAddress?.port ?? 0, group: group, listener: listener, registry: registry)
     } catch {
       try? await group.shutdownGracefully()
