@@ -14,8 +14,7 @@ import Testing
 private let told = Mutex<[String]>([])
 
 private func tell(_ type: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
-  let line =
-    "\(type) \(Thread.isMainThread) \(info.token.map { String($0) }.joined(separator: ".")) \(widgets.map(\.kind))"
+  let line = "\(type) \(info.token.map { String($0) }.joined(separator: ".")) \(widgets.map(\.kind))"
   told.withLock { $0.append(line) }
 }
 
@@ -63,7 +62,7 @@ private struct Third: Widget {
 }
 
 @Suite struct `Push handlers` {
-  @Test func `are called once each, on the main thread, with the token and the placed widgets`() async throws {
+  @Test func `are called once each, with the token and the placed widgets`() async throws {
     let stage = try await Stage.serving { Pushed().body.descriptions }
     let placements = ["First", "Third"].enumerated().map {
       Placement(id: $0.offset + 1, bundle: "b", kind: $0.element, family: .systemSmall, location: .homeScreen)
@@ -72,10 +71,7 @@ private struct Third: Widget {
       TellPushHandlers(token: "0aff10", widgets: placements), to: Stage.widget)
     #expect(reply.handlers == ["SharedHandler", "OtherHandler"])
     let lines = told.withLock { $0 }
-    #expect(
-      lines == [
-        #"shared true 10.255.16 ["First", "Third"]"#, #"other true 10.255.16 ["First", "Third"]"#,
-      ])
+    #expect(lines == [#"shared 10.255.16 ["First", "Third"]"#, #"other 10.255.16 ["First", "Third"]"#])
     let declared = await MainActor.run { Pushed().body.descriptions.map { $0.declaration?.pushHandler } }
     #expect(declared == ["SharedHandler", "SharedHandler", "OtherHandler"])
   }
@@ -102,16 +98,12 @@ private struct Third: Widget {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `Remote notifications of an app` {
-  @MainActor private class Listener: UIResponder, UIApplicationDelegate {
-    let (heard, told) = AsyncStream.makeStream(of: String.self)
+  /// What a delegate was told, in order.
+  private struct Words: Sendable {
+    let heard: AsyncStream<String>
+    let told: AsyncStream<String>.Continuation
 
-    func application(
-      _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
-    ) { told.yield("token \(deviceToken.map { String($0) }.joined(separator: "."))") }
-
-    func application(
-      _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
-    ) { told.yield("\((error as NSError).domain) \((error as NSError).code): \(error.localizedDescription)") }
+    init() { (heard, told) = AsyncStream.makeStream(of: String.self) }
 
     func next() async -> String? {
       for await text in heard { return text }
@@ -119,18 +111,32 @@ private struct Third: Widget {
     }
   }
 
-  @MainActor private final class Receiver: Listener {
+  @MainActor private final class Listener: UIResponder, UIApplicationDelegate {
+    let words = Words()
+
+    func application(
+      _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+    ) { words.told.yield("token \(deviceToken.map { String($0) }.joined(separator: "."))") }
+
+    func application(
+      _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
+    ) { words.told.yield("\((error as NSError).domain) \((error as NSError).code): \(error.localizedDescription)") }
+  }
+
+  @MainActor private final class Receiver: UIResponder, UIApplicationDelegate {
+    let words = Words()
+
     func application(
       _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
       fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
-      told.yield("received \(userInfo["story"] as? String ?? "nothing")")
+      words.told.yield("received \(userInfo["story"] as? String ?? "nothing")")
       completionHandler(.newData)
       completionHandler(.failed)
     }
   }
 
-  @MainActor private final class AsyncReceiver: Listener {
+  @MainActor private final class AsyncReceiver: UIResponder, UIApplicationDelegate {
     func application(
       _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
@@ -158,9 +164,9 @@ private struct Third: Widget {
     }
     let app = try await app(delegate, on: stage)
     stage.process.asCurrent { app.registerForRemoteNotifications() }
-    #expect(await delegate.next() == "token 10.255")
+    #expect(await delegate.words.next() == "token 10.255")
     try await stage.host.connection.deliver(AppTokenChanged(token: "0b"), to: Stage.app)
-    #expect(await delegate.next() == "token 11")
+    #expect(await delegate.words.next() == "token 11")
     let isRegistered = stage.process.asCurrent { app.isRegisteredForRemoteNotifications }
     #expect(isRegistered)
     stage.process.asCurrent { app.unregisterForRemoteNotifications() }
@@ -178,7 +184,7 @@ private struct Third: Widget {
     }
     let app = try await app(delegate, on: stage)
     stage.process.asCurrent { app.registerForRemoteNotifications() }
-    #expect(await delegate.next() == "NSCocoaErrorDomain 3000: no valid entitlement")
+    #expect(await delegate.words.next() == "NSCocoaErrorDomain 3000: no valid entitlement")
     withExtendedLifetime(app) {}
   }
 
@@ -188,7 +194,7 @@ private struct Third: Widget {
     let push = ReceiveNotification(uniqueID: UUID(), payload: #"{"aps":{"alert":"x"},"story":"news"}"#)
     let reply = try await stage.host.connection.request(push, to: Stage.app)
     #expect(reply.result == .newData)
-    #expect(await delegate.next() == "received news")
+    #expect(await delegate.words.next() == "received news")
     withExtendedLifetime(app) {}
   }
 

@@ -154,10 +154,10 @@ import Testing
     await held.come()
     async let stopped: Void = lab.front.shutDown(within: 30)
     var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    let ping = await client.next { $0.kind == 6 }
     #expect(
       await client.next { $0.kind == 7 }?.farewell == .init(last: 0x7fff_ffff, code: 0, text: #"{"reason":"Shutdown"}"#)
     )
-    let ping = await client.next { $0.kind == 6 }
     client.send(Wire.acknowledgement + Wire.push(on: 3))
     let refused = try #require(try await client.answer(&decoder))
     #expect(refused.stream == 3 && refused.headers[":status"] == "503" && refused.text == #"{"reason":"Shutdown"}"#)

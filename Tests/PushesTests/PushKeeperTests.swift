@@ -3,6 +3,7 @@ import Conversations
 import Foundation
 import GRDB
 import MessageBus
+import Synchronization
 import Testing
 import Timekeeping
 
@@ -12,15 +13,16 @@ import Timekeeping
 private struct Scene {
   let bus = InMemoryBus()
   let database: DatabaseQueue
+  private let kept = Kept()
 
   init() throws { database = try DatabaseQueue() }
 
   /// A life of the host, whose extension has one widget placed.
   func host(_ widgets: [String: PushWidgets] = widgets([1]), isOnline: Bool = true) async throws -> PushKeeper {
-    let connection = bus.connection(.host(device))
+    let connection = kept.connection(.host(device), bus)
     let keeper = try PushKeeper(
       device: device, products: products(), hasWidgetPushes: true, database: database, bus: connection,
-      clock: HeldClock(), deadline: .seconds(5))
+      clock: HeldClock(), deadline: .seconds(30))
     connection.onEvent(DeliverPush.self) { event, _ in try await keeper.received(event.notification) }
     connection.onEvent(TokenReplaced.self) { event, _ in try await keeper.replaced(event) }
     connection.onRequest(AskPushInfo.self) { _, from in await keeper.info(from) }
@@ -32,7 +34,7 @@ private struct Scene {
 
   /// A push server that gives out these tokens, one after the other.
   func pushServer(_ tokens: String...) async throws -> Connection {
-    let connection = bus.connection(.pushServer)
+    let connection = kept.connection(.pushServer, bus)
     let left = Left(tokens)
     connection.onRequest(IssueToken.self) { _, _ in IssueToken.Reply(token: await left.next()) }
     connection.onRequest(ReleaseToken.self) { _, _ in Done() }
@@ -43,7 +45,7 @@ private struct Scene {
 
   /// An extension or an app that takes what it is told.
   func author(_ address: Address = widget) async throws -> Connection {
-    let connection = bus.connection(address)
+    let connection = kept.connection(address, bus)
     connection.onRequest(TellPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Handler"]) }
     connection.onEvent(AppTokenChanged.self) { _, _ in }
     connection.onRequest(ReceiveNotification.self) { _, _ in ReceiveNotification.Reply(result: .newData) }
@@ -65,6 +67,18 @@ private struct Scene {
   func said<C: Conversation>(_ type: C.Type) async -> [C] {
     await bus.said.filter { $0.header.kind == C.kind }
       .compactMap { try? BodyCoding.decode(C.self, from: $0.body) }
+  }
+}
+
+/// The connections of a scene, which live as long as it does: the bus holds none, and what is said to one that nobody
+/// holds is lost.
+private final class Kept: Sendable {
+  private let connections = Mutex<[Connection]>([])
+
+  func connection(_ address: Address, _ bus: InMemoryBus) -> Connection {
+    let connection = bus.connection(address)
+    connections.withLock { $0.append(connection) }
+    return connection
   }
 }
 
@@ -102,6 +116,7 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     _ = await scene.heard(IssueToken.self)
     _ = try await scene.pushServer("aa")
     #expect(await first(keeper) { $0 != .broken("") } == .wantAwake(widget, because: TokenDecision.assertion))
+    withExtendedLifetime(scene) {}
   }
 
   @Test func `asks for nothing without a network`() async throws {
@@ -124,8 +139,8 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     _ = await scene.heard(PushProgress.self, 2)
     _ = try await scene.pushServer("aa")
     // What was acknowledged is forgotten.
-    let store = try PushesStore(scene.database)
-    while try !store.reports().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    let left = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pushStations") ?? 0 }
+    for try await count in left.values(in: scene.database) where count == 0 { break }
     let names = await scene.said(PushProgress.self).map(\.station.name)
     #expect(names.suffix(2) == [.noContentChanged, .discarded])
   }

@@ -41,9 +41,11 @@ extension HTTP2Connection {
       return
     }
     shutdown = .announced
-    output.writeGoAway(lastStream: 0x7fff_ffff, .none, APNsAnswer.json(reason: APNsReason.shutdown.rawValue))
+    // The PING, whose answer tells that this has been read, goes first: Python's h2 takes nothing after a GOAWAY, and then
+    // loses its reason too.
     output.writeFrameHead(length: 8, kind: Frame.Kind.ping, stream: 0)
     output.writeInteger(UInt64(0))
+    output.writeGoAway(lastStream: 0x7fff_ffff, .none, APNsAnswer.json(reason: APNsReason.shutdown.rawValue))
   }
 
   /// Ends a connection that has said goodbye, when nothing is under way any more.

@@ -131,6 +131,7 @@ import WidgetLabTesting
     try await PushesTrial.run("asleep") { trial in
       try await trial.begin()
       #expect(try await trial.cluster.run("device", "sleep") == "asleep, network: wifi\n")
+      try await trial.journal.waitFor("the push server is told") { $0.reading(DeviceReach.self)?.isAwake == false }
       let quiet = try await trial.push("--priority", "5")
       try await trial.station(quiet, .storedPower)
       let loud = try await trial.push("--priority", "10")
@@ -178,9 +179,21 @@ import WidgetLabTesting
   {
     try await PushesTrial.run("handler dies", environment: ["TRIAL_DIES_IN_HANDLER: yes"]) { trial in
       try await trial.cluster.run("reload", "--all")
-      _ = try await trial.nth(2, TellPushHandlers.self)
-      try await trial.cluster.eventually("the widgets have their timelines all the same", within: .seconds(60)) {
-        try await Set(trial.journal.all().compactMap { $0.reading(TimelineStored.self)?.widgetKind }).count == 4
+      let second = try await trial.nth(2, TellPushHandlers.self).envelope
+      let spawned = try await trial.nth(2, SpawnProcess.self).body
+      #expect(spawned.address == PushesTrial.widgetExtension)
+      #expect(spawned.reason.contains("push handlers"))
+      try await trial.journal.waitFor("the second death", after: second.sequence) {
+        $0.reading(ProcessExited.self)?.address == PushesTrial.widgetExtension
+      }
+      // From then on it is not launched for its handlers, but for the timelines that it owes.
+      try await trial.cluster.run("reload", "--all")
+      let other = try await trial.journal.waitFor("a life for timelines alone", after: second.sequence) {
+        $0.reading(SpawnProcess.self).map { $0.reason.contains("timeline") && !$0.reason.contains("push handlers") }
+          ?? false
+      }
+      try await trial.journal.waitFor("the handlers are called in that life", after: other.sequence) {
+        $0.id != second.id && $0.reading(TellPushHandlers.self) != nil
       }
     }
   }

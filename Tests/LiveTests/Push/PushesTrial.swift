@@ -98,7 +98,9 @@ struct PushesTrial: Sendable {
   func station(_ push: UUID, _ name: PushStation.Name, _ detail: String = "") async throws -> LabEnvelope {
     try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
       let (id, station) = envelope.pushStation ?? (nil, nil)
-      return id == push && station?.name == name && station?.detail?.contains(detail) ?? detail.isEmpty
+      guard id == push, station?.name == name else { return false }
+      // Foundation's `contains` finds no empty text.
+      return detail.isEmpty || station?.detail?.contains(detail) == true
     }
   }
 
