@@ -44,6 +44,16 @@ final class TestClient: Sendable {
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
+  /// Whether all of it left this process before the connection ended.
+  func isSent(_ bytes: [UInt8]) async -> Bool {
+    do {
+      try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// The next frame that is looked for; `nil` when the connection ends before it.
   func next(where isLookedFor: (Seen) -> Bool = { _ in true }) async -> Seen? {
     for await frame in frames where isLookedFor(frame) { return frame }
