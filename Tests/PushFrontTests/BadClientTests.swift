@@ -23,11 +23,13 @@ import Testing
   }
 
   /// A flood goes on after the GOAWAY: the client still reads it, and others are served meanwhile.
-  @Test(arguments: [
-    ("CONTINUATION", Wire.headers(on: 1, isWhole: false), Wire.frame(9, stream: 1)),
-    ("PING", [], Wire.frame(6, [0, 0, 0, 0, 0, 0, 0, 0])),
-    ("empty DATA", Wire.headers(on: 1), Wire.data("", on: 1, ends: false)),
-  ])
+  @Test(
+    .enabled(if: Quiet.isAssured),
+    arguments: [
+      ("CONTINUATION", Wire.headers(on: 1, isWhole: false), Wire.frame(9, stream: 1)),
+      ("PING", [], Wire.frame(6, [0, 0, 0, 0, 0, 0, 0, 0])),
+      ("empty DATA", Wire.headers(on: 1), Wire.data("", on: 1, ends: false)),
+    ])
   func `that floods is closed while others are served`(name: String, first: [UInt8], each: [UInt8]) async throws {
     let lab = try await TestFront.start()
     let (bad, good) = (try await lab.connect(), try await lab.connect())

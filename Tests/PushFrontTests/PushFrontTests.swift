@@ -110,7 +110,7 @@ import Testing
     await lab.stop()
   }
 
-  @Test func `ends an idle connection with Apple's reason`() async throws {
+  @Test(.enabled(if: Quiet.isAssured)) func `ends an idle connection with Apple's reason`() async throws {
     var limits = PushFrontLimits()
     limits.idle = 0.3
     let lab = try await TestFront.start(limits: limits)
@@ -168,7 +168,7 @@ import Testing
     await stopped
   }
 
-  @Test func `that is shut down waits no longer than it is told to`() async throws {
+  @Test(.enabled(if: Quiet.isAssured)) func `that is shut down waits no longer than it is told to`() async throws {
     let held = Held()
     let lab = try await TestFront.start(TestBackend { request, answer in held.keep { answer(.ok(request)) } })
     let client = try await lab.connect()

@@ -135,3 +135,10 @@ final class LogLines: Sendable {
     return nil
   }
 }
+
+/// Tests whose client must be as quick as the front's own deadlines, in tenths of a second of real time: beside a thousand
+/// others it may be starved, so they are for `scripts/test --long`, which runs what is named by itself. The same rules are
+/// tested as values in every run.
+enum Quiet {
+  static let isAssured = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"
+}
