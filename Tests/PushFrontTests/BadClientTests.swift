@@ -46,7 +46,7 @@ import Testing
     await lab.stop()
   }
 
-  @Test func `that does not read is not read from, and is closed`() async throws {
+  @Test(.enabled(if: Quiet.isAssured)) func `that does not read is not read from, and is closed`() async throws {
     var limits = PushFrontLimits()
     limits.unwritable = 0.5
     limits.nuisances = .max

@@ -67,6 +67,7 @@ import WidgetLabTesting
     }
     try await TimelinesTrial.run("past", only: "Past", settings: Self.free) { trial in
       try await trial.begin()
+      try await trial.cluster.journal.waitFor("an entry is shown") { $0.kind == EntryShown.kind.name }
       #expect(try await trial.shown() == ["-30.0 Past -30"])
     }
   }
