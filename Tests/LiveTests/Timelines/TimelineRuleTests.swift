@@ -75,6 +75,7 @@ import WidgetLabTesting
   @Test func `shows the next entry from a host that was killed in between`() async throws {
     try await TimelinesTrial.run("host", only: "Quarters", settings: Self.free) { trial in
       try await trial.begin()
+      try await trial.cluster.journal.waitFor("an entry is shown") { $0.kind == EntryShown.kind.name }
       let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
