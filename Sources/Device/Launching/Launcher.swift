@@ -245,6 +245,7 @@ package actor Launcher {
 
   private func pause(_ address: Address) {
     Task {
+      // After what an agent could not do. Of the machine's time: a held device clock does not mean the agent.
       try? await Task.sleep(for: .seconds(1))
       take(.pauseEnded(address))
     }
