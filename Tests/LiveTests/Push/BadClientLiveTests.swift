@@ -31,8 +31,8 @@ import WidgetLabTesting
   private static let cases: [(name: String, code: Int, words: String)] = [
     ("preface", 1, "preface"), ("frame-size", 6, "a frame of 20000"), ("stream-zero", 1, "HEADERS on stream 0"),
     ("window-overflow", 3, "2^31-1"), ("hpack", 9, "HPACK"), ("huge-headers", 11, "header block"),
-    ("continuation-flood", 11, "CONTINUATION"), ("reset-flood", 11, "RST_STREAM"), ("ping-flood", 11, "PING"),
-    ("settings-flood", 11, "SETTINGS"), ("empty-data", 11, "empty"), ("endless-body", 3, "window"),
+    ("continuation-flood", 11, "header block"), ("reset-flood", 11, "RST_STREAM"), ("ping-flood", 11, "PING"),
+    ("settings-flood", 11, "SETTINGS"), ("empty-data", 11, "empty"), ("endless-body", 11, "streams that are closed"),
     ("slow-greeting", 4, "within 10 s"), ("slow-request", 11, "not whole within 30 s"),
     ("no-credit", 11, "no flow-control credit for 30 s"),
   ]
