@@ -236,7 +236,9 @@ let package = Package(
     process("PushServerMain", in: "Processes", ["PushServer"]),
     room(
       "WidgetLab", in: "Processes",
-      ["APNs", "Archive", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging, x509]),
+      [
+        "APNs", "Archive", "CProcess", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging, x509,
+      ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
 
     // CaffeineTracker: the sample that an author copies.
@@ -250,7 +252,7 @@ let package = Package(
       ]),
 
     // Trial: everything that proves it.
-    room("WidgetLabTesting", in: "Trial", ["Cluster", "Conversations", "Journal", "MessageBus"]),
+    room("WidgetLabTesting", in: "Trial", ["CProcess", "Cluster", "Conversations", "Journal", "MessageBus"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialHandlers", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),

@@ -160,6 +160,21 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     #expect(await second.notifications.open.isEmpty)
   }
 
+  @Test func `does not take a notification whose expiration passed on its way, but one that was late from the start`()
+    async throws
+  {
+    let scene = try Scene()
+    let keeper = try await scene.host()
+    let past = Date(timeIntervalSinceNow: -60)
+    let late = notification(1, acceptedAt: past - 60, expiration: past)
+    await #expect(throws: BusError(.expired, "its expiration passed before it came")) { try await keeper.received(late) }
+    // It is attempted once all the same.
+    try await keeper.received(notification(2, acceptedAt: past, expiration: past))
+    try await keeper.received(notification(3, acceptedAt: past, expiration: past + 3_600))
+    #expect(await keeper.notifications.open.map(\.id).contains(.push(1)) == false)
+    #expect(await keeper.begin(.push(3)) == [1])
+  }
+
   @Test func `goes on in its next life with a push that it had on disk`() async throws {
     let scene = try Scene()
     let former = try await scene.host()

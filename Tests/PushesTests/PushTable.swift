@@ -41,13 +41,13 @@ extension UUID {
 
 func notification(
   _ number: Int, _ type: PushType = .widgets, _ payload: String = #"{"aps":{"content-changed":true}}"#,
-  use: PushTokenUse? = nil
+  use: PushTokenUse? = nil, acceptedAt: Date = Date(timeIntervalSince1970: 1_000_000_000), expiration: Date? = nil
 ) -> PushedNotification {
   PushedNotification(
     uniqueID: .push(number), apnsID: UUID.push(number).uuidString,
     subject: PushSubject(device: device, bundle: coffee, use: use ?? (type == .widgets ? .widgets : .app)),
-    type: type, priority: 10, collapseID: nil, payload: payload, acceptedAt: Date(timeIntervalSince1970: 1_000_000_000),
-    expiration: nil, isFromStorage: false)
+    type: type, priority: 10, collapseID: nil, payload: payload, acceptedAt: acceptedAt,
+    expiration: expiration, isFromStorage: false)
 }
 
 extension PushIntent {

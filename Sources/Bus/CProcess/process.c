@@ -33,6 +33,10 @@ int process_clone_file(int destination, int source) { return ioctl(destination, 
 
 int process_pipe(int descriptors[2]) { return pipe2(descriptors, O_CLOEXEC); }
 
+int process_close_others(posix_spawn_file_actions_t *actions) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}
+
 static int prepare(
     posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions, const char *directory, int standard_input,
     int standard_output, int standard_error) {
@@ -48,7 +52,7 @@ static int prepare(
   if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_input, 0);
   if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_output, 1);
   if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_error, 2);
-  if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+  if (!error) error = process_close_others(actions);
   if (!error) error = posix_spawn_file_actions_addchdir_np(actions, directory);
   return error;
 }

@@ -10,6 +10,8 @@ extension BusError.Code {
   package static let noSuchToken = BusError.Code("no-such-token")
   /// The device has no network at this moment. Definite.
   package static let offline = BusError.Code("offline")
+  /// The notification came after its expiration. Definite.
+  package static let expired = BusError.Code("expired")
 }
 
 // MARK: Between the push server and the device

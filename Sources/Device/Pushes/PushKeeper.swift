@@ -132,7 +132,10 @@ package actor PushKeeper {
 
   /// `push.deliver`. On disk when this returns; one that was taken before is taken no more.
   ///
-  /// - Throws: `offline` (definite); `failed` when it cannot be recorded.
+  /// One that was on its way for so long that its expiration has passed is not taken: the bus keeps it for a device that is
+  /// not there, and knows nothing of expirations.
+  ///
+  /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
   package func received(_ notification: PushedNotification) throws(BusError) {
     if let failure { throw failure }
     guard isOnline else { throw BusError(.offline, "the device has no network") }
@@ -140,6 +143,9 @@ package actor PushKeeper {
       guard try !store.wasTaken(notification.uniqueID) else { return }
     } catch {
       throw fail(error)
+    }
+    if let expiration = notification.expiration, notification.acceptedAt < expiration, expiration <= machine.now {
+      throw BusError(.expired, "its expiration passed before it came")
     }
     take(NotificationDecision.Event.received(notification), taken: notification.uniqueID)
     if let failure { throw failure }

@@ -1,3 +1,4 @@
+import CProcess
 import Dispatch
 import Foundation
 import Glibc
@@ -30,6 +31,7 @@ package struct LabChild: Sendable {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o644)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o644)
+    process_close_others(&actions)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

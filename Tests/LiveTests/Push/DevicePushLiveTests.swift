@@ -174,6 +174,30 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `does not take a push whose expiration passed while it was on its way`() async throws {
+    try await PushesTrial.run("late") { trial in
+      try await trial.begin()
+      let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
+      let expiration = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 6)
+      try host.signal(SIGSTOP)
+      let push: UUID
+      do {
+        push = try await trial.push("--expiration", "\(Int(expiration.timeIntervalSince1970))")
+        try await trial.station(push, .sent)
+        try await Task.sleep(for: .seconds(expiration.timeIntervalSinceNow))  // it expires
+      } catch {
+        try host.signal(SIGCONT)
+        throw error
+      }
+      try host.signal(SIGCONT)
+      try await trial.station(push, .expired, "its expiration passed before it came")
+      // One more, whose end shows that nothing of the first is left.
+      let next = try await trial.push()
+      try await trial.reloaded(next)
+      #expect(try await trial.stations(push).isEmpty)
+    }
+  }
+
   @Test func `lives with a handler that dies: it is called in a second life, and then in one that begins for more`()
     async throws
   {

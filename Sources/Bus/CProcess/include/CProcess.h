@@ -29,6 +29,11 @@ int process_clone_file(int destination, int source);
 /// pipe2(O_CLOEXEC). descriptors[0] is the end to read.
 int process_pipe(int descriptors[2]);
 
+/// posix_spawn_file_actions_addclosefrom_np(actions, 3): of what this process has open the child has its three standard
+/// descriptors alone. Sockets of libraries are not closed by an exec, and a child that has one keeps its connection alive.
+/// 0, or an errno.
+int process_close_others(posix_spawn_file_actions_t *actions);
+
 /// posix_spawn with a session of its own, no blocked and no ignored signal, `directory` as its working directory, the
 /// three descriptors as 0, 1 and 2, and no other. 0, or the errno of what failed: nothing runs then.
 int process_spawn(

@@ -1,3 +1,4 @@
+import CProcess
 import Dispatch
 import Foundation
 import Glibc
@@ -60,6 +61,7 @@ struct Child: Sendable {
       posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_APPEND | O_CREAT, 0o644)
     }
     posix_spawn_file_actions_adddup2(&actions, order.output ?? STDERR_FILENO, STDOUT_FILENO)
+    process_close_others(&actions)
 
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
