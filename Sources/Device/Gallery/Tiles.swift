@@ -57,9 +57,12 @@ extension GalleryDecision {
 
   /// Why the content is hidden. Source: "Creating a widget extension", data protection.
   private func hiding(on screen: DeviceScreen, isProtected: Bool) -> String? {
-    if !screen.wasUnlocked { return "the device was not unlocked since it was started: placeholders alone are shown" }
-    guard screen.isLocked, isProtected else { return nil }
-    return "the device is locked, and the extension's data protection hides its content"
+    screen.withholding(isProtected: isProtected).map { rule in
+      switch rule {
+      case .notUnlockedYet: "the device was not unlocked since it was started: placeholders alone are shown"
+      case .locked: "the device is locked, and the extension's data protection hides its content"
+      }
+    }
   }
 
   /// Source: `containerBackgroundRemovable(_:)`; which of its looks stands where is ours.
@@ -88,5 +91,15 @@ extension GalleryDecision {
           "trailing": .number(margins.trailing),
         ]))
     return padded
+  }
+}
+
+extension DeviceScreen {
+  /// Why an extension's files can be neither read nor written; `nil` when they can.
+  ///
+  /// - Parameter isProtected: their class is one that a locked device closes.
+  package func withholding(isProtected: Bool) -> Withholding? {
+    if !wasUnlocked { return .notUnlockedYet }
+    return isLocked && isProtected ? .locked : nil
   }
 }

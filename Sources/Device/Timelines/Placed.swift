@@ -16,12 +16,14 @@ package struct Owed: Codable, Sendable, Equatable {
   var isPaid = false
   /// Then it is decided, or tried, again.
   package var notBefore: Date?
+  /// What would come of it could not be stored: the device is to be unlocked first.
+  package var withheld: Withholding?
   /// Lives that ended while they were asked for it.
   var deaths = 0
 
   var story: Story { Story(cause: cause, correlation: correlation) }
   /// Whether the extension is to be asked at once.
-  var isDue: Bool { isPaid && notBefore == nil }
+  var isDue: Bool { isPaid && notBefore == nil && withheld == nil }
   /// Whether it is left alone after a failure.
   var isBackingOff: Bool { isPaid && notBefore != nil }
 }

@@ -188,13 +188,19 @@ extension TimelineDecision {
     } else if var owed = placements[id]?.owed, owed.reload == question.serial {
       owed.deaths += 1
       placements[id]?.owed = owed
-      guard owed.deaths > settings.retriesAfterDeath else { return [.stopAsking(address), want(address)] }
+      guard owed.deaths > settings.retriesAfterDeath else {
+        return [.stopAsking(address)] + (withholdIfDue(id, now) ?? []) + wantOrRelease(address)
+      }
     }
     let deaths = placements[id]?.owed?.deaths ?? 1
     let times = question.purpose == .snapshot || deaths < 2 ? "" : deaths == 2 ? " twice" : " \(deaths) times"
     let answers = [.stopAsking(address)] + fail(question, .died, "the extension died\(times) while it was asked", now)
-    if !isDone(address) { return answers + [want(address)] }
+    return answers + wantOrRelease(address)
+  }
+
+  private mutating func wantOrRelease(_ address: Address) -> [Answer] {
+    guard isDone(address) else { return [want(address)] }
     wanted.remove(address)
-    return answers + [.intent(.release(address, because: TimelineDecision.assertion))]
+    return [.intent(.release(address, because: TimelineDecision.assertion))]
   }
 }

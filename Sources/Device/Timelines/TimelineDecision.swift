@@ -24,6 +24,8 @@ package struct TimelineDecision: Sendable {
   var inFront: Set<Address> = []
   /// What apps do that lets them go on behind the front.
   var atWork: [Address: AppActivity] = [:]
+  /// Extensions of which no timeline could be stored now.
+  var withheld: [Address: Withholding] = [:]
   var asking: [Address: Question] = [:]
   /// By extension, in the order in which they were asked for. A kind that nobody is known to have is asked of all that
   /// never ran.
@@ -72,6 +74,7 @@ package struct TimelineDecision: Sendable {
     case .systemChanged(let story): return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
+    case .withheld(let extensions): return withhold(extensions, now)
     case .seen(let ids): return see(ids, now)
     case .instantCame: return instantCame(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)

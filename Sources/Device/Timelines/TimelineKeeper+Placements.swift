@@ -67,6 +67,9 @@ extension TimelineKeeper {
   /// These apps have an audio or a navigation session or use the standard location service, and no others.
   package func appsAreAtWork(_ apps: [Address: AppActivity]) { take(.atWork(apps)) }
 
+  /// No timeline of these extensions could be stored now, and of all others it could: what is owed to them waits.
+  package func withheld(_ extensions: [Address: Withholding]) { take(.withheld(extensions)) }
+
   /// These placements are on the screen that a person looks at, and no others.
   package func seen(_ ids: Set<Int>) { take(.seen(ids)) }
 
@@ -108,7 +111,7 @@ extension TimelineKeeper {
           placement: placed.placement.id, bundle: placed.placement.bundle, widgetKind: placed.placement.kind,
           balance: account.balance, perDay: policy.perDay ?? 0, spent: account.spent.count,
           next: placed.owed?.notBefore ?? placed.policyDue,
-          nextBecause: isPolicy ? .policy : placed.owed?.because)
+          nextBecause: isPolicy ? .policy : placed.owed?.because, withheld: placed.owed?.withheld)
       }
     let lines = try store.ledger(request, limit: Self.page + 1)
     return ListBudget.Reply(

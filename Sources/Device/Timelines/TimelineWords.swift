@@ -58,6 +58,8 @@ extension TimelineDecision {
     case inFront(app: Address, Bool)
     /// These apps have a session or follow where the device is, and no others.
     case atWork([Address: AppActivity])
+    /// No timeline of these extensions could be stored now, and of all others it could.
+    case withheld([Address: Withholding])
     /// These placements are on the screen, and no others.
     case seen(Set<Int>)
     case instantCame

@@ -150,11 +150,10 @@ extension Device {
     if let refusal = decision.device.refusal(of: location) { throw BusError(.notNow, refusal) }
     var tiles: [ShowScreen.Tile] = []
     for placement in decision.state.placements where placement.location == location {
-      let protection = configuration.product(placement.bundle)?.dataProtection
+      let isProtected = configuration.product(placement.bundle)?.dataProtection.isOfUnlockedDevice ?? true
       tiles.append(
         decision.tile(
-          of: placement, try await shown(placement), on: screen,
-          isProtected: protection != .completeUntilFirstUserAuthentication, now: clock.now))
+          of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now))
     }
     return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
   }
@@ -166,7 +165,10 @@ extension Device {
         throw BusError(.notNow, "\(bundle) does not run, and begins nothing: `widgetlab app open` first")
       }
     }
-    return try await gallery.change(change, story)
+    let screen = try await gallery.change(change, story)
+    // Who is told that the device is locked finds it so.
+    await tellWhatIsWithheld()
+    return screen
   }
 
   /// An app that plays, leads or follows is not suspended behind the front.

@@ -49,6 +49,20 @@ extension Device {
     await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
   }
 
+  /// Of which extensions no timeline could be stored now, and why.
+  func tellWhatIsWithheld() async {
+    var told: DeviceScreen
+    repeat {
+      told = await gallery.state
+      let rules = configuration.extensions.compactMap { product in
+        told.withholding(isProtected: product.dataProtection.isOfUnlockedDevice)
+          .map { (product.address(on: configuration.device.name), $0) }
+      }
+      await timelines.withheld(Dictionary(rules) { first, _ in first })
+      // Another change may have been told of meanwhile: the last one counts.
+    } while await gallery.state != told
+  }
+
   /// A setting of the system changed for which it asks all widgets anew.
   func tellSystemChanged() async {
     do {
