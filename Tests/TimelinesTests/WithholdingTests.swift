@@ -31,7 +31,7 @@ import Testing
     bench.take(Self.locked)
     #expect(bench.next() == ["delayed 2 of 1: policy, device-locked"])
     #expect(
-      bench.take(.systemChanged(.none)) == [
+      bench.take(.systemChanged("time", .none)) == [
         "merged 2 of 1: policy, newer-reload", "delayed 3 of 1: system, device-locked",
       ])
     #expect(bench.place(2) == ["delayed 4 of 2: added, device-locked"])

@@ -63,6 +63,8 @@ package struct Placed: Codable, Sendable, Equatable {
   var lastFailure: Failure?
   /// The placeholder was asked for.
   var hasPlaceholder = false
+  /// What its views read has changed since; `nil`: it has not.
+  var isPlaceholderOld: Bool?
   var timeline: TimelineFacts?
   /// When the timeline's own policy asks for the next one; `nil`: it does not, or it has been asked for.
   var policyDue: Date?
@@ -71,6 +73,9 @@ package struct Placed: Codable, Sendable, Equatable {
   var relevance = CurrentRelevance()
   /// The last widget pushes that it was to be reloaded for, the oldest first.
   package internal(set) var pushes: [PushedReload]?
+
+  /// Whether the placeholder is to be asked for before the next timeline.
+  var needsPlaceholder: Bool { isPlaceholderOld == true || !hasPlaceholder && timeline == nil }
 
   init(_ placement: Placement, _ account: BudgetAccount) {
     self.placement = placement

@@ -45,7 +45,7 @@ extension TimelineDecision {
   private func timelineQuestion(_ address: Address) -> Question? {
     for id in ids(of: address) {
       guard let placed = placements[id], let owed = placed.owed, owed.isDue else { continue }
-      let purpose: RequestTimeline.Purpose = placed.hasPlaceholder || placed.timeline != nil ? .timeline : .placeholder
+      let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
       return Question(
         purpose: purpose, address: address, placement: placed.placement, because: owed.because, serial: owed.reload,
         story: owed.story)
@@ -99,7 +99,9 @@ extension TimelineDecision {
   private mutating func close(_ question: Question) {
     asking[question.address] = nil
     switch question.purpose {
-    case .placeholder: placements[question.placement.id]?.hasPlaceholder = true
+    case .placeholder:
+      placements[question.placement.id]?.hasPlaceholder = true
+      placements[question.placement.id]?.isPlaceholderOld = nil
     case .snapshot: snapshots[question.address]?.removeAll { $0 == question }
     case .timeline: break
     }

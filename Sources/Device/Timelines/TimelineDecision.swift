@@ -71,7 +71,7 @@ package struct TimelineDecision: Sendable {
       return []
     case .reload(let source, let kind, let isInside, let story): return reload(source, kind, isInside, story, now)
     case .reloadOne(let id, let because, let story): return owe(id, because, story, now: now)
-    case .systemChanged(let story): return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
+    case .systemChanged(let setting, let story): return systemChanged(setting, story, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
     case .withheld(let extensions): return withhold(extensions, now)
@@ -100,6 +100,19 @@ package struct TimelineDecision: Sendable {
     guard let former = placements[placement.id]?.placement, former != placement else { return [] }
     placements[placement.id]?.placement = placement
     return owe(placement.id, .edited, story, now: now)
+  }
+
+  /// Settings that views read: what is archived for them is another then. Source: `placeholder(in:)`, by which it is asked for
+  /// again when the environment changes, such as the text size.
+  private static let settingsOfViews: Set<String> = ["text-size", "accessibility", "locale"]
+
+  /// All are asked for; their placeholders too where their views read the setting, each once for all changes until then.
+  private mutating func systemChanged(_ setting: String, _ story: Story, _ now: Date) -> [Answer] {
+    if Self.settingsOfViews.contains(setting) {
+      let asked = Set(asking.values.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
+    }
+    return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
   }
 
   /// The extension of a placement, if the device has it.

@@ -58,8 +58,11 @@ extension TimelineKeeper {
 
   /// Language, region, text size or another setting of the system changed: all are asked for, and that is free.
   ///
+  /// - Parameter setting: one of which views read has their placeholders asked for too.
   /// - Throws: `failed` when it cannot be recorded.
-  package func systemChanged(_ story: Story = .none) throws(BusError) { try record(.systemChanged(story)) }
+  package func systemChanged(_ setting: String, _ story: Story = .none) throws(BusError) {
+    try record(.systemChanged(setting, story))
+  }
 
   /// An app came to the front, or left it or died.
   package func appIsInFront(_ app: Address, _ isInFront: Bool) { take(.inFront(app: app, isInFront)) }
@@ -82,6 +85,11 @@ extension TimelineKeeper {
   ///
   /// - Throws: what the database says.
   package func shown(_ id: Int) throws -> ShownEntry? { try store.shown(id, decision.placements[id]?.shown) }
+
+  /// The provider's placeholder, which stands where a placement's content is hidden; `nil` when none came.
+  ///
+  /// - Throws: what the database says.
+  package func placeholder(_ id: Int) throws -> ArchivedEntry? { try store.placeholder(id) }
 
   /// Why the last reload of a placement came to nothing; `nil` when it did not.
   package func lastFailure(_ id: Int) -> String? { decision.placements[id]?.lastFailure?.reason }

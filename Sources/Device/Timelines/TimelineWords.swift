@@ -54,7 +54,8 @@ extension TimelineDecision {
     /// `timeline.reload`.
     case reload(from: Address, kind: String?, isInside: Bool, Story)
     case reloadOne(Int, ReloadCause, Story)
-    case systemChanged(Story)
+    /// A setting of the system, such as `text-size`.
+    case systemChanged(String, Story)
     case inFront(app: Address, Bool)
     /// These apps have a session or follow where the device is, and no others.
     case atWork([Address: AppActivity])

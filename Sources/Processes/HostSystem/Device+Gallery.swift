@@ -219,7 +219,7 @@ extension Device {
     case .screen(let now, let before):
       await keepAwake(now.activities, before.activities)
       await tellWhatIsSeen()
-    case .systemChanged: await tellSystemChanged()
+    case .systemChanged(let setting): await tellSystemChanged(setting)
     case .background(let app):
       guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }
       opening.remove(address)

@@ -35,9 +35,11 @@ extension Device {
     let failure = await timelines.lastFailure(placement.id)
     let shown = try await timelines.shown(placement.id)
     guard let shown else { return ShownWidget(note: failure) }
+    let placeholder = try await timelines.placeholder(placement.id)
     return ShownWidget(
       light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
-      note: failure, touched: touched[placement.id]?.control)
+      placeholder: placeholder?.view, darkPlaceholder: placeholder?.darkView, note: failure,
+      touched: touched[placement.id]?.control)
   }
 
   /// Which widgets a person looks at, and which apps are at work.
@@ -64,9 +66,9 @@ extension Device {
   }
 
   /// A setting of the system changed for which it asks all widgets anew.
-  func tellSystemChanged() async {
+  func tellSystemChanged(_ setting: String) async {
     do {
-      try await timelines.systemChanged()
+      try await timelines.systemChanged(setting)
     } catch {
       // The keeper has said that it is broken.
     }

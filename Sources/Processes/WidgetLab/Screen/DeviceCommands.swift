@@ -114,7 +114,8 @@ struct SystemCommand: AsyncParsableCommand {
     commandName: "setting",
     abstract: "Changes a setting of the system for which it asks all widgets anew.",
     discussion: """
-      locale, text-size, accessibility, account, or time (a significant change of it). The reloads cost no budget.
+      locale, text-size, accessibility, account, or time (a significant change of it). The reloads cost no budget. The first \
+      three have placeholders asked for anew too.
 
       EXAMPLE
         widgetlab setting text-size
