@@ -152,10 +152,10 @@ import Testing
         $0.staleAfter = staleAfter
         $0.minimumSpacing = 86_400
       })
-    bench.take(.seen([]))
+    bench.take(.seen([], isStandBy: false))
     bench.reload(widget)
     bench.pass(7 * 3600)
-    let words = bench.take(.seen([1]))
+    let words = bench.take(.seen([1], isStandBy: false))
     #expect(words.contains("free 3 of 1: stale, stale") == isFree)
   }
 

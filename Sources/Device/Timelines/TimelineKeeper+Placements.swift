@@ -74,7 +74,9 @@ extension TimelineKeeper {
   package func withheld(_ extensions: [Address: Withholding]) { take(.withheld(extensions)) }
 
   /// These placements are on the screen that a person looks at, and no others.
-  package func seen(_ ids: Set<Int>) { take(.seen(ids)) }
+  ///
+  /// - Parameter isStandBy: it is StandBy, which asks for new timelines by itself.
+  package func seen(_ ids: Set<Int>, isStandBy: Bool) { take(.seen(ids, isStandBy: isStandBy)) }
 
   // MARK: What they ask
 

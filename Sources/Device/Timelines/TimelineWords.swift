@@ -61,8 +61,8 @@ extension TimelineDecision {
     case atWork([Address: AppActivity])
     /// No timeline of these extensions could be stored now, and of all others it could.
     case withheld([Address: Withholding])
-    /// These placements are on the screen, and no others.
-    case seen(Set<Int>)
+    /// These placements are on the screen, and no others; it is StandBy, or another one.
+    case seen(Set<Int>, isStandBy: Bool)
     case instantCame
     /// Somebody waits for a snapshot under this number. That is not owed: whoever waits asks the host's next life again.
     case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)

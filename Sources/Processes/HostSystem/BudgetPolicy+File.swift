@@ -16,6 +16,7 @@ extension BudgetPolicy {
     unseenAfter = file.unseenAfter ?? unseenAfter
     unseenFactor = file.unseenFactor ?? unseenFactor
     staleAfter = file.staleAfter ?? staleAfter
+    standByEvery = file.hasNoStandBy ? nil : file.standByEvery ?? standByEvery
     learningDays = file.learningDays ?? learningDays
     learningFactor = file.learningFactor ?? learningFactor
     freeCauses = file.freeCauses ?? freeCauses

@@ -47,8 +47,9 @@ extension Device {
     let device = configuration.device.name
     let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
     await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
-    guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
-    await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
+    let seen = await gallery.state.seen
+    let placements = gallery.decision.state.placements.filter { $0.location == seen }
+    await timelines.seen(Set(placements.map(\.id)), isStandBy: seen == .standBy)
   }
 
   /// Of which extensions no timeline could be stored now, and why.
