@@ -21,6 +21,7 @@ import Timelines
     #expect(policy.freeCauses == [.operator] && policy.isFreeInForeground && !policy.isFreeAtWork)
     #expect(policy.minimumSpacing == BudgetPolicy().minimumSpacing)
     #expect(try read("perDay: none").perDay == nil)
+    #expect(try read("afterOpenedFromWidget: 30").afterOpenedFromWidget == 30)
     #expect(try read("standByEvery: none").standByEvery == nil)
     #expect(try read("standByEvery: 60").standByEvery == 60)
     #expect(try read("free: []").isFreeInForeground == false)

@@ -16,6 +16,8 @@ package struct Owed: Codable, Sendable, Equatable {
   var isPaid = false
   /// Then it is decided, or tried, again.
   package var notBefore: Date?
+  /// The app asked for it right after a person opened it from a widget: it waits until then.
+  var openedUntil: Date?
   /// What would come of it could not be stored: the device is to be unlocked first.
   package var withheld: Withholding?
   /// Lives that ended while they were asked for it.

@@ -94,6 +94,7 @@ extension TimelineDecision {
     lastReload += 1
     var owed = Owed(
       reload: lastReload, because: because, cause: story.cause, correlation: story.correlation, isInside: isInside)
+    if because == .app { owed.openedUntil = openedUntil(placed, now) }
     placed.policyDue = nil
     placed.owes(lastReload, insteadOf: former?.reload, push: push)
     if let former { answers.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
@@ -132,6 +133,13 @@ extension TimelineDecision {
     }
   }
 
+  /// Until when a reload that the app asks for now waits; `nil` when no person has just opened it from a widget.
+  private func openedUntil(_ placed: Placed, _ now: Date) -> Date? {
+    let openings = opened.filter { contains($0.key, placed.placement) && $0.value <= now }.values
+    let end = openings.max()?.addingTimeInterval(policy.afterOpenedFromWidget)
+    return end.flatMap { $0 > now ? $0 : nil }
+  }
+
   private func contains(_ app: Address, _ placement: Placement) -> Bool {
     app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false
   }
@@ -158,7 +166,8 @@ extension TimelineDecision {
     if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
     let situation = BudgetSituation(
       isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
-      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside)
+      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside,
+      openedUntil: owed.openedUntil)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)
     let answer = line(placed, owed, verdict, now)
     switch verdict.verdict {

@@ -22,6 +22,8 @@ package struct TimelineDecision: Sendable {
   var lastReload = 0
   var lastLine = 0
   var inFront: Set<Address> = []
+  /// When a person last opened each app by touching a widget.
+  var opened: [Address: Date] = [:]
   /// What apps do that lets them go on behind the front.
   var atWork: [Address: AppActivity] = [:]
   /// What is seen in StandBy, and when the system last asked by itself for it.
@@ -79,6 +81,9 @@ package struct TimelineDecision: Sendable {
     case .systemChanged(let setting, let story): return systemChanged(setting, story, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
+    case .openedFromWidget(let app):
+      opened[app] = now
+      return []
     case .withheld(let extensions): return withhold(extensions, now)
     case .seen(let ids, let isStandBy): return see(ids, isStandBy, now)
     case .instantCame: return instantCame(now)

@@ -67,6 +67,9 @@ extension TimelineKeeper {
   /// An app came to the front, or left it or died.
   package func appIsInFront(_ app: Address, _ isInFront: Bool) { take(.inFront(app: app, isInFront)) }
 
+  /// A person opens an app by touching a widget.
+  package func openedFromWidget(_ app: Address) { take(.openedFromWidget(app: app)) }
+
   /// These apps have an audio or a navigation session or use the standard location service, and no others.
   package func appsAreAtWork(_ apps: [Address: AppActivity]) { take(.atWork(apps)) }
 

@@ -57,6 +57,8 @@ extension TimelineDecision {
     /// A setting of the system, such as `text-size`.
     case systemChanged(String, Story)
     case inFront(app: Address, Bool)
+    /// A person opens it by touching a widget.
+    case openedFromWidget(app: Address)
     /// These apps have a session or follow where the device is, and no others.
     case atWork([Address: AppActivity])
     /// No timeline of these extensions could be stored now, and of all others it could.

@@ -25,6 +25,8 @@ package struct BudgetFile: Hashable, Sendable {
   package let hasNoStandBy: Bool
   /// Seconds.
   package let standByEvery: Double?
+  /// Seconds.
+  package let afterOpenedFromWidget: Double?
   package let learningDays: Double?
   package let learningFactor: Double?
   package let freeCauses: Set<ReloadCause>?
@@ -51,6 +53,7 @@ package struct BudgetFile: Hashable, Sendable {
     staleAfter = try reader.number("staleAfter")
     hasNoStandBy = try reader.string("standByEvery") == "none"
     standByEvery = hasNoStandBy ? nil : try reader.number("standByEvery")
+    afterOpenedFromWidget = try reader.number("afterOpenedFromWidget")
     learningDays = try reader.number("learningDays")
     learningFactor = try reader.number("learningFactor")
     let causes = try reader.has("free") ? reader.strings("free") : nil
@@ -80,6 +83,7 @@ package struct BudgetFile: Hashable, Sendable {
       ("perDay", perDay, 100_000.0), ("initial", initial, 100_000), ("burst", burst, 100_000),
       ("minimumSpacing", minimumSpacing, 86_400), ("unseenAfter", unseenAfter, 8760), ("unseenFactor", unseenFactor, 1),
       ("staleAfter", staleAfter, 8760), ("learningDays", learningDays, 365),
+      ("afterOpenedFromWidget", afterOpenedFromWidget, 3600),
     ]
     for (key, value, limit) in amounts where value.map({ !(0...limit).contains($0) }) ?? false {
       throw reader.error(key, "is 0 to \(limit.formatted())")

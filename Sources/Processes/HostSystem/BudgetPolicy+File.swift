@@ -19,6 +19,7 @@ extension BudgetPolicy {
     standByEvery = file.hasNoStandBy ? nil : file.standByEvery ?? standByEvery
     learningDays = file.learningDays ?? learningDays
     learningFactor = file.learningFactor ?? learningFactor
+    afterOpenedFromWidget = file.afterOpenedFromWidget ?? afterOpenedFromWidget
     freeCauses = file.freeCauses ?? freeCauses
     isFreeInForeground = file.isFreeInForeground ?? isFreeInForeground
     isFreeAtWork = file.isFreeAtWork ?? isFreeAtWork
