@@ -58,6 +58,16 @@ import Testing
     #expect(environment(Shelf.phone(18, taste), .systemSmall, .standBy).renderingMode == .vibrant)
   }
 
+  @Test func `tints StandBy red in low light`() {
+    #expect(Shelf.phone().tint(at: .standBy) == nil)
+    var taste = WidgetDevice.Taste()
+    taste.standBy = .vibrant
+    #expect(Shelf.phone(18, taste).tint(at: .standBy) == .red)
+    for location in WidgetLocationName.allCases where location != .standBy {
+      #expect(Shelf.phone(26, taste).tint(at: location) == nil, "\(location)")
+    }
+  }
+
   @Test func `pads the content from iOS 17 on, by the margin that is set`() {
     #expect(environment(Shelf.phone(), .systemSmall, .homeScreen).contentMargins == .init(16))
     #expect(environment(Shelf.phone(16), .systemSmall, .homeScreen).contentMargins == .init(0))

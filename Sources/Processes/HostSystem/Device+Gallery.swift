@@ -155,7 +155,8 @@ extension Device {
         decision.tile(
           of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now))
     }
-    return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
+    let tint = decision.device.tint(at: location)
+    return try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
   }
 
   private func change(_ change: ChangeScreen.Change, _ story: Story) async throws -> DeviceScreen {
@@ -269,6 +270,6 @@ extension ShowScreen.Reply {
         view: .group(tile.view.lines.prefix(20).map(ViewArchive.text)),
         note: tile.note ?? "its views are too long to be shown here: these are its first texts")
     }
-    return ShowScreen.Reply(state: state, location: location, tiles: fitting)
+    return ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)
   }
 }
