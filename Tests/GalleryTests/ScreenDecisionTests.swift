@@ -59,7 +59,8 @@ import Testing
     #expect(screen.state.activities.isEmpty)
   }
 
-  @Test func `may read and write an extension's files unless they are protected, and none before it was unlocked once`() {
+  @Test func `may read and write an extension's files unless they are protected, and none before it was unlocked once`()
+  {
     #expect(DeviceScreen().withholding(isProtected: true) == nil)
     #expect(DeviceScreen(isLocked: true).withholding(isProtected: true) == .locked)
     #expect(DeviceScreen(isLocked: true).withholding(isProtected: false) == nil)

@@ -18,7 +18,9 @@ import Timekeeping
     #expect(bench.take(.awake(widget)) == ["ask 1 Coffee timeline"])
   }
 
-  @Test(arguments: [("text-size", true), ("accessibility", true), ("locale", true), ("account", false), ("time", false)])
+  @Test(arguments: [
+    ("text-size", true), ("accessibility", true), ("locale", true), ("account", false), ("time", false),
+  ])
   func `a placeholder is asked for again when a setting changes that views read, once for several changes`(
     setting: String, isAsked: Bool
   ) {

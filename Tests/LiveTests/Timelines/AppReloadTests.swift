@@ -114,7 +114,8 @@ import WidgetLabTesting
 
   /// A device at noon that stands still, whose budget is empty at first, and whose app was launched and left.
   private func run(
-    _ name: String, policy more: String = "", second: [String] = [], _ body: @Sendable (GalleryTrial) async throws -> Void
+    _ name: String, policy more: String = "", second: [String] = [],
+    _ body: @Sendable (GalleryTrial) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     let policy = "perDay: 24\ninitial: 0\nminimumSpacing: 0\nlearningDays: 0\n\(more)"

@@ -27,7 +27,7 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The place; the one that is seen when it is left out.")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: state, location, tint, and widgets with number, kind, family, content, background, text.")
+  @Flag(help: "One JSON object: state, location, tint, widgets (number, kind, family, content, background, views).")
   var json = false
 
   func run() async throws {
