@@ -59,6 +59,17 @@ import Testing
     #expect(screen.state.activities.isEmpty)
   }
 
+  @Test func `may read and write an extension's files unless they are protected, and none before it was unlocked once`()
+  {
+    #expect(DeviceScreen().withholding(isProtected: true) == nil)
+    #expect(DeviceScreen(isLocked: true).withholding(isProtected: true) == .locked)
+    #expect(DeviceScreen(isLocked: true).withholding(isProtected: false) == nil)
+    for isProtected in [true, false] {
+      let started = DeviceScreen(isLocked: true, wasUnlocked: false)
+      #expect(started.withholding(isProtected: isProtected) == .notUnlockedYet)
+    }
+  }
+
   @Test func `is read from what an earlier host wrote of it`() throws {
     let text = #"{"isLocked":true,"wasUnlocked":true,"colorScheme":"dark"}"#
     let read = try BodyCoding.decode(DeviceScreen.self, from: Array(text.utf8))

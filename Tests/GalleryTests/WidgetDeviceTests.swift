@@ -58,6 +58,16 @@ import Testing
     #expect(environment(Shelf.phone(18, taste), .systemSmall, .standBy).renderingMode == .vibrant)
   }
 
+  @Test func `tints StandBy red in low light`() {
+    #expect(Shelf.phone().tint(at: .standBy) == nil)
+    var taste = WidgetDevice.Taste()
+    taste.standBy = .vibrant
+    #expect(Shelf.phone(18, taste).tint(at: .standBy) == .red)
+    for location in WidgetLocationName.allCases where location != .standBy {
+      #expect(Shelf.phone(26, taste).tint(at: location) == nil, "\(location)")
+    }
+  }
+
   @Test func `pads the content from iOS 17 on, by the margin that is set`() {
     #expect(environment(Shelf.phone(), .systemSmall, .homeScreen).contentMargins == .init(16))
     #expect(environment(Shelf.phone(16), .systemSmall, .homeScreen).contentMargins == .init(0))
@@ -74,7 +84,9 @@ import Testing
     _ widget: WidgetDeclaration, _ family: WidgetFamilyName = .systemSmall,
     at location: WidgetLocationName = .homeScreen, on device: WidgetDevice = Shelf.phone(),
     _ screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false,
-    shown: ShownWidget = ShownWidget(light: .text("light"), dark: .text("dark"), date: .distantPast)
+    shown: ShownWidget = ShownWidget(
+      light: .text("light"), dark: .text("dark"), date: .distantPast, placeholder: .text("a"),
+      darkPlaceholder: .text("ab"))
   ) -> ShowScreen.Tile {
     let gallery = Shelf.gallery(device, [widget])
     let placement = Placement(id: 1, bundle: Shelf.bundle, kind: widget.kind, family: family, location: location)
@@ -113,11 +125,16 @@ import Testing
     #expect(tile(Shelf.widget(), .systemSmall, locked).content == .entry)
     #expect(tile(Shelf.widget(), .systemSmall, locked, isProtected: true).content == .placeholder)
     #expect(tile(Shelf.widget(), .systemSmall, isProtected: true).content == .entry)
+    #expect(tile(Shelf.widget(), .systemSmall, locked, isProtected: true).view.lines == ["▒"])
+    let dark = DeviceScreen(isLocked: true, colorScheme: .dark)
+    #expect(tile(Shelf.widget(), .systemSmall, dark, isProtected: true).view.lines == ["▒▒"])
+    let failed = ShownWidget(light: .text("light"))
+    #expect(tile(Shelf.widget(), .systemSmall, locked, isProtected: true, shown: failed).content == .skeleton)
   }
 
   @Test func `has nothing of what is hidden while the device is locked`() {
     let secret = ViewArchive("Text", ["text": "secret"], modifiers: [.init("privacySensitive")])
-    let shown = ShownWidget(light: .group([secret, .text("open")]))
+    let shown = ShownWidget(light: .group([secret, .text("open")]), placeholder: .text("sample"))
     let locked = DeviceScreen(isLocked: true)
     #expect(tile(Shelf.widget(), .systemSmall, locked, shown: shown).view.lines == ["▒▒▒▒▒▒", "open"])
     #expect(tile(Shelf.widget(), .systemSmall, shown: shown).view.lines == ["secret", "open"])
@@ -125,7 +142,7 @@ import Testing
     taste.hidesSensitiveContent = false
     #expect(tile(Shelf.widget(), on: Shelf.phone(18, taste), locked, shown: shown).view.lines == ["secret", "open"])
     let protected = tile(Shelf.widget(), .systemSmall, locked, isProtected: true, shown: shown)
-    #expect(protected.view.lines == ["▒▒▒▒▒▒", "▒▒▒▒"])
+    #expect(protected.view.lines == ["▒▒▒▒▒▒"])
   }
 
   @Test func `says that its extension has the kind no longer`() {

@@ -21,6 +21,9 @@ import Timelines
     #expect(policy.freeCauses == [.operator] && policy.isFreeInForeground && !policy.isFreeAtWork)
     #expect(policy.minimumSpacing == BudgetPolicy().minimumSpacing)
     #expect(try read("perDay: none").perDay == nil)
+    #expect(try read("afterOpenedFromWidget: 30").afterOpenedFromWidget == 30)
+    #expect(try read("standByEvery: none").standByEvery == nil)
+    #expect(try read("standByEvery: 60").standByEvery == 60)
     #expect(try read("free: []").isFreeInForeground == false)
     #expect(try read("free: [app-at-work]").isFreeAtWork)
   }
@@ -32,6 +35,7 @@ import Timelines
     ("hours: no", ":1: hours: a list of numbers is expected"),
     ("free: [reload]", ":1: free: \"reload\" is no cause; there are: added, app, app-at-work, app-in-foreground"),
     ("unseenFactor: 2", ":1: unseenFactor: is 0 to 1"),
+    ("standByEvery: 59", ":1: standByEvery: is a number of seconds, 60 to 86400, or none"),
     ("window: 0", ":1: window: is a number of hours, 1 to 168"),
     ("learningFactor: 0", ":1: learningFactor: is 1 to 10"),
     ("utcOffset: 15", ":1: utcOffset: is a number of hours"),
@@ -44,7 +48,7 @@ import Timelines
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `of each example can be read`() throws {
+  @Test func `of each example can be read, and one is the built-in policy with all its keys`() throws {
     var folder = URL(fileURLWithPath: #filePath)
     while !FileManager.default.fileExists(atPath: folder.path + "/Package.swift") { folder.deleteLastPathComponent() }
     folder.appendPathComponent("deploy/budgets")
@@ -53,6 +57,12 @@ import Timelines
     for name in names {
       let policy = BudgetPolicy(try BudgetFile(file: folder.path + "/" + name))
       #expect(policy.perDay == Double(name.dropLast(5)))
+      guard name == "55.yaml" else { continue }
+      var builtIn = BudgetPolicy()
+      builtIn.name = policy.name
+      #expect(policy == builtIn)
+      let keys = try String(contentsOfFile: folder.path + "/" + name, encoding: .utf8).split(separator: "\n")
+      #expect(keys.count { !$0.hasPrefix("#") } == Mirror(reflecting: policy).children.count - 2)
     }
   }
 }

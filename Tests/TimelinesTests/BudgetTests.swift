@@ -46,6 +46,30 @@ import Testing
     #expect(dear.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
   }
 
+  @Test(arguments: [0.0, 30])
+  func `lets what an app asks for right after a person opened it from the widget wait so long as the policy says`(
+    pause: Double
+  ) {
+    var bench = Bench.placed(.init(), policy { $0.afterOpenedFromWidget = pause })
+    #expect(bench.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+    bench.take(.openedFromWidget(app: app))
+    #expect(bench.take(.inFront(app: app, true)).first == "free 2 of 1: app, app-in-foreground", "it was asked before")
+    bench.giveAll()
+    bench.pass(10)
+    guard pause > 0 else {
+      #expect(bench.reload(app) == ["free 3 of 1: app, app-in-foreground", "want widget"])
+      return
+    }
+    #expect(bench.reload(app) == ["delayed 3 of 1: app, opened-from-widget"])
+    #expect(bench.due == pause - 10)
+    #expect(bench.next() == ["free 3 of 1: app, app-in-foreground", "want widget"])
+    bench.giveAll()
+    #expect(bench.reload(app) == ["free 4 of 1: app, app-in-foreground", "want widget"])
+    bench.giveAll()
+    bench.take(.openedFromWidget(app: app))
+    #expect(bench.reload(person).first == "free 5 of 1: operator, operator", "nobody else waits for it")
+  }
+
   @Test(arguments: [300.0, 60])
   func `keeps reloads of a placement apart`(spacing: Double) {
     var bench = Bench.placed(.init(), policy { $0.minimumSpacing = spacing })
@@ -152,10 +176,10 @@ import Testing
         $0.staleAfter = staleAfter
         $0.minimumSpacing = 86_400
       })
-    bench.take(.seen([]))
+    bench.take(.seen([], isStandBy: false))
     bench.reload(widget)
     bench.pass(7 * 3600)
-    let words = bench.take(.seen([1]))
+    let words = bench.take(.seen([1], isStandBy: false))
     #expect(words.contains("free 3 of 1: stale, stale") == isFree)
   }
 

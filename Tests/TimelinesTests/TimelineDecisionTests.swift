@@ -18,6 +18,39 @@ import Timekeeping
     #expect(bench.take(.awake(widget)) == ["ask 1 Coffee timeline"])
   }
 
+  @Test(arguments: [
+    ("text-size", true), ("accessibility", true), ("locale", true), ("account", false), ("time", false),
+  ])
+  func `a placeholder is asked for again when a setting changes that views read, once for several changes`(
+    setting: String, isAsked: Bool
+  ) {
+    var bench = Bench.placed()
+    bench.take(.systemChanged(setting, .none))
+    let words = bench.take(.systemChanged(setting, .none))
+    #expect(words == ["merged 2 of 1: system, newer-reload", "free 3 of 1: system, paid-before", "want widget"])
+    let asked = bench.giveAll().filter { $0.hasPrefix("ask") }
+    #expect(asked == (isAsked ? ["ask 1 Coffee placeholder"] : []) + ["ask 1 Coffee timeline"])
+    bench.reload()
+    #expect(bench.giveAll().filter { $0.hasPrefix("ask") } == ["ask 1 Coffee timeline"])
+  }
+
+  @Test func `a placeholder that is being asked for is not asked for again by a change meanwhile`() {
+    var bench = Bench()
+    bench.knows(["Coffee"])
+    bench.place(1)
+    bench.take(.awake(widget))
+    bench.take(.systemChanged("text-size", .none))
+    #expect(bench.giveAll().filter { $0.hasPrefix("ask") } == ["ask 1 Coffee timeline"])
+  }
+
+  @Test func `a placeholder that cannot be made anew leaves the one of before, and its timeline comes`() {
+    var bench = Bench.placed()
+    bench.take(.systemChanged("text-size", .none))
+    bench.take(.awake(widget))
+    #expect(bench.fail() == ["ask 1 Coffee timeline"])
+    #expect(bench.give() == ["shown 1: 0.0", "release widget"])
+  }
+
   @Test func `an extension asks for its own timelines, an app for those of its extensions, a person for all`() {
     var bench = Bench()
     #expect(bench.reload(widget) == ["want widget"])
@@ -191,7 +224,7 @@ import Timekeeping
     bench.fail()
     bench.pass(10)
     #expect(
-      bench.take(.systemChanged(.none)) == [
+      bench.take(.systemChanged("time", .none)) == [
         "merged 2 of 1: operator, newer-reload", "delayed 3 of 1: system, back-off",
       ])
     #expect(bench.due == 50)

@@ -3,6 +3,7 @@ import Conversations
 import Foundation
 import GRDB
 import MessageBus
+import Synchronization
 import Testing
 import Timekeeping
 import ZeroMQ
@@ -47,6 +48,40 @@ import ZeroMQ
     silence.continuation.finish()
     _ = await scene.heard(EntryShown.self)
     #expect(try await keeper.shown(1)?.isPlaceholder == false)
+    await process.leave()
+  }
+
+  @Test func `shows the last entry while a new placeholder is asked for, and keeps the newest`() async throws {
+    let scene = try KeeperScene()
+    let keeper = try await scene.host()
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let count = Mutex(0)
+    let process = scene.bus.connection(widget)
+    process.onRequest(RequestTimeline.self) { request, _ in
+      guard request.purpose == .placeholder else { return oneEntry("95 mg") }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 {
+        continuation.yield()
+        for await _ in gate.stream {}
+      }
+      return oneEntry("placeholder \(number)")
+    }
+    _ = try await process.start()
+    await keeper.awake(widget)
+    _ = await scene.heard(TimelineStored.self)
+    #expect(try await keeper.placeholder(1)?.view == .text("placeholder 1"))
+    try await keeper.systemChanged("text-size")
+    await keeper.awake(widget)
+    _ = await asked.first { _ in true }
+    #expect(try await keeper.shown(1)?.entry.view == .text("95 mg"))
+    #expect(try await keeper.placeholder(1)?.view == .text("placeholder 1"))
+    gate.continuation.finish()
+    _ = await scene.heard(TimelineStored.self, 2)
+    #expect(try await keeper.placeholder(1)?.view == .text("placeholder 2"))
     await process.leave()
   }
 

@@ -9,6 +9,11 @@ package enum RenderingModeName: String, Codable, Hashable, Sendable, CaseIterabl
   case fullColor, accented, vibrant
 }
 
+/// The colour that a place gives all that stands in it. Source: Human Interface Guidelines, StandBy in low light.
+package enum TintName: String, Codable, Hashable, Sendable {
+  case red
+}
+
 /// Source: `SwiftUI.ColorScheme`.
 package enum ColorSchemeName: String, Codable, Hashable, Sendable, CaseIterable {
   case light, dark

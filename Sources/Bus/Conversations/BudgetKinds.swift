@@ -51,6 +51,16 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
   }
 }
 
+/// Why an extension is asked for no timeline: none could be stored now. Its raw value is the rule in the ledger.
+///
+/// Source: session 10048 of 2021, by which updates may be withheld while the device is locked; `NSFileProtection`.
+package enum Withholding: String, Codable, Hashable, Sendable {
+  /// The device is locked, and the extension's files are protected then.
+  case locked = "device-locked"
+  /// The device was not unlocked since it was started: an extension's files cannot be read, whatever their class.
+  case notUnlockedYet = "before-first-unlock"
+}
+
 /// Journal: a line of the ledger was written.
 package struct BudgetDecided: Notice, Hashable {
   package static let kind: Kind = "budget.decided"
@@ -86,9 +96,11 @@ package struct ListBudget: Request {
     /// When its next reload is due, and why; `nil` when none is.
     package let next: Date?
     package let nextBecause: ReloadCause?
+    /// Why the next reload waits for the device to be unlocked; `nil` when it does not.
+    package let withheld: Withholding?
     package init(
       placement: Int, bundle: String, widgetKind: String, balance: Double, perDay: Double, spent: Int, next: Date?,
-      nextBecause: ReloadCause?
+      nextBecause: ReloadCause?, withheld: Withholding? = nil
     ) {
       self.placement = placement
       self.bundle = bundle
@@ -98,6 +110,7 @@ package struct ListBudget: Request {
       self.spent = spent
       self.next = next
       self.nextBecause = nextBecause
+      self.withheld = withheld
     }
   }
 

@@ -184,10 +184,13 @@ package struct ShowScreen: Request {
   package struct Reply: Codable, Hashable, Sendable {
     package let state: DeviceScreen
     package let location: WidgetLocationName
+    /// The colour of all that stands there; `nil` where it has its own.
+    package let tint: TintName?
     package let tiles: [Tile]
-    package init(state: DeviceScreen, location: WidgetLocationName, tiles: [Tile]) {
+    package init(state: DeviceScreen, location: WidgetLocationName, tint: TintName? = nil, tiles: [Tile]) {
       self.state = state
       self.location = location
+      self.tint = tint
       self.tiles = tiles
     }
   }

@@ -43,6 +43,8 @@ package enum ReloadCause: String, Codable, Hashable, Sendable, CaseIterable {
   case system
   /// A widget was looked at whose timeline the system thinks old.
   case stale
+  /// StandBy shows the widget, and the system asks by itself.
+  case standBy
   /// `widgetlab reload`.
   case `operator`
   /// The gallery, or who looks at it.

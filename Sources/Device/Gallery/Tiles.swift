@@ -10,18 +10,23 @@ package struct ShownWidget: Sendable, Hashable {
   package var dark: ViewArchive?
   package var date: Date?
   package var isPlaceholder: Bool
+  /// The provider's, which stands where the content is hidden; `nil` when none came.
+  package var placeholder: ViewArchive?
+  package var darkPlaceholder: ViewArchive?
   /// Why it is no newer.
   package var note: String?
   /// The button or toggle whose intent is under way, or whose timeline is awaited; from 1.
   package var touched: Int?
   package init(
     light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
-    note: String? = nil, touched: Int? = nil
+    placeholder: ViewArchive? = nil, darkPlaceholder: ViewArchive? = nil, note: String? = nil, touched: Int? = nil
   ) {
     self.light = light
     self.dark = dark
     self.date = date
     self.isPlaceholder = isPlaceholder
+    self.placeholder = placeholder
+    self.darkPlaceholder = darkPlaceholder
     self.note = note
     self.touched = touched
   }
@@ -30,7 +35,8 @@ package struct ShownWidget: Sendable, Hashable {
 extension GalleryDecision {
   /// A widget as it is seen.
   ///
-  /// What is hidden is no part of it: neither a journal nor a viewer of the bus has it while the device is locked.
+  /// What is hidden is no part of it: neither a journal nor a viewer of the bus has it while the device is locked. Where all
+  /// is, the provider's placeholder stands in its place.
   ///
   /// - Parameters:
   ///   - isProtected: its extension's files cannot be read while the device is locked.
@@ -41,8 +47,10 @@ extension GalleryDecision {
     let declaration = declaration(of: placement)
     let hiding = hiding(on: screen, isProtected: isProtected)
     let isPlaceholder = shown.isPlaceholder || hiding != nil
-    var view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light
+    let isDark = screen.colorScheme == .dark
+    var view = (isDark ? shown.dark : nil) ?? shown.light
     if let touched = shown.touched { view = view?.touched(touched) }
+    if hiding != nil { view = (isDark ? shown.darkPlaceholder : nil) ?? shown.placeholder }
     let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
     let appearance = ScreenAppearance(
       now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,
@@ -57,9 +65,12 @@ extension GalleryDecision {
 
   /// Why the content is hidden. Source: "Creating a widget extension", data protection.
   private func hiding(on screen: DeviceScreen, isProtected: Bool) -> String? {
-    if !screen.wasUnlocked { return "the device was not unlocked since it was started: placeholders alone are shown" }
-    guard screen.isLocked, isProtected else { return nil }
-    return "the device is locked, and the extension's data protection hides its content"
+    screen.withholding(isProtected: isProtected).map { rule in
+      switch rule {
+      case .notUnlockedYet: "the device was not unlocked since it was started: placeholders alone are shown"
+      case .locked: "the device is locked, and the extension's data protection hides its content"
+      }
+    }
   }
 
   /// Source: `containerBackgroundRemovable(_:)`; which of its looks stands where is ours.
@@ -88,5 +99,15 @@ extension GalleryDecision {
           "trailing": .number(margins.trailing),
         ]))
     return padded
+  }
+}
+
+extension DeviceScreen {
+  /// Why an extension's files can be neither read nor written; `nil` when they can.
+  ///
+  /// - Parameter isProtected: their class is one that a locked device closes.
+  package func withholding(isProtected: Bool) -> Withholding? {
+    if !wasUnlocked { return .notUnlockedYet }
+    return isLocked && isProtected ? .locked : nil
   }
 }

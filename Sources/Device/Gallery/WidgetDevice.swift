@@ -120,6 +120,11 @@ package struct WidgetDevice: Sendable, Hashable {
     }
   }
 
+  /// The colour that a place gives its widgets. Source: Human Interface Guidelines: StandBy in low light, where they are vibrant.
+  package func tint(at location: WidgetLocationName) -> TintName? {
+    location == .standBy && renderingMode(at: location) == .vibrant ? .red : nil
+  }
+
   /// Whether a place has widgets without their background. Source: "Displaying the right widget background". Before iOS 17
   /// every background is shown.
   package func removesBackground(at location: WidgetLocationName) -> Bool {

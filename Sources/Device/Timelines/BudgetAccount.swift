@@ -22,6 +22,8 @@ struct BudgetSituation {
   var activity: AppActivity?
   /// The provider asked for it while it was asked itself.
   var isInsideProvider = false
+  /// The app asked for it right after a person opened it from a widget: then it may come.
+  var openedUntil: Date?
 }
 
 /// What one placement may spend: a bucket that fills through the day. A plain value: the same events give the same verdicts.
@@ -98,6 +100,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
       return BudgetVerdict(.delayed, "asked-by-its-own-provider", until: spacingEnd)
     }
     if situation.isDeveloperMode { return BudgetVerdict(.free, "developer-mode") }
+    if let end = situation.openedUntil, end > now { return BudgetVerdict(.delayed, "opened-from-widget", until: end) }
     if policy.freeCauses.contains(cause) { return BudgetVerdict(.free, cause.rawValue) }
     if situation.isAppInFront, policy.isFreeInForeground { return BudgetVerdict(.free, "app-in-foreground") }
     if let activity = situation.activity, policy.isFreeAtWork { return BudgetVerdict(.free, activity.rule) }

@@ -28,15 +28,23 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var unseenFactor = 0.25
   /// A placement that is seen after so many hours out of sight, while a reload of it waits, has it free.
   package var staleAfter = 6.0
+  /// How often the system asks for new timelines by itself of what stands in StandBy, while that is seen, seconds; `nil`: never.
+  package var standByEvery: Double? = 900
   /// The system still learns so many days after the placing, and gives `learningFactor` times as much.
   package var learningDays = 3.0
   package var learningFactor = 1.25
   /// Causes that cost nothing. Source: "Reloads … don't count toward the budget", *Keeping a widget up to date*.
-  package var freeCauses: Set<ReloadCause> = [.added, .edited, .operator, .system, .interaction, .stale, .gallery]
+  package var freeCauses: Set<ReloadCause> = [
+    .added, .edited, .operator, .system, .interaction, .stale, .gallery, .standBy,
+  ]
   /// Nothing costs while the containing app is in front.
   package var isFreeInForeground = true
   /// Nothing costs while the containing app has an audio or a navigation session or uses the standard location service.
   package var isFreeAtWork = true
+
+  /// A reload that an app asks for so many seconds after a person opened it from a widget waits until then. Source: forum
+  /// thread 815795, where some 30 s were seen; by what Apple says an app in front has its reloads at once.
+  package var afterOpenedFromWidget = 0.0
 
   package init() {}
 

@@ -16,12 +16,16 @@ package struct Owed: Codable, Sendable, Equatable {
   var isPaid = false
   /// Then it is decided, or tried, again.
   package var notBefore: Date?
+  /// The app asked for it right after a person opened it from a widget: it waits until then.
+  var openedUntil: Date?
+  /// What would come of it could not be stored: the device is to be unlocked first.
+  package var withheld: Withholding?
   /// Lives that ended while they were asked for it.
   var deaths = 0
 
   var story: Story { Story(cause: cause, correlation: correlation) }
   /// Whether the extension is to be asked at once.
-  var isDue: Bool { isPaid && notBefore == nil }
+  var isDue: Bool { isPaid && notBefore == nil && withheld == nil }
   /// Whether it is left alone after a failure.
   var isBackingOff: Bool { isPaid && notBefore != nil }
 }
@@ -61,6 +65,8 @@ package struct Placed: Codable, Sendable, Equatable {
   var lastFailure: Failure?
   /// The placeholder was asked for.
   var hasPlaceholder = false
+  /// What its views read has changed since; `nil`: it has not.
+  var isPlaceholderOld: Bool?
   var timeline: TimelineFacts?
   /// When the timeline's own policy asks for the next one; `nil`: it does not, or it has been asked for.
   var policyDue: Date?
@@ -69,6 +75,9 @@ package struct Placed: Codable, Sendable, Equatable {
   var relevance = CurrentRelevance()
   /// The last widget pushes that it was to be reloaded for, the oldest first.
   package internal(set) var pushes: [PushedReload]?
+
+  /// Whether the placeholder is to be asked for before the next timeline.
+  var needsPlaceholder: Bool { isPlaceholderOld == true || !hasPlaceholder && timeline == nil }
 
   init(_ placement: Placement, _ account: BudgetAccount) {
     self.placement = placement

@@ -45,7 +45,7 @@ extension TimelineDecision {
   private func timelineQuestion(_ address: Address) -> Question? {
     for id in ids(of: address) {
       guard let placed = placements[id], let owed = placed.owed, owed.isDue else { continue }
-      let purpose: RequestTimeline.Purpose = placed.hasPlaceholder || placed.timeline != nil ? .timeline : .placeholder
+      let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
       return Question(
         purpose: purpose, address: address, placement: placed.placement, because: owed.because, serial: owed.reload,
         story: owed.story)
@@ -99,7 +99,9 @@ extension TimelineDecision {
   private mutating func close(_ question: Question) {
     asking[question.address] = nil
     switch question.purpose {
-    case .placeholder: placements[question.placement.id]?.hasPlaceholder = true
+    case .placeholder:
+      placements[question.placement.id]?.hasPlaceholder = true
+      placements[question.placement.id]?.isPlaceholderOld = nil
     case .snapshot: snapshots[question.address]?.removeAll { $0 == question }
     case .timeline: break
     }
@@ -188,13 +190,19 @@ extension TimelineDecision {
     } else if var owed = placements[id]?.owed, owed.reload == question.serial {
       owed.deaths += 1
       placements[id]?.owed = owed
-      guard owed.deaths > settings.retriesAfterDeath else { return [.stopAsking(address), want(address)] }
+      guard owed.deaths > settings.retriesAfterDeath else {
+        return [.stopAsking(address)] + (withholdIfDue(id, now) ?? []) + wantOrRelease(address)
+      }
     }
     let deaths = placements[id]?.owed?.deaths ?? 1
     let times = question.purpose == .snapshot || deaths < 2 ? "" : deaths == 2 ? " twice" : " \(deaths) times"
     let answers = [.stopAsking(address)] + fail(question, .died, "the extension died\(times) while it was asked", now)
-    if !isDone(address) { return answers + [want(address)] }
+    return answers + wantOrRelease(address)
+  }
+
+  private mutating func wantOrRelease(_ address: Address) -> [Answer] {
+    guard isDone(address) else { return [want(address)] }
     wanted.remove(address)
-    return answers + [.intent(.release(address, because: TimelineDecision.assertion))]
+    return [.intent(.release(address, because: TimelineDecision.assertion))]
   }
 }

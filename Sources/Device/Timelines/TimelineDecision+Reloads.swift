@@ -94,14 +94,20 @@ extension TimelineDecision {
     lastReload += 1
     var owed = Owed(
       reload: lastReload, because: because, cause: story.cause, correlation: story.correlation, isInside: isInside)
+    if because == .app { owed.openedUntil = openedUntil(placed, now) }
     placed.policyDue = nil
     placed.owes(lastReload, insteadOf: former?.reload, push: push)
     if let former { answers.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
     if !isInside, endsBackoff(because) { placed.failures = 0 }
-    if let former, former.isPaid {
+    if let former, former.isPaid || isFreeWhenUnlocked(former) {
       owed.isPaid = true
       owed.deaths = former.deaths
       owed.notBefore = placed.failures > 0 ? former.notBefore : nil
+      if owed.notBefore == nil, let rule = withholding(placed) {
+        placed.owed = owed
+        placements[id] = placed
+        return answers + [withhold(id, rule, now)].compactMap(\.self)
+      }
       let verdict =
         owed.notBefore.map { BudgetVerdict(.delayed, "back-off", until: $0) } ?? BudgetVerdict(.free, "paid-before")
       answers.append(line(placed, owed, verdict, now))
@@ -114,12 +120,24 @@ extension TimelineDecision {
     return answers + decide(id, now)
   }
 
+  /// Whether it waits for the device alone, and would cost nothing: a newer one that stands for it costs nothing either.
+  private func isFreeWhenUnlocked(_ owed: Owed) -> Bool {
+    owed.withheld != nil && policy.freeCauses.contains(owed.because)
+  }
+
   /// Whether somebody asked who knows of something new; what the system asks for of itself waits. Source: ours.
   private func endsBackoff(_ because: ReloadCause) -> Bool {
     switch because {
     case .added, .edited, .interaction, .operator, .app, .extension, .push: true
-    case .policy, .system, .stale, .gallery: false
+    case .policy, .system, .stale, .gallery, .standBy: false
     }
+  }
+
+  /// Until when a reload that the app asks for now waits; `nil` when no person has just opened it from a widget.
+  private func openedUntil(_ placed: Placed, _ now: Date) -> Date? {
+    let openings = opened.filter { contains($0.key, placed.placement) && $0.value <= now }.values
+    let end = openings.max()?.addingTimeInterval(policy.afterOpenedFromWidget)
+    return end.flatMap { $0 > now ? $0 : nil }
   }
 
   private func contains(_ app: Address, _ placement: Placement) -> Bool {
@@ -136,17 +154,20 @@ extension TimelineDecision {
     guard var placed = placements[id], var owed = placed.owed, owed.notBefore != nil else { return [] }
     guard owed.isPaid else { return decide(id, now) }
     guard let instant = owed.notBefore, instant <= now else { return [] }
+    if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
     owed.notBefore = nil
     placed.owed = owed
     placements[id] = placed
     return [line(placed, owed, BudgetVerdict(.free, "tried-again"), now)] + wantIfDue(placed)
   }
 
-  private mutating func decide(_ id: Int, _ now: Date) -> [Answer] {
+  mutating func decide(_ id: Int, _ now: Date) -> [Answer] {
     guard var placed = placements[id], var owed = placed.owed else { return [] }
+    if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
     let situation = BudgetSituation(
       isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
-      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside)
+      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside,
+      openedUntil: owed.openedUntil)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)
     let answer = line(placed, owed, verdict, now)
     switch verdict.verdict {
@@ -167,7 +188,7 @@ extension TimelineDecision {
     return [answer] + wantIfDue(placed)
   }
 
-  private mutating func wantIfDue(_ placed: Placed) -> [Answer] {
+  mutating func wantIfDue(_ placed: Placed) -> [Answer] {
     guard placed.owed?.isDue == true, let address = address(of: placed.placement), asking[address] == nil else {
       return []
     }
@@ -180,7 +201,7 @@ extension TimelineDecision {
     return .intent(.wantAwake(address, because: TimelineDecision.assertion))
   }
 
-  private mutating func line(_ placed: Placed, _ owed: Owed, _ verdict: BudgetVerdict, _ now: Date) -> Answer {
+  mutating func line(_ placed: Placed, _ owed: Owed, _ verdict: BudgetVerdict, _ now: Date) -> Answer {
     lastLine += 1
     let entry = LedgerEntry(
       number: lastLine, date: now, reload: owed.reload, placement: placed.placement.id,

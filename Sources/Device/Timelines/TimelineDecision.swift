@@ -22,8 +22,15 @@ package struct TimelineDecision: Sendable {
   var lastReload = 0
   var lastLine = 0
   var inFront: Set<Address> = []
+  /// When a person last opened each app by touching a widget.
+  var opened: [Address: Date] = [:]
   /// What apps do that lets them go on behind the front.
   var atWork: [Address: AppActivity] = [:]
+  /// What is seen in StandBy, and when the system last asked by itself for it.
+  var inStandBy: Set<Int> = []
+  var standByAsked: [Int: Date] = [:]
+  /// Extensions of which no timeline could be stored now.
+  var withheld: [Address: Withholding] = [:]
   var asking: [Address: Question] = [:]
   /// By extension, in the order in which they were asked for. A kind that nobody is known to have is asked of all that
   /// never ran.
@@ -46,7 +53,8 @@ package struct TimelineDecision: Sendable {
   package var nextInstant: Date? {
     placements.values.compactMap { placed in
       let next = upcoming[placed.placement.id].flatMap { nextEntry(of: placed, $0) }?.date
-      return [next, placed.owed == nil ? placed.policyDue : placed.owed?.notBefore].compactMap(\.self).min()
+      let reload = placed.owed == nil ? placed.policyDue : placed.owed?.notBefore
+      return [next, reload, standByDue(placed)].compactMap(\.self).min()
     }.min()
   }
 
@@ -65,14 +73,19 @@ package struct TimelineDecision: Sendable {
     case .edited(let placement, let story): return edit(placement, story, now)
     case .removed(let id):
       placements[id] = nil
+      standByAsked[id] = nil
       upcoming[id] = nil
       return []
     case .reload(let source, let kind, let isInside, let story): return reload(source, kind, isInside, story, now)
     case .reloadOne(let id, let because, let story): return owe(id, because, story, now: now)
-    case .systemChanged(let story): return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
+    case .systemChanged(let setting, let story): return systemChanged(setting, story, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
-    case .seen(let ids): return see(ids, now)
+    case .openedFromWidget(let app):
+      opened[app] = now
+      return []
+    case .withheld(let extensions): return withhold(extensions, now)
+    case .seen(let ids, let isStandBy): return see(ids, isStandBy, now)
     case .instantCame: return instantCame(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
     case .awake(let address):
@@ -97,6 +110,19 @@ package struct TimelineDecision: Sendable {
     guard let former = placements[placement.id]?.placement, former != placement else { return [] }
     placements[placement.id]?.placement = placement
     return owe(placement.id, .edited, story, now: now)
+  }
+
+  /// Settings that views read: what is archived for them is another then. Source: `placeholder(in:)`, by which it is asked for
+  /// again when the environment changes, such as the text size.
+  private static let settingsOfViews: Set<String> = ["text-size", "accessibility", "locale"]
+
+  /// All are asked for; their placeholders too where their views read the setting, each once for all changes until then.
+  private mutating func systemChanged(_ setting: String, _ story: Story, _ now: Date) -> [Answer] {
+    if Self.settingsOfViews.contains(setting) {
+      let asked = Set(asking.values.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
+    }
+    return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
   }
 
   /// The extension of a placement, if the device has it.
@@ -124,7 +150,8 @@ package struct TimelineDecision: Sendable {
     return begun.flatMap { targets(of: $0) }.flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
   }
 
-  private mutating func see(_ ids: Set<Int>, _ now: Date) -> [Answer] {
+  private mutating func see(_ ids: Set<Int>, _ isStandBy: Bool, _ now: Date) -> [Answer] {
+    inStandBy = isStandBy ? ids : []
     var answers: [Answer] = []
     for id in placements.keys.sorted() {
       guard let placed = placements[id], placed.account.isSeen != ids.contains(id) else { continue }
@@ -133,7 +160,26 @@ package struct TimelineDecision: Sendable {
       let waits = placed.owed.map { !$0.isPaid } ?? false
       if ids.contains(id), waits, hours >= policy.staleAfter { answers += owe(id, .stale, .none, now: now) }
     }
-    return answers
+    return answers + placements.keys.sorted().flatMap { standBy($0, now) ?? [] }
+  }
+
+  /// When the system asks by itself for what it shows in StandBy: so long after the last reload. One that waits for its
+  /// payment does not hold it up. Source: "Keeping a widget up to date", by which StandBy has a rate of its own.
+  private func standByDue(_ placed: Placed) -> Date? {
+    let id = placed.placement.id
+    guard let every = policy.standByEvery, inStandBy.contains(id),
+      placed.owed.map({ !$0.isPaid && $0.withheld == nil }) ?? true,
+      let address = address(of: placed.placement), kinds[address]?[placed.placement.kind] != nil
+    else { return nil }
+    let last = max(placed.account.lastReload ?? placed.account.opened, standByAsked[id] ?? .distantPast)
+    return last.addingTimeInterval(every)
+  }
+
+  /// - Returns: `nil` when the system does not ask by itself now.
+  private mutating func standBy(_ id: Int, _ now: Date) -> [Answer]? {
+    guard let placed = placements[id], let due = standByDue(placed), due <= now else { return nil }
+    standByAsked[id] = now
+    return owe(id, .standBy, .none, now: now)
   }
 
   // MARK: Shown
@@ -164,7 +210,9 @@ package struct TimelineDecision: Sendable {
   private mutating func instantCame(_ now: Date) -> [Answer] {
     placements.keys.sorted().flatMap { id -> [Answer] in
       var answers = show(id, now)
-      if let owed = placements[id]?.owed {
+      if let asked = standBy(id, now) {
+        answers += asked
+      } else if let owed = placements[id]?.owed {
         if let instant = owed.notBefore, instant <= now { answers += redecide(id, now) }
       } else if let due = placements[id]?.policyDue, due <= now {
         answers += owe(id, .policy, .none, now: now)

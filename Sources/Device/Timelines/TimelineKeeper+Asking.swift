@@ -47,17 +47,17 @@ extension TimelineKeeper {
   private func answered(_ question: TimelineDecision.Question, _ reply: RequestTimeline.Reply) {
     do throws(TimelineFault) {
       let kept = try kept(reply, question)
+      let isPlaced = decision.placements[question.placement.id] != nil
       switch question.purpose {
       case .timeline:
         let shown = decision.placements[question.placement.id]?.shown
-        let isPlaced = decision.placements[question.placement.id] != nil
         var change = TimelineStore.Change()
         if isPlaced { change.timeline = (question.placement.id, kept, shown, clock.now) }
         // On disk first, then said.
         take(.gave(question, kept.facts(question.because), kept.entries.map(\.upcoming)), change)
       case .placeholder:
         var change = TimelineStore.Change()
-        change.placeholder = (question.placement.id, kept.entries[0])
+        if isPlaced { change.placeholder = (question.placement.id, kept.entries[0]) }
         take(.answered(question), change)
       case .snapshot:
         tell(question.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))

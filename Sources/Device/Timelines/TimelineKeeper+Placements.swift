@@ -58,17 +58,28 @@ extension TimelineKeeper {
 
   /// Language, region, text size or another setting of the system changed: all are asked for, and that is free.
   ///
+  /// - Parameter setting: one of which views read has their placeholders asked for too.
   /// - Throws: `failed` when it cannot be recorded.
-  package func systemChanged(_ story: Story = .none) throws(BusError) { try record(.systemChanged(story)) }
+  package func systemChanged(_ setting: String, _ story: Story = .none) throws(BusError) {
+    try record(.systemChanged(setting, story))
+  }
 
   /// An app came to the front, or left it or died.
   package func appIsInFront(_ app: Address, _ isInFront: Bool) { take(.inFront(app: app, isInFront)) }
 
+  /// A person opens an app by touching a widget.
+  package func openedFromWidget(_ app: Address) { take(.openedFromWidget(app: app)) }
+
   /// These apps have an audio or a navigation session or use the standard location service, and no others.
   package func appsAreAtWork(_ apps: [Address: AppActivity]) { take(.atWork(apps)) }
 
+  /// No timeline of these extensions could be stored now, and of all others it could: what is owed to them waits.
+  package func withheld(_ extensions: [Address: Withholding]) { take(.withheld(extensions)) }
+
   /// These placements are on the screen that a person looks at, and no others.
-  package func seen(_ ids: Set<Int>) { take(.seen(ids)) }
+  ///
+  /// - Parameter isStandBy: it is StandBy, which asks for new timelines by itself.
+  package func seen(_ ids: Set<Int>, isStandBy: Bool) { take(.seen(ids, isStandBy: isStandBy)) }
 
   // MARK: What they ask
 
@@ -79,6 +90,11 @@ extension TimelineKeeper {
   ///
   /// - Throws: what the database says.
   package func shown(_ id: Int) throws -> ShownEntry? { try store.shown(id, decision.placements[id]?.shown) }
+
+  /// The provider's placeholder, which stands where a placement's content is hidden; `nil` when none came.
+  ///
+  /// - Throws: what the database says.
+  package func placeholder(_ id: Int) throws -> ArchivedEntry? { try store.placeholder(id) }
 
   /// Why the last reload of a placement came to nothing; `nil` when it did not.
   package func lastFailure(_ id: Int) -> String? { decision.placements[id]?.lastFailure?.reason }
@@ -108,7 +124,7 @@ extension TimelineKeeper {
           placement: placed.placement.id, bundle: placed.placement.bundle, widgetKind: placed.placement.kind,
           balance: account.balance, perDay: policy.perDay ?? 0, spent: account.spent.count,
           next: placed.owed?.notBefore ?? placed.policyDue,
-          nextBecause: isPolicy ? .policy : placed.owed?.because)
+          nextBecause: isPolicy ? .policy : placed.owed?.because, withheld: placed.owed?.withheld)
       }
     let lines = try store.ledger(request, limit: Self.page + 1)
     return ListBudget.Reply(

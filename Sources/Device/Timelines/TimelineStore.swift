@@ -172,14 +172,23 @@ struct TimelineStore: Sendable {
         sql: """
           SELECT * FROM entries WHERE placement = ? AND (position < 0 OR date <= ?) ORDER BY position DESC LIMIT 1
           """, arguments: [id, (shown ?? .distantPast).timeIntervalSince1970])
-      return try row.map { row in
-        let entry = ArchivedEntry(
-          date: Date(timeIntervalSince1970: row["date"]), view: try decode(ViewArchive.self, row["view"]),
-          darkView: try (row["dark"] as Data?).map { try decode(ViewArchive.self, $0) },
-          relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
-        return ShownEntry(entry: entry, isPlaceholder: row["position"] == Position.placeholder)
-      }
+      return try row.map { ShownEntry(entry: try entry($0), isPlaceholder: $0["position"] == Position.placeholder) }
     }
+  }
+
+  func placeholder(_ id: Int) throws -> ArchivedEntry? {
+    try database.read { db in
+      let row = try Row.fetchOne(
+        db, sql: "SELECT * FROM entries WHERE placement = ? AND position = ?", arguments: [id, Position.placeholder])
+      return try row.map(entry)
+    }
+  }
+
+  private func entry(_ row: Row) throws -> ArchivedEntry {
+    ArchivedEntry(
+      date: Date(timeIntervalSince1970: row["date"]), view: try decode(ViewArchive.self, row["view"]),
+      darkView: try (row["dark"] as Data?).map { try decode(ViewArchive.self, $0) },
+      relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
   }
 
   /// A page of the ledger.

@@ -54,12 +54,17 @@ extension TimelineDecision {
     /// `timeline.reload`.
     case reload(from: Address, kind: String?, isInside: Bool, Story)
     case reloadOne(Int, ReloadCause, Story)
-    case systemChanged(Story)
+    /// A setting of the system, such as `text-size`.
+    case systemChanged(String, Story)
     case inFront(app: Address, Bool)
+    /// A person opens it by touching a widget.
+    case openedFromWidget(app: Address)
     /// These apps have a session or follow where the device is, and no others.
     case atWork([Address: AppActivity])
-    /// These placements are on the screen, and no others.
-    case seen(Set<Int>)
+    /// No timeline of these extensions could be stored now, and of all others it could.
+    case withheld([Address: Withholding])
+    /// These placements are on the screen, and no others; it is StandBy, or another one.
+    case seen(Set<Int>, isStandBy: Bool)
     case instantCame
     /// Somebody waits for a snapshot under this number. That is not owed: whoever waits asks the host's next life again.
     case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)

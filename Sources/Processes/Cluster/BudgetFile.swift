@@ -21,6 +21,12 @@ package struct BudgetFile: Hashable, Sendable {
   package let unseenAfter: Double?
   package let unseenFactor: Double?
   package let staleAfter: Double?
+  /// `standByEvery: none`.
+  package let hasNoStandBy: Bool
+  /// Seconds.
+  package let standByEvery: Double?
+  /// Seconds.
+  package let afterOpenedFromWidget: Double?
   package let learningDays: Double?
   package let learningFactor: Double?
   package let freeCauses: Set<ReloadCause>?
@@ -45,6 +51,9 @@ package struct BudgetFile: Hashable, Sendable {
     unseenAfter = try reader.number("unseenAfter")
     unseenFactor = try reader.number("unseenFactor")
     staleAfter = try reader.number("staleAfter")
+    hasNoStandBy = try reader.string("standByEvery") == "none"
+    standByEvery = hasNoStandBy ? nil : try reader.number("standByEvery")
+    afterOpenedFromWidget = try reader.number("afterOpenedFromWidget")
     learningDays = try reader.number("learningDays")
     learningFactor = try reader.number("learningFactor")
     let causes = try reader.has("free") ? reader.strings("free") : nil
@@ -74,11 +83,15 @@ package struct BudgetFile: Hashable, Sendable {
       ("perDay", perDay, 100_000.0), ("initial", initial, 100_000), ("burst", burst, 100_000),
       ("minimumSpacing", minimumSpacing, 86_400), ("unseenAfter", unseenAfter, 8760), ("unseenFactor", unseenFactor, 1),
       ("staleAfter", staleAfter, 8760), ("learningDays", learningDays, 365),
+      ("afterOpenedFromWidget", afterOpenedFromWidget, 3600),
     ]
     for (key, value, limit) in amounts where value.map({ !(0...limit).contains($0) }) ?? false {
       throw reader.error(key, "is 0 to \(limit.formatted())")
     }
     if let burst, burst < 1 { throw reader.error("burst", "is at least 1: nothing could ever be paid") }
+    if let standByEvery, !(60...86_400).contains(standByEvery) {
+      throw reader.error("standByEvery", "is a number of seconds, 60 to 86400, or none")
+    }
     if let window, !(1...168).contains(window) { throw reader.error("window", "is a number of hours, 1 to 168") }
     if let learningFactor, !(1...10).contains(learningFactor) { throw reader.error("learningFactor", "is 1 to 10") }
     if let utcOffset, !(-14...14).contains(utcOffset) {

@@ -31,12 +31,15 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// The data protection class of an extension's files. Source: `NSFileProtection`.
   package enum DataProtection: String, Sendable, CaseIterable {
-    /// Its widgets' content is hidden while the device is locked.
+    /// Its widgets' content is hidden while the device is locked, and no new timeline is asked for.
     case complete
     /// The same: a locked device of the lab is one with a passcode.
     case completeUnlessOpen
-    /// Its widgets' content is hidden until the device was unlocked once.
+    /// The same until the device was unlocked once.
     case completeUntilFirstUserAuthentication
+
+    /// Whether a locked device closes the files.
+    package var isOfUnlockedDevice: Bool { self != .completeUntilFirstUserAuthentication }
   }
 
   /// An app or an extension of the device.

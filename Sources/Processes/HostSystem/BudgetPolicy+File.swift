@@ -16,8 +16,10 @@ extension BudgetPolicy {
     unseenAfter = file.unseenAfter ?? unseenAfter
     unseenFactor = file.unseenFactor ?? unseenFactor
     staleAfter = file.staleAfter ?? staleAfter
+    standByEvery = file.hasNoStandBy ? nil : file.standByEvery ?? standByEvery
     learningDays = file.learningDays ?? learningDays
     learningFactor = file.learningFactor ?? learningFactor
+    afterOpenedFromWidget = file.afterOpenedFromWidget ?? afterOpenedFromWidget
     freeCauses = file.freeCauses ?? freeCauses
     isFreeInForeground = file.isFreeInForeground ?? isFreeInForeground
     isFreeAtWork = file.isFreeAtWork ?? isFreeAtWork

@@ -150,13 +150,13 @@ extension Device {
     if let refusal = decision.device.refusal(of: location) { throw BusError(.notNow, refusal) }
     var tiles: [ShowScreen.Tile] = []
     for placement in decision.state.placements where placement.location == location {
-      let protection = configuration.product(placement.bundle)?.dataProtection
+      let isProtected = configuration.product(placement.bundle)?.dataProtection.isOfUnlockedDevice ?? true
       tiles.append(
         decision.tile(
-          of: placement, try await shown(placement), on: screen,
-          isProtected: protection != .completeUntilFirstUserAuthentication, now: clock.now))
+          of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now))
     }
-    return try ShowScreen.Reply(state: screen, location: location, tiles: tiles).fitting()
+    let tint = decision.device.tint(at: location)
+    return try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
   }
 
   private func change(_ change: ChangeScreen.Change, _ story: Story) async throws -> DeviceScreen {
@@ -166,7 +166,10 @@ extension Device {
         throw BusError(.notNow, "\(bundle) does not run, and begins nothing: `widgetlab app open` first")
       }
     }
-    return try await gallery.change(change, story)
+    let screen = try await gallery.change(change, story)
+    // Who is told that the device is locked finds it so.
+    await tellWhatIsWithheld()
+    return screen
   }
 
   /// An app that plays, leads or follows is not suspended behind the front.
@@ -217,7 +220,7 @@ extension Device {
     case .screen(let now, let before):
       await keepAwake(now.activities, before.activities)
       await tellWhatIsSeen()
-    case .systemChanged: await tellSystemChanged()
+    case .systemChanged(let setting): await tellSystemChanged(setting)
     case .background(let app):
       guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }
       opening.remove(address)
@@ -267,6 +270,6 @@ extension ShowScreen.Reply {
         view: .group(tile.view.lines.prefix(20).map(ViewArchive.text)),
         note: tile.note ?? "its views are too long to be shown here: these are its first texts")
     }
-    return ShowScreen.Reply(state: state, location: location, tiles: fitting)
+    return ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)
   }
 }

@@ -35,9 +35,11 @@ extension Device {
     let failure = await timelines.lastFailure(placement.id)
     let shown = try await timelines.shown(placement.id)
     guard let shown else { return ShownWidget(note: failure) }
+    let placeholder = try await timelines.placeholder(placement.id)
     return ShownWidget(
       light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
-      note: failure, touched: touched[placement.id]?.control)
+      placeholder: placeholder?.view, darkPlaceholder: placeholder?.darkView, note: failure,
+      touched: touched[placement.id]?.control)
   }
 
   /// Which widgets a person looks at, and which apps are at work.
@@ -45,14 +47,29 @@ extension Device {
     let device = configuration.device.name
     let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
     await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
-    guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
-    await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
+    let seen = await gallery.state.seen
+    let placements = gallery.decision.state.placements.filter { $0.location == seen }
+    await timelines.seen(Set(placements.map(\.id)), isStandBy: seen == .standBy)
+  }
+
+  /// Of which extensions no timeline could be stored now, and why.
+  func tellWhatIsWithheld() async {
+    var told: DeviceScreen
+    repeat {
+      told = await gallery.state
+      let rules = configuration.extensions.compactMap { product in
+        told.withholding(isProtected: product.dataProtection.isOfUnlockedDevice)
+          .map { (product.address(on: configuration.device.name), $0) }
+      }
+      await timelines.withheld(Dictionary(rules) { first, _ in first })
+      // Another change may have been told of meanwhile: the last one counts.
+    } while await gallery.state != told
   }
 
   /// A setting of the system changed for which it asks all widgets anew.
-  func tellSystemChanged() async {
+  func tellSystemChanged(_ setting: String) async {
     do {
-      try await timelines.systemChanged()
+      try await timelines.systemChanged(setting)
     } catch {
       // The keeper has said that it is broken.
     }

@@ -40,6 +40,7 @@ extension Device {
   /// The app is opened and told what for, as soon as it runs.
   private func openApp(of placement: Placement, _ url: String?, _ story: Story) async throws -> String {
     let app = try app(of: placement)
+    await timelines.openedFromWidget(.app(configuration.device.name, app))
     let address = try await open(app, story)
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration)

@@ -119,6 +119,7 @@ package actor Device {
     listenForTimelines()
     listenForPushes()
     await resumeUpdates()
+    await tellWhatIsWithheld()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
       Task { [transfers] in for await intent in transfers.intents { await route(intent) } },

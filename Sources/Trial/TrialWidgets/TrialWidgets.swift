@@ -55,7 +55,7 @@ struct PlainWidget: Widget {
 
 struct MarginsWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Margins", provider: MomentProvider()) { _ in Text("padded") }
+    StaticConfiguration(kind: "Margins", provider: MomentProvider()) { _ in Text("padded").ignoresSafeArea() }
       .configurationDisplayName(LocalizedStringResource("Name by a resource"))
       .description(LocalizedStringResource("Described by a resource"))
       .supportedFamilies([.systemSmall])

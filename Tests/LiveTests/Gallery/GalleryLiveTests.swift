@@ -145,6 +145,14 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `keeps its content margins where a view ignores the safe area`() async throws {
+    try await GalleryTrial.run("safe area") { trial in
+      try await trial.add("Margins")
+      let views = try await trial.entry(of: 1).views.joined()
+      #expect(views.contains("ignoresSafeArea") && views.contains("contentMargins(bottom: 16"), "\(views)")
+    }
+  }
+
   @Test func `asks to be configured when it is added, and is configured and edited by what a person chooses`()
     async throws
   {

@@ -114,10 +114,18 @@ struct GalleryTrial: Sendable {
     let note: String?
   }
 
-  private struct Screen: Decodable { let widgets: [Seen] }
+  private struct Screen: Decodable {
+    let tint: String?
+    let widgets: [Seen]
+  }
 
   func screen(_ location: String? = nil) async throws -> [Seen] {
     try await read(Screen.self, ["screen"] + (location.map { [$0] } ?? []) + ["--json"]).widgets
+  }
+
+  /// The colour that a place gives its widgets.
+  func tint(_ location: String) async throws -> String? {
+    try await read(Screen.self, ["screen", location, "--json"]).tint
   }
 
   /// Waits until the widget shows an entry.

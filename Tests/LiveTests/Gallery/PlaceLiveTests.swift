@@ -55,6 +55,24 @@ import WidgetLabTesting
     }
   }
 
+  @Test(arguments: [("fullColor", nil), ("vibrant", "red")])
+  func `is StandBy, which tints all of its widgets red in low light, and no other place does`(
+    mode: String, tint: String?
+  ) async throws {
+    let settings = ["placesEachKind: false", "standByRenderingMode: \(mode)"]
+    try await GalleryTrial.run("red", settings: settings) { trial in
+      try await trial.add("Facts", "--location", "standBy")
+      _ = try await trial.entry(of: 1, at: "standBy")
+      #expect(try await trial.tint("standBy") == tint)
+      #expect(try await trial.tint("lockScreen") == nil)
+      let head = try await trial.cluster.run("screen", "standBy").split(separator: "\n").first
+      #expect(head == "standBy, unlocked, homeScreen is seen\(tint == nil ? "" : ", all of it tinted red")")
+      let told = try await trial.journal.all().last { $0.kind == ShowScreen.kind.answered(.ok).name }
+      let reply = try BodyCoding.decode(ShowScreen.Reply.self, from: try #require(told).envelope.body)
+      #expect(reply.tint?.rawValue == tint)
+    }
+  }
+
   @Test(arguments: [true, false])
   func `takes accessory families of a widget that says none, where that is the setting`(included: Bool) async throws {
     let settings = ["placesEachKind: false", "defaultFamiliesIncludeAccessory: \(included)"]

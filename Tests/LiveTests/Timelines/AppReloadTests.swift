@@ -25,6 +25,23 @@ import WidgetLabTesting
     }
   }
 
+  @Test(arguments: [0, 30])
+  func `waits with what it reloads right after a person opened it from the widget, where the policy says so`(
+    pause: Int
+  ) async throws {
+    try await run("opened", policy: "afterOpenedFromWidget: \(pause)") { trial in
+      try await trial.add("Touch")
+      _ = try await trial.entry(of: 1)
+      let tapped = try await trial.moves(["tap", "1"], "in front", true)
+      #expect(tapped == (pause > 0 ? ["app delayed opened-from-widget"] : ["app free app-in-foreground"]))
+      let before = try await trial.last
+      try await trial.cluster.run("clock", "advance", "31s")
+      #expect(try await trial.ledger(after: before) == (pause > 0 ? ["app free app-in-foreground"] : []))
+      try await trial.leavesFront()
+      #expect(try await trial.comesToFront().first == "app free app-in-foreground", "the widget did not open it")
+    }
+  }
+
   @Test func `has it free behind the front while it plays, leads or follows, over the host's death`() async throws {
     try await run("activities") { trial in
       try await trial.add("Touch")
@@ -97,10 +114,11 @@ import WidgetLabTesting
 
   /// A device at noon that stands still, whose budget is empty at first, and whose app was launched and left.
   private func run(
-    _ name: String, second: [String] = [], _ body: @Sendable (GalleryTrial) async throws -> Void
+    _ name: String, policy more: String = "", second: [String] = [],
+    _ body: @Sendable (GalleryTrial) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
-    let policy = "perDay: 24\ninitial: 0\nminimumSpacing: 0\nlearningDays: 0"
+    let policy = "perDay: 24\ninitial: 0\nminimumSpacing: 0\nlearningDays: 0\n\(more)"
     try Data(policy.utf8).write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }
     try await GalleryTrial.run(
@@ -131,18 +149,19 @@ extension GalleryTrial {
   /// - Returns: the lines of the ledger that follow, when all is done.
   @discardableResult
   fileprivate func comesToFront(reloads: Bool = true) async throws -> [String] {
-    try await moves("open", "in front", reloads)
+    try await moves(["app", "open"], "in front", reloads)
   }
 
   /// The same when it leaves it.
   @discardableResult
   fileprivate func leavesFront(reloads: Bool = true) async throws -> [String] {
-    try await moves("background", "behind", reloads)
+    try await moves(["app", "background"], "behind", reloads)
   }
 
-  private func moves(_ command: String, _ line: String, _ reloads: Bool) async throws -> [String] {
+  fileprivate func moves(_ command: [String], _ line: String, _ reloads: Bool) async throws -> [String] {
     let before = try await last
-    try await cluster.run("app", command)
+    let answer = try await cluster.attempt(command)
+    guard answer.status == 0 else { throw LabError("\(command): \(answer.errors)") }
     try await printed(line, after: before)
     guard reloads else { return [] }
     let asked = try await journal.waitFor("it asks for new timelines", after: before) {

@@ -54,6 +54,31 @@ import WidgetLabTesting
     }
   }
 
+  @Test(arguments: [("standByEvery: 600", 3), ("standByEvery: none", 0)])
+  func `has new timelines of what StandBy shows, free, at its own rate, and of nothing else`(
+    policy: String, count: Int
+  ) async throws {
+    try await run("standby", policy, only: "Never") { trial in
+      try await trial.cluster.run("app", "open")
+      try await trial.cluster.eventually("the app was launched") {
+        try await trial.cluster.attempt(["add", "Never", "--location", "standBy"]).status == 0
+      }
+      try await trial.stored(2)
+      try await trial.cluster.run("clock", "advance", "1h")
+      #expect(try await trial.all(TimelineStored.self).count == 2, "it is not looked at")
+      try await trial.cluster.run("look", "standBy")
+      try await trial.cluster.run("clock", "advance", "25m")
+      // At once, since the last one is an hour old, and twice in 25 minutes.
+      let ledger = try await trial.ledger().filter { $0.hasPrefix("standBy") }
+      #expect(ledger == Array(repeating: "standBy free standBy", count: count))
+      let placements = try await trial.all(TimelineStored.self).dropFirst(2).map(\.placement)
+      #expect(placements == Array(repeating: 2, count: count))
+      try await trial.cluster.run("look", "homeScreen")
+      try await trial.cluster.run("clock", "advance", "1h")
+      #expect(try await trial.all(TimelineStored.self).count == 2 + count)
+    }
+  }
+
   @Test func `is passed over in developer mode`() async throws {
     try await TimelinesTrial.run("developer", only: "Hourly", settings: ["developerMode: true"]) { trial in
       try await trial.begin()

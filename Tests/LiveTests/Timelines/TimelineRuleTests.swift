@@ -72,6 +72,24 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `is asked for its placeholder again when the text size changes, which stands where its content is hidden`()
+    async throws
+  {
+    try await TimelinesTrial.run("text size", only: "Counted") { trial in
+      try await trial.begin()
+      #expect(try await trial.hidden() == "▒")
+      try await trial.cluster.run("setting", "text-size")
+      try await trial.stored(2)
+      try await trial.cluster.run("setting", "time")
+      try await trial.stored(3)
+      let asked = try await trial.journal.all().compactMap { $0.reading(RequestTimeline.self)?.purpose }
+      #expect(asked == [.placeholder, .timeline, .placeholder, .timeline, .timeline])
+      #expect(try await trial.ledger().suffix(2) == ["system free system", "system free system"])
+      #expect(try await trial.hidden() == "▒▒")
+      #expect(try await trial.shown() == Array(repeating: "0.0 Counted 0", count: 3))
+    }
+  }
+
   @Test func `shows the next entry from a host that was killed in between`() async throws {
     try await TimelinesTrial.run("host", only: "Quarters", settings: Self.free) { trial in
       try await trial.begin()
@@ -82,5 +100,17 @@ import WidgetLabTesting
       try await trial.cluster.run("clock", "advance", "16m")
       #expect(try await trial.shown() == ["0.0 Quarters 0", "15.0 Quarters 15"])
     }
+  }
+}
+
+extension TimelinesTrial {
+  /// What stands in the place of the widget's text before the device is unlocked for the first time.
+  fileprivate func hidden() async throws -> String? {
+    try await cluster.run("lock", "--restart")
+    let screen = try await cluster.run("screen", "homeScreen")
+    try await cluster.run("unlock")
+    return screen.split(separator: "\n").lazy.compactMap { line in
+      line.split(separator: "\"").first { $0.allSatisfy { $0 == "▒" } }
+    }.first.map(String.init)
   }
 }

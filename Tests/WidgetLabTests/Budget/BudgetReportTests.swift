@@ -19,13 +19,15 @@ private func line(
 }
 
 @Suite struct `the table of the budget` {
-  private func report(_ entries: [LedgerEntry], accounts: Int = 1, isDeveloperMode: Bool = false) -> BudgetReport {
+  private func report(
+    _ entries: [LedgerEntry], accounts: Int = 1, isDeveloperMode: Bool = false, withheld: Withholding? = nil
+  ) -> BudgetReport {
     BudgetReport(
       now: noon, policy: "standard", isDeveloperMode: isDeveloperMode,
       accounts: (0..<accounts).map {
         ListBudget.Account(
           placement: $0 + 1, bundle: "com.example.W", widgetKind: "Coffee", balance: 4.25, perDay: 55, spent: 3,
-          next: noon + 600, nextBecause: .policy)
+          next: withheld == nil ? noon + 600 : nil, nextBecause: .policy, withheld: withheld)
       }, entries: entries)
   }
 
@@ -34,6 +36,8 @@ private func line(
     #expect(lines[0] == "policy: standard   developer mode: off   clock: 2026-11-21 12:00:00Z")
     #expect(lines[2] == "PLACEMENT  KIND    BALANCE  A DAY  SPENT  NEXT")
     #expect(lines[3] == "1          Coffee  4.2      55     3      in 10 min, policy")
+    let locked = report([], withheld: .locked).lines(width: 80, isColourful: false)
+    #expect(locked[3].hasSuffix("when it is unlocked, policy"))
   }
 
   @Test(arguments: [(40, 24), (80, 48), (120, 96), (10, 8)])
@@ -103,6 +107,11 @@ private func line(
     #expect(
       try story([line(7, 0, .delayed, until: noon + 60)]).last
         == "outcome: nothing yet: it waits until 2026-11-21 12:01:00Z")
+    for rule in [Withholding.locked, .notUnlockedYet] {
+      #expect(
+        try story([line(7, 0, .delayed, rule.rawValue)]).last
+          == "outcome: nothing yet: it waits until the device is unlocked")
+    }
     #expect(try story([line(7, 0, .granted)]).last == "outcome: nothing yet: its extension is awaited")
     #expect(try story([line(7, 0, .refused)]).last == "outcome: nothing: it was refused")
     #expect(try story([line(7, 0, .merged)]).last?.contains("a newer reload") == true)

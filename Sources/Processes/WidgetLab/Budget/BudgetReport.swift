@@ -31,6 +31,7 @@ struct BudgetReport: Encodable, Sendable {
 
   private func next(of account: ListBudget.Account) -> String {
     guard let because = account.nextBecause else { return "-" }
+    if account.withheld != nil { return "when it is unlocked, \(because)" }
     guard let date = account.next, date > now else { return "now, \(because.rawValue)" }
     return "in \(Amount.text(seconds: date.timeIntervalSince(now))), \(because.rawValue)"
   }

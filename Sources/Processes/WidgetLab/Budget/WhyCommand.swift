@@ -100,6 +100,7 @@ struct ReloadStory: Encodable, Sendable {
     switch last.verdict {
     case .granted, .free:
       isAsking ? "nothing yet: the provider is being asked" : "nothing yet: its extension is awaited"
+    case .delayed where Withholding(rawValue: last.rule) != nil: "nothing yet: it waits until the device is unlocked"
     case .delayed: "nothing yet: it waits until \(last.until.map(Amount.text) ?? "it can be paid")"
     case .merged: "nothing of its own: a newer reload of the placement stands for it"
     case .refused: "nothing: it was refused"

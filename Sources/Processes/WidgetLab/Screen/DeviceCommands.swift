@@ -71,8 +71,8 @@ struct LockCommand: AsyncParsableCommand {
     abstract: "Locks the device: the app in front goes to the background, and the display is off.",
     discussion: """
       Buttons and toggles of widgets do nothing, what is privacySensitive() is redacted, and the content of an extension with \
-      the data protection class complete is hidden. Started anew (--restart), the device shows placeholders until it is \
-      unlocked.
+      the data protection class complete is hidden, and its reloads wait. Started anew (--restart), the device shows \
+      placeholders, and asks for no timeline, until it is unlocked.
 
       EXAMPLES
         widgetlab lock; widgetlab look lockScreen; widgetlab screen
@@ -114,7 +114,8 @@ struct SystemCommand: AsyncParsableCommand {
     commandName: "setting",
     abstract: "Changes a setting of the system for which it asks all widgets anew.",
     discussion: """
-      locale, text-size, accessibility, account, or time (a significant change of it). The reloads cost no budget.
+      locale, text-size, accessibility, account, or time (a significant change of it). The reloads cost no budget. The first \
+      three have placeholders asked for anew too.
 
       EXAMPLE
         widgetlab setting text-size

@@ -27,7 +27,7 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The place; the one that is seen when it is left out.")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: state, location, and widgets with number, kind, family, content, background, text.")
+  @Flag(help: "One JSON object: state, location, tint, widgets (number, kind, family, content, background, views).")
   var json = false
 
   func run() async throws {
@@ -60,7 +60,8 @@ struct ScreenPrint {
   }
 
   var lines: [String] {
-    let head = "\(reply.location.rawValue), \(reply.state.text)"
+    let tint = reply.tint.map { ", all of it tinted \($0.rawValue)" } ?? ""
+    let head = "\(reply.location.rawValue), \(reply.state.text)\(tint)"
     guard !reply.tiles.isEmpty else {
       return [head, "nothing stands here; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
     }
@@ -119,12 +120,14 @@ struct ScreenPrint {
     }
     let state: DeviceScreen
     let location: String
+    /// `red`, or nothing.
+    let tint: String?
     let widgets: [Widget]
   }
 
   var facts: Facts {
     Facts(
-      state: reply.state, location: reply.location.rawValue,
+      state: reply.state, location: reply.location.rawValue, tint: reply.tint?.rawValue,
       widgets: reply.tiles.map { tile in
         Facts.Widget(
           number: tile.placement.id, bundle: tile.placement.bundle, kind: tile.placement.kind,

@@ -65,7 +65,8 @@ extension EnvelopeNote {
         try BodyCoding.decode(ListPlacements.Reply.self, from: body).placements.map(\.text).joined(separator: ", "))
     case ShowScreen.kind:
       let reply = try BodyCoding.decode(ShowScreen.Reply.self, from: body)
-      return EnvelopeNote("\(reply.location.rawValue): \(reply.tiles.count) widgets")
+      let tint = reply.tint.map { ", tinted \($0.rawValue)" } ?? ""
+      return EnvelopeNote("\(reply.location.rawValue): \(reply.tiles.count) widgets\(tint)")
     case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(DeviceScreen.self, from: body).text)
     case TapWidget.kind: return EnvelopeNote(try BodyCoding.decode(TapWidget.Reply.self, from: body).outcome)
     default: return try pushAnswer(envelope)
