@@ -1,7 +1,47 @@
 import Foundation
 
-/// Where the broker listens, as it says in `bus/bus.json` once it does.
-package struct BusAnnouncement: Codable, Hashable, Sendable {
+/// Where a standing process listens, as it says in a file of the instance once it does.
+package protocol Announcement: Codable, Hashable, Sendable {
+  var pid: Int32 { get }
+  /// The file.
+  static func path(in instance: InstanceFolder) -> String
+  /// What to look at when it does not appear.
+  static func advice(in instance: InstanceFolder) -> String
+}
+
+extension Announcement {
+  /// What stands in the instance; `nil` before the first of these processes.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func read(in instance: InstanceFolder) throws(ClusterError) -> Self? {
+    try JSONFile.read(Self.self, at: path(in: instance))
+  }
+
+  /// Waits until the process has announced itself: looks every 20 ms.
+  ///
+  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
+  package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> Self {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      if let announcement = try read(in: instance) { return announcement }
+      guard ContinuousClock.now < deadline else {
+        throw ClusterError(
+          .notThere, "\(path(in: instance)) did not appear within \(limit): \(advice(in: instance))")
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Writes the announcement, whole, in the place of an older one.
+  ///
+  /// - Throws: `instance-folder`.
+  package func write(in instance: InstanceFolder) throws(ClusterError) {
+    try JSONFile.write(self, to: Self.path(in: instance))
+  }
+}
+
+/// Where the broker listens, in `bus/bus.json`.
+package struct BusAnnouncement: Announcement {
   /// Where peers connect, such as `tcp://127.0.0.1:7701`.
   package let endpoint: String
   /// Where the tap is.
@@ -17,32 +57,15 @@ package struct BusAnnouncement: Codable, Hashable, Sendable {
     self.pid = pid
   }
 
-  /// What stands in the instance; `nil` before the first broker.
-  ///
-  /// - Throws: `instance-folder`.
-  package static func read(in instance: InstanceFolder) throws(ClusterError) -> BusAnnouncement? {
-    try JSONFile.read(BusAnnouncement.self, at: instance.busAnnouncement)
-  }
+  package static func path(in instance: InstanceFolder) -> String { instance.busAnnouncement }
 
-  /// Waits until the broker has announced itself.
-  ///
-  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
-  package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> BusAnnouncement {
-    try await waitForFile(
-      BusAnnouncement.self, at: instance.busAnnouncement, within: limit,
-      advice: "is `widgetlab up` (or message-bus) running with the instance folder \(instance.path)?")
-  }
-
-  /// Writes the announcement, whole, in the place of an older one.
-  ///
-  /// - Throws: `instance-folder`.
-  package func write(in instance: InstanceFolder) throws(ClusterError) {
-    try JSONFile.write(self, to: instance.busAnnouncement)
+  package static func advice(in instance: InstanceFolder) -> String {
+    "is `widgetlab up` (or message-bus) running with the instance folder \(instance.path)?"
   }
 }
 
-/// Where the provider server listens, as it says in `provider.json` once it does.
-package struct ProviderAnnouncement: Codable, Hashable, Sendable {
+/// Where the provider server listens, in `provider.json`.
+package struct ProviderAnnouncement: Announcement {
   /// Such as `http://127.0.0.1:8080`.
   package let url: String
   package let pid: Int32
@@ -52,32 +75,15 @@ package struct ProviderAnnouncement: Codable, Hashable, Sendable {
     self.pid = pid
   }
 
-  /// What stands in the instance; `nil` before the first provider server.
-  ///
-  /// - Throws: `instance-folder`.
-  package static func read(in instance: InstanceFolder) throws(ClusterError) -> ProviderAnnouncement? {
-    try JSONFile.read(ProviderAnnouncement.self, at: instance.providerAnnouncement)
-  }
+  package static func path(in instance: InstanceFolder) -> String { instance.providerAnnouncement }
 
-  /// Waits until the provider server has announced itself.
-  ///
-  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
-  package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> ProviderAnnouncement {
-    try await waitForFile(
-      ProviderAnnouncement.self, at: instance.providerAnnouncement, within: limit,
-      advice: "is the provider of widgetlab.yaml running with the instance folder \(instance.path)?")
-  }
-
-  /// Writes the announcement, whole, in the place of an older one.
-  ///
-  /// - Throws: `instance-folder`.
-  package func write(in instance: InstanceFolder) throws(ClusterError) {
-    try JSONFile.write(self, to: instance.providerAnnouncement)
+  package static func advice(in instance: InstanceFolder) -> String {
+    "is the provider of widgetlab.yaml running with the instance folder \(instance.path)?"
   }
 }
 
-/// Where the push server listens, as it says in `push-server.json` once it does, and what a provider needs for it.
-package struct PushServerAnnouncement: Codable, Hashable, Sendable {
+/// Where the push server listens, in `push-server.json`, and what a provider needs for it.
+package struct PushServerAnnouncement: Announcement {
   /// What plays `https://api.sandbox.push.apple.com`, such as `https://127.0.0.1:2197`.
   package let development: String
   /// What plays `https://api.push.apple.com`.
@@ -105,40 +111,9 @@ package struct PushServerAnnouncement: Codable, Hashable, Sendable {
     self.pid = pid
   }
 
-  /// What stands in the instance; `nil` before the first push server.
-  ///
-  /// - Throws: `instance-folder`.
-  package static func read(in instance: InstanceFolder) throws(ClusterError) -> PushServerAnnouncement? {
-    try JSONFile.read(PushServerAnnouncement.self, at: instance.pushServerAnnouncement)
-  }
+  package static func path(in instance: InstanceFolder) -> String { instance.pushServerAnnouncement }
 
-  /// Waits until the push server has announced itself.
-  ///
-  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
-  package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> PushServerAnnouncement {
-    try await waitForFile(
-      PushServerAnnouncement.self, at: instance.pushServerAnnouncement, within: limit,
-      advice: "does widgetlab.yaml have `pushServer:`, and is it running with the instance folder \(instance.path)?")
-  }
-
-  /// Writes the announcement, whole, in the place of an older one.
-  ///
-  /// - Throws: `instance-folder`.
-  package func write(in instance: InstanceFolder) throws(ClusterError) {
-    try JSONFile.write(self, to: instance.pushServerAnnouncement)
-  }
-}
-
-/// Looks for a file every 20 ms until it is there.
-private func waitForFile<T: Decodable>(
-  _ type: T.Type, at path: String, within limit: Duration, advice: String
-) async throws -> T {
-  let deadline = ContinuousClock.now + limit
-  while true {
-    if let value = try JSONFile.read(type, at: path) { return value }
-    guard ContinuousClock.now < deadline else {
-      throw ClusterError(.notThere, "\(path) did not appear within \(limit): \(advice)")
-    }
-    try await Task.sleep(for: .milliseconds(20))
+  package static func advice(in instance: InstanceFolder) -> String {
+    "does widgetlab.yaml have `pushServer:`, and is it running with the instance folder \(instance.path)?"
   }
 }

@@ -57,9 +57,11 @@ struct ProviderFacts: Codable {
   init(of instance: InstanceFolder, _ environment: PushEnvironment) throws {
     guard let place = try PushServerAnnouncement.read(in: instance) else {
       throw Complaint(
-        Exit.unavailable, "no push server runs here", at: instance.path,
-        advice:
-          "widgetlab.yaml has `pushServer: {}`, or an app with the entitlement aps-environment; then `widgetlab up`")
+        Exit.unavailable, "no push server listens here", at: instance.path,
+        advice: """
+          wait until `widgetlab up` says that it is ready; widgetlab.yaml needs `pushServer: {}`, or an app with the \
+          entitlement aps-environment
+          """)
     }
     let credentials = try PushCredentials.read(in: instance.pushCredentials)
     guard let listed = credentials.key(for: environment), let path = credentials.path(of: listed) else {
