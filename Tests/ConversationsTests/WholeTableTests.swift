@@ -40,6 +40,7 @@ private let everything = """
   event   app.activation     host > app
   request device.status      operator > host
   request network.set        operator > host
+  request device.move        operator > host
   notice  network.changed    host > app extension journal
   request clock.set          operator > host
   notice  clock.changed      host > journal

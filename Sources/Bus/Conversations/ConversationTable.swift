@@ -157,6 +157,10 @@ package enum ConversationTable {
     .request(
       SetNetwork.self, [Route([.operator], to: .host)], "A person changes the device's network.",
       failure: "When indefinite, ask for the sessions: they tell the network."),
+    .request(
+      MoveDevice.self, [Route([.operator], to: .host)],
+      "The device moved far: widgets that want the location are reloaded when they are seen.",
+      failure: "When indefinite, said again it costs nothing."),
     .notice(NetworkChanged.self, toAll(spawned + [.journal], from: [.host]), "How the network is."),
     .request(
       SetClock.self, [Route([.operator], to: .host)], "A person holds, lets go or advances the device's clock.",

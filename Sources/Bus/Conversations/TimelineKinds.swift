@@ -43,6 +43,8 @@ package enum ReloadCause: String, Codable, Hashable, Sendable, CaseIterable {
   case system
   /// A widget was looked at whose timeline the system thinks old.
   case stale
+  /// The device moved far, and a widget that wants the location is seen.
+  case location
   /// `widgetlab reload`.
   case `operator`
   /// The gallery, or who looks at it.

@@ -32,7 +32,9 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var learningDays = 3.0
   package var learningFactor = 1.25
   /// Causes that cost nothing. Source: "Reloads … don't count toward the budget", *Keeping a widget up to date*.
-  package var freeCauses: Set<ReloadCause> = [.added, .edited, .operator, .system, .interaction, .stale, .gallery]
+  package var freeCauses: Set<ReloadCause> = [
+    .added, .edited, .operator, .system, .interaction, .stale, .location, .gallery,
+  ]
   /// Nothing costs while the containing app is in front.
   package var isFreeInForeground = true
   /// Nothing costs while the containing app has an audio or a navigation session or uses the standard location service.

@@ -69,6 +69,8 @@ package struct Placed: Codable, Sendable, Equatable {
   var relevance = CurrentRelevance()
   /// The last widget pushes that it was to be reloaded for, the oldest first.
   package internal(set) var pushes: [PushedReload]?
+  /// The device moved far while it was out of sight: it is owed a reload when it is seen; `nil` for no.
+  var hasMoved: Bool?
 
   init(_ placement: Placement, _ account: BudgetAccount) {
     self.placement = placement

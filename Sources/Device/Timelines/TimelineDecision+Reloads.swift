@@ -118,7 +118,7 @@ extension TimelineDecision {
   private func endsBackoff(_ because: ReloadCause) -> Bool {
     switch because {
     case .added, .edited, .interaction, .operator, .app, .extension, .push: true
-    case .policy, .system, .stale, .gallery: false
+    case .policy, .system, .stale, .location, .gallery: false
     }
   }
 

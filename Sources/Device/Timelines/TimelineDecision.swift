@@ -70,6 +70,7 @@ package struct TimelineDecision: Sendable {
     case .reload(let source, let kind, let isInside, let story): return reload(source, kind, isInside, story, now)
     case .reloadOne(let id, let because, let story): return owe(id, because, story, now: now)
     case .systemChanged(let story): return placements.keys.sorted().flatMap { owe($0, .system, story, now: now) }
+    case .moved(let bundles, let story): return moved(bundles, story, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
     case .seen(let ids): return see(ids, now)
@@ -131,7 +132,12 @@ package struct TimelineDecision: Sendable {
       let hours = placed.account.hoursUnseen(now)
       placements[id]?.account.see(ids.contains(id), policy, now: now)
       let waits = placed.owed.map { !$0.isPaid } ?? false
-      if ids.contains(id), waits, hours >= policy.staleAfter { answers += owe(id, .stale, .none, now: now) }
+      guard ids.contains(id) else { continue }
+      if placed.hasMoved == true {
+        answers += seenElsewhere(id, now)
+      } else if waits, hours >= policy.staleAfter {
+        answers += owe(id, .stale, .none, now: now)
+      }
     }
     return answers
   }

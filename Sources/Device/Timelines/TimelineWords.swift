@@ -55,6 +55,8 @@ extension TimelineDecision {
     case reload(from: Address, kind: String?, isInside: Bool, Story)
     case reloadOne(Int, ReloadCause, Story)
     case systemChanged(Story)
+    /// The device moved far; these extensions' widgets want the location.
+    case moved(bundles: Set<String>, Story)
     case inFront(app: Address, Bool)
     /// These apps have a session or follow where the device is, and no others.
     case atWork([Address: AppActivity])

@@ -24,6 +24,8 @@ package actor Device {
   let timelines: TimelineKeeper
   let gallery: GalleryKeeper
   let pushes: PushKeeper
+  /// Extensions whose widgets want the location.
+  let wantingLocation: Set<String>
   /// Who waits for the widgets of an extension that never ran.
   var learning: [Address: [CheckedContinuation<Void, Never>]] = [:]
   private var routes: [Task<Void, Never>] = []
@@ -51,7 +53,7 @@ package actor Device {
   /// - Parameters:
   ///   - bus: not started yet: the handlers are set here.
   ///   - broken: the device cannot keep what it must keep; it is told once, and the process should end.
-  /// - Throws: `instance-folder`, or what the database says.
+  /// - Throws: `instance-folder`, `configuration` of a file that it names, or what the database says.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
     bus: any BusConnection, faults: Faults = Faults(), broken: @escaping @Sendable (String) -> Void
@@ -83,6 +85,7 @@ package actor Device {
     self.clock = clock
     self.store = store
     self.containers = containers
+    self.wantingLocation = try configuration.bundlesWantingLocation()
     self.network = try store.setting(NetworkState.self, named: DeviceStore.network) ?? NetworkState()
     self.isAwake = try store.setting(Bool.self, named: DeviceStore.power) ?? true
     self.faults = faults
@@ -118,6 +121,7 @@ package actor Device {
     listenToGallery()
     listenForTimelines()
     listenForPushes()
+    listenForMoves()
     await resumeUpdates()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
