@@ -215,6 +215,8 @@ package struct DeviceScreen: Codable, Hashable, Sendable {
   package var colorScheme: ColorSchemeName
   /// By the bundle identifiers of apps that run.
   package var activities: [String: AppActivity]
+  /// The Lock Screen is seen on an Always-On display.
+  package var isLuminanceReduced = false
   package init(
     isLocked: Bool = false, wasUnlocked: Bool = true, seen: WidgetLocationName? = .homeScreen, frontApp: String? = nil,
     colorScheme: ColorSchemeName = .light, activities: [String: AppActivity] = [:]
@@ -239,6 +241,7 @@ extension DeviceScreen {
       frontApp: try container.decodeIfPresent(String.self, forKey: .frontApp),
       colorScheme: try container.decode(ColorSchemeName.self, forKey: .colorScheme),
       activities: try container.decodeIfPresent([String: AppActivity].self, forKey: .activities) ?? [:])
+    isLuminanceReduced = try container.decodeIfPresent(Bool.self, forKey: .isLuminanceReduced) ?? false
   }
 }
 
@@ -255,6 +258,8 @@ package struct ChangeScreen: Request {
     case look(WidgetLocationName)
     /// The display is off.
     case darken
+    /// The Lock Screen is shown with less light, on a device that is locked and has an Always-On display.
+    case alwaysOn
     case background(app: String)
     /// `nil`: it is over.
     case activity(app: String, AppActivity?)

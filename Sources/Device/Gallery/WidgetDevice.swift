@@ -25,6 +25,8 @@ package struct WidgetDevice: Sendable, Hashable {
   /// Such as `en_US`.
   package let locale: String
   package let taste: Taste
+  /// Its display may show the Lock Screen with less light.
+  package var hasAlwaysOn = false
 
   /// - Parameters:
   ///   - width: the screen's, upright, points.

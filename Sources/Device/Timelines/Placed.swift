@@ -43,6 +43,8 @@ package struct UpcomingEntry: Sendable, Equatable {
   let date: Date
   let text: [String]
   let relevance: ArchivedEntry.Relevance?
+  /// `nil` of one that an earlier host wrote.
+  var motion: EntryMotion?
 }
 
 /// One placement with its timeline and its account.
@@ -66,6 +68,8 @@ package struct Placed: Codable, Sendable, Equatable {
   var policyDue: Date?
   /// The date of the entry that is on the screen.
   var shown: Date?
+  /// That of the entry that was shown last; `nil` before the first.
+  var motion: EntryMotion?
   var relevance = CurrentRelevance()
   /// The last widget pushes that it was to be reloaded for, the oldest first.
   package internal(set) var pushes: [PushedReload]?

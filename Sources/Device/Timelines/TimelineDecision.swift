@@ -22,6 +22,8 @@ package struct TimelineDecision: Sendable {
   var lastReload = 0
   var lastLine = 0
   var inFront: Set<Address> = []
+  /// The display is Always-On.
+  var isLuminanceReduced = false
   /// What apps do that lets them go on behind the front.
   var atWork: [Address: AppActivity] = [:]
   var asking: [Address: Question] = [:]
@@ -74,6 +76,9 @@ package struct TimelineDecision: Sendable {
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
     case .seen(let ids): return see(ids, now)
+    case .luminance(let isReduced):
+      isLuminanceReduced = isReduced
+      return []
     case .instantCame: return instantCame(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
     case .awake(let address):
@@ -158,13 +163,22 @@ package struct TimelineDecision: Sendable {
     for entry in entries[...index] where placed.shown.map({ entry.date > $0 }) ?? true {
       placed.relevance.show(entry.relevance, of: entry.date)
     }
+    let animation = animation(of: placed, to: due)
+    placed.motion = due.motion
     placed.shown = due.date
     placements[id] = placed
     upcoming[id] = Array(entries[index...])
     let placement = placed.placement
     let notice = EntryShown(
-      bundle: placement.bundle, widgetKind: placement.kind, placement: id, date: due.date, text: due.text)
+      bundle: placement.bundle, widgetKind: placement.kind, placement: id, date: due.date, text: due.text,
+      animation: animation)
     return [.shown(notice, .none)]
+  }
+
+  /// Where the change is seen: a widget out of sight is drawn once, and an Always-On display animates nothing.
+  private func animation(of placed: Placed, to entry: UpcomingEntry) -> EntryAnimation? {
+    guard placed.account.isSeen, !isLuminanceReduced, let former = placed.motion else { return nil }
+    return entry.motion?.animation(from: former)
   }
 
   private mutating func instantCame(_ now: Date) -> [Answer] {

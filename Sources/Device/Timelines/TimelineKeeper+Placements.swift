@@ -70,6 +70,9 @@ extension TimelineKeeper {
   /// These placements are on the screen that a person looks at, and no others.
   package func seen(_ ids: Set<Int>) { take(.seen(ids)) }
 
+  /// The display is Always-On, or no longer.
+  package func luminance(isReduced: Bool) { take(.luminance(isReduced: isReduced)) }
+
   // MARK: What they ask
 
   /// What is remembered of widget pushes, by placement.

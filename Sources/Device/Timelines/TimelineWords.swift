@@ -62,6 +62,8 @@ extension TimelineDecision {
     case atWork([Address: AppActivity])
     /// These placements are on the screen, and no others.
     case seen(Set<Int>)
+    /// The display is Always-On, or no longer.
+    case luminance(isReduced: Bool)
     case instantCame
     /// Somebody waits for a snapshot under this number. That is not owed: whoever waits asks the host's next life again.
     case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)

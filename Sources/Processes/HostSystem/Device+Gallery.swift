@@ -166,7 +166,10 @@ extension Device {
         throw BusError(.notNow, "\(bundle) does not run, and begins nothing: `widgetlab app open` first")
       }
     }
-    return try await gallery.change(change, story)
+    let state = try await gallery.change(change, story)
+    // Whoever is answered may advance the clock: what comes due then is of what is seen now.
+    await tellWhatIsSeen()
+    return state
   }
 
   /// An app that plays, leads or follows is not suspended behind the front.
@@ -252,6 +255,7 @@ extension WidgetDevice {
     self.init(
       isPad: device.isPad, version: device.majorVersion, width: device.screen.width, height: device.screen.height,
       scale: device.screen.scale, locale: device.locale, taste: taste)
+    hasAlwaysOn = device.screen.hasAlwaysOn
   }
 }
 

@@ -45,6 +45,7 @@ extension Device {
     let device = configuration.device.name
     let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
     await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
+    await timelines.luminance(isReduced: gallery.state.isLuminanceReduced)
     guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
     await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
   }

@@ -140,7 +140,9 @@ extension DeviceScreen {
   /// `locked, seen, com.example.App in front, dark`.
   var text: String {
     let lock = isLocked ? wasUnlocked ? "locked" : "locked, and not unlocked since it was started" : "unlocked"
-    let view = seen.map { "\($0.rawValue) is seen" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
+    let light = isLuminanceReduced ? ", Always-On" : ""
+    let view =
+      seen.map { "\($0.rawValue) is seen\(light)" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
     let work = activities.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value.text)" }
     return "\(lock), \(view)\(work.joined())\(colorScheme == .dark ? ", dark" : "")"
   }

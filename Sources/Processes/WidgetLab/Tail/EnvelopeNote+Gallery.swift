@@ -94,6 +94,7 @@ extension ChangeScreen.Change {
     case .restart: "restart"
     case .look(let location): "look at \(location.rawValue)"
     case .darken: "display off"
+    case .alwaysOn: "display Always-On"
     case .background(let app): "\(app) to the background"
     case .activity(let app, let activity): "\(app) \(activity?.text ?? "is at work no longer")"
     case .colorScheme(let scheme): scheme.rawValue
