@@ -78,6 +78,8 @@ private let everything = """
   request placement.edit     operator > host
   request placement.remove   operator > host
   notice  placement.changed  host > journal
+  request stack.turn         operator > host
+  notice  stack.turned       host > journal
   request placement.list     app extension > host
   request screen.show        operator > host
   request screen.change      operator > host

@@ -217,6 +217,10 @@ package enum ConversationTable {
     .notice(
       PlacementChanged.self, [Route([.host], to: .journal)], "A widget was placed, edited or removed."),
     .request(
+      TurnStack.self, [Route([.operator], to: .host)], "A person turns a stack of widgets.",
+      failure: "Said again, it is so."),
+    .notice(StackTurned.self, [Route([.host], to: .journal)], "Another widget of a stack is on top."),
+    .request(
       ListPlacements.self, [Route(spawned, to: .host)], "WidgetCenter.currentConfigurations().",
       failure: "The author's call throws."),
     .request(

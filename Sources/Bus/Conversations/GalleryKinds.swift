@@ -90,10 +90,13 @@ package struct AddPlacement: Request {
   package let family: WidgetFamilyName?
   package let location: WidgetLocationName
   package let configuration: [String: ArchivedValue]
+  /// The widget that it is put on, or a widget of that stack: family and location are that one's.
+  package let stack: Int?
   package init(
     bundle: String? = nil, widgetKind: String, family: WidgetFamilyName?, location: WidgetLocationName,
-    configuration: [String: ArchivedValue] = [:]
+    configuration: [String: ArchivedValue] = [:], stack: Int? = nil
   ) {
+    self.stack = stack
     self.bundle = bundle
     self.widgetKind = widgetKind
     self.family = family
@@ -167,6 +170,8 @@ package struct ShowScreen: Request {
     package let view: ViewArchive
     /// Why it is no newer: the reason of the last failure.
     package let note: String?
+    /// What it covers in its stack, in the order in which that is turned.
+    package var covers: [Covered] = []
     package init(
       placement: Placement, content: Content, background: Background, renderingMode: RenderingModeName, date: Date?,
       view: ViewArchive, note: String?

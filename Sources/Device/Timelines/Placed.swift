@@ -87,8 +87,8 @@ package struct Placed: Codable, Sendable, Equatable {
 /// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of 0 holds
 /// until the next entry that has one; when the duration is over, the score counts as 0.
 struct CurrentRelevance: Codable, Sendable, Equatable {
-  private var score = 0.0
-  private var until: Date?
+  private(set) var score = 0.0
+  private(set) var until: Date?
 
   mutating func show(_ relevance: ArchivedEntry.Relevance?, of date: Date) {
     guard let relevance else { return }

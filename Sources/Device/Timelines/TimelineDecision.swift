@@ -54,7 +54,7 @@ package struct TimelineDecision: Sendable {
 
   package mutating func take(_ event: Event, now: Date) -> [Answer] {
     let before = placements
-    return decide(event, now) + pushAnswers(since: before)
+    return decide(event, now) + pushAnswers(since: before) + relevanceAnswers(since: before)
   }
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Answer] {
@@ -89,6 +89,11 @@ package struct TimelineDecision: Sendable {
       return []
     case .lifeEnded, .answered, .gave, .failed, .overran: return outcome(event, now)
     }
+  }
+
+  private func relevanceAnswers(since before: [Int: Placed]) -> [Answer] {
+    placements.contains { $1.relevance != before[$0]?.relevance ?? CurrentRelevance() }
+      ? [.intent(.relevanceChanged)] : []
   }
 
   // MARK: Placements

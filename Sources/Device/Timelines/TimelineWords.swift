@@ -11,6 +11,8 @@ package enum TimelineIntent: Sendable, Equatable {
   case halt(Address, because: String)
   /// What became of a widget push at a placement is another than it was.
   case pushed(placement: Int, PushedReload)
+  /// What an entry says of its widget's relevance is another than what was said before.
+  case relevanceChanged
   /// The database of the room cannot be written any longer: the host must not go on.
   case broken(String)
 }

@@ -47,7 +47,9 @@ extension Device {
     await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
     await timelines.luminance(isReduced: gallery.state.isLuminanceReduced)
     guard let seen = await gallery.state.seen else { return await timelines.seen([]) }
-    await timelines.seen(Set(gallery.decision.state.placements.filter { $0.location == seen }.map(\.id)))
+    let gallery = gallery.decision
+    let placements = gallery.state.placements.filter { $0.location == seen && gallery.isOnTop($0.id) }
+    await timelines.seen(Set(placements.map(\.id)))
   }
 
   /// A setting of the system changed for which it asks all widgets anew.

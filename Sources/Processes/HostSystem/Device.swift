@@ -45,6 +45,10 @@ package actor Device {
   var reaching: Task<Void, Never>?
   /// How each process was told that it is.
   var told: [Address: Told] = [:]
+  /// When stacks are looked at again.
+  var stackAlarm: (instant: Date, alarm: ClockAlarm)?
+  /// The last look at the stacks: the next one follows it.
+  var turning: Task<Void, Never>?
   /// The last change of the clock: the next one follows it.
   var clockChange: Task<Void, any Error>?
 
@@ -122,6 +126,7 @@ package actor Device {
     listenForTimelines()
     listenForPushes()
     listenForMoves()
+    listenToStacks()
     await resumeUpdates()
     routes = [
       Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
@@ -135,6 +140,7 @@ package actor Device {
     try await handAll()
     await beginPushes()
     await timelines.begin()
+    await turnStacks()
   }
 
   /// The bus is there: ask the agents who lives.

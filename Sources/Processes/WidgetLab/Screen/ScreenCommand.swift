@@ -27,7 +27,7 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The place; the one that is seen when it is left out.")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: state, location, and widgets with number, kind, family, content, background, text.")
+  @Flag(help: "One JSON object: state, location, and widgets with number, kind, family, content, views, covers.")
   var json = false
 
   func run() async throws {
@@ -79,6 +79,9 @@ struct ScreenPrint {
     } else {
       lines += views(tile).map { "   " + $0 }
     }
+    if !tile.covers.isEmpty {
+      lines.append("   on top of " + tile.covers.map { "\($0.placement) \($0.widgetKind)" }.joined(separator: ", "))
+    }
     if let note = tile.note { lines.append("   ! \(note)") }
     return lines
   }
@@ -116,6 +119,8 @@ struct ScreenPrint {
       let date: Double?
       let views: [String]
       let note: String?
+      /// Numbers of what it covers in its stack.
+      let covers: [Int]
     }
     let state: DeviceScreen
     let location: String
@@ -131,7 +136,7 @@ struct ScreenPrint {
           family: tile.placement.family.rawValue, configuration: tile.placement.configuration,
           content: tile.content.rawValue, background: tile.background.rawValue,
           renderingMode: tile.renderingMode.rawValue, date: tile.date?.timeIntervalSince1970, views: views(tile),
-          note: tile.note)
+          note: tile.note, covers: tile.covers.map(\.placement))
       })
   }
 }
