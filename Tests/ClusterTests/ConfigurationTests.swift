@@ -70,7 +70,7 @@ struct ConfigurationTests {
     #expect(settings.imageAreaLimit == 2_121_055.2)
     let gallery = settings.gallery
     #expect(gallery.placesEachKind && gallery.defaultFamiliesIncludeAccessory && gallery.hidesSensitiveContent)
-    #expect(gallery.contentMargin == 16)
+    #expect(gallery.contentMargin == 16 && gallery.smartRotatePause == .seconds(1800))
     #expect(gallery.homeScreenRenderingMode == .fullColor && gallery.standByRenderingMode == .fullColor)
   }
 

@@ -40,6 +40,7 @@ private let everything = """
   event   app.activation     host > app
   request device.status      operator > host
   request network.set        operator > host
+  request device.move        operator > host
   notice  network.changed    host > app extension journal
   request clock.set          operator > host
   notice  clock.changed      host > journal
@@ -77,6 +78,8 @@ private let everything = """
   request placement.edit     operator > host
   request placement.remove   operator > host
   notice  placement.changed  host > journal
+  request stack.turn         operator > host
+  notice  stack.turned       host > journal
   request placement.list     app extension > host
   request screen.show        operator > host
   request screen.change      operator > host

@@ -37,6 +37,24 @@ import Testing
     #expect(screen.state == DeviceScreen())
   }
 
+  @Test func `is Always-On where the model has it, while it is locked, until something else is seen`() throws {
+    var plain = ScreenDecision(device: Shelf.phone(), state: DeviceScreen(isLocked: true, seen: nil))
+    #expect(throws: BusError.self) { try plain.take(.alwaysOn) }
+    var device = Shelf.phone()
+    device.hasAlwaysOn = true
+    var screen = ScreenDecision(device: device)
+    #expect(throws: BusError.self) { try screen.take(.alwaysOn) }
+    for change in [ChangeScreen.Change.lock, .unlock, .restart, .look(.lockScreen), .darken] {
+      _ = try screen.take(.lock)
+      _ = try screen.take(.alwaysOn)
+      #expect(screen.state.isLuminanceReduced && screen.state.seen == .lockScreen)
+      _ = try screen.take(.colorScheme(.dark))
+      #expect(screen.state.isLuminanceReduced)
+      _ = try screen.take(change)
+      #expect(!screen.state.isLuminanceReduced)
+    }
+  }
+
   @Test func `was not unlocked when the device was started anew`() throws {
     var screen = ScreenDecision(device: Shelf.phone())
     _ = try screen.open("a")

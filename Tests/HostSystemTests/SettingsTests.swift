@@ -20,7 +20,7 @@ import Transfers
 
   @Test(arguments: [
     "defaultFamiliesIncludeAccessory: false", "contentMargin: 11", "homeScreenRenderingMode: accented",
-    "standByRenderingMode: vibrant", "hidesSensitiveContent: false",
+    "standByRenderingMode: vibrant", "hidesSensitiveContent: false", "smartRotatePause: 1799", "developerMode: true",
   ])
   func `reach the gallery`(line: String) throws {
     #expect(try device(line).taste != WidgetDevice.Taste())

@@ -105,6 +105,7 @@ extension TimelineDecision.Answer {
     case .intent(.release(let address, _)): "release \(address.tail)"
     case .intent(.halt(let address, _)): "halt \(address.tail)"
     case .intent(.broken): "broken"
+    case .intent(.relevanceChanged): "relevance"
     case .intent(.pushed(let placement, let pushed)): "push \(pushed.push.short) at \(placement): \(pushed.state.words)"
     case .ask(let question): "ask \(question.placement.id) \(question.placement.kind) \(question.purpose)"
     case .stopAsking(let address): "stop \(address.tail)"

@@ -157,6 +157,10 @@ package enum ConversationTable {
     .request(
       SetNetwork.self, [Route([.operator], to: .host)], "A person changes the device's network.",
       failure: "When indefinite, ask for the sessions: they tell the network."),
+    .request(
+      MoveDevice.self, [Route([.operator], to: .host)],
+      "The device moved far: widgets that want the location are reloaded when they are seen.",
+      failure: "When indefinite, said again it costs nothing."),
     .notice(NetworkChanged.self, toAll(spawned + [.journal], from: [.host]), "How the network is."),
     .request(
       SetClock.self, [Route([.operator], to: .host)], "A person holds, lets go or advances the device's clock.",
@@ -212,6 +216,10 @@ package enum ConversationTable {
       failure: "Said again, there is no such placement, or it is removed."),
     .notice(
       PlacementChanged.self, [Route([.host], to: .journal)], "A widget was placed, edited or removed."),
+    .request(
+      TurnStack.self, [Route([.operator], to: .host)], "A person turns a stack of widgets.",
+      failure: "Said again, it is so."),
+    .notice(StackTurned.self, [Route([.host], to: .journal)], "Another widget of a stack is on top."),
     .request(
       ListPlacements.self, [Route(spawned, to: .host)], "WidgetCenter.currentConfigurations().",
       failure: "The author's call throws."),

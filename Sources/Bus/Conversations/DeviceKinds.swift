@@ -39,6 +39,24 @@ package struct NetworkChanged: Notice {
   package init(state: NetworkState) { self.state = state }
 }
 
+/// The device moved far: a significant change of its location. Where it is then nobody says.
+package struct MoveDevice: Request {
+  package static let kind: Kind = "device.move"
+  package init() {}
+
+  /// Of the placements whose widgets want the location.
+  package struct Reply: Codable, Hashable, Sendable {
+    /// They are seen, and so reloaded now.
+    package let reloaded: [Int]
+    /// They are out of sight, and so reloaded when they are seen.
+    package let whenSeen: [Int]
+    package init(reloaded: [Int], whenSeen: [Int]) {
+      self.reloaded = reloaded
+      self.whenSeen = whenSeen
+    }
+  }
+}
+
 /// The device's clock as it goes.
 package struct ClockState: Codable, Hashable, Sendable {
   package let now: Date

@@ -90,10 +90,13 @@ package struct AddPlacement: Request {
   package let family: WidgetFamilyName?
   package let location: WidgetLocationName
   package let configuration: [String: ArchivedValue]
+  /// The widget that it is put on, or a widget of that stack: family and location are that one's.
+  package let stack: Int?
   package init(
     bundle: String? = nil, widgetKind: String, family: WidgetFamilyName?, location: WidgetLocationName,
-    configuration: [String: ArchivedValue] = [:]
+    configuration: [String: ArchivedValue] = [:], stack: Int? = nil
   ) {
+    self.stack = stack
     self.bundle = bundle
     self.widgetKind = widgetKind
     self.family = family
@@ -167,6 +170,8 @@ package struct ShowScreen: Request {
     package let view: ViewArchive
     /// Why it is no newer: the reason of the last failure.
     package let note: String?
+    /// What it covers in its stack, in the order in which that is turned.
+    package var covers: [Covered] = []
     package init(
       placement: Placement, content: Content, background: Background, renderingMode: RenderingModeName, date: Date?,
       view: ViewArchive, note: String?
@@ -218,6 +223,8 @@ package struct DeviceScreen: Codable, Hashable, Sendable {
   package var colorScheme: ColorSchemeName
   /// By the bundle identifiers of apps that run.
   package var activities: [String: AppActivity]
+  /// The Lock Screen is seen on an Always-On display.
+  package var isLuminanceReduced = false
   package init(
     isLocked: Bool = false, wasUnlocked: Bool = true, seen: WidgetLocationName? = .homeScreen, frontApp: String? = nil,
     colorScheme: ColorSchemeName = .light, activities: [String: AppActivity] = [:]
@@ -242,6 +249,7 @@ extension DeviceScreen {
       frontApp: try container.decodeIfPresent(String.self, forKey: .frontApp),
       colorScheme: try container.decode(ColorSchemeName.self, forKey: .colorScheme),
       activities: try container.decodeIfPresent([String: AppActivity].self, forKey: .activities) ?? [:])
+    isLuminanceReduced = try container.decodeIfPresent(Bool.self, forKey: .isLuminanceReduced) ?? false
   }
 }
 
@@ -258,6 +266,8 @@ package struct ChangeScreen: Request {
     case look(WidgetLocationName)
     /// The display is off.
     case darken
+    /// The Lock Screen is shown with less light, on a device that is locked and has an Always-On display.
+    case alwaysOn
     case background(app: String)
     /// `nil`: it is over.
     case activity(app: String, AppActivity?)

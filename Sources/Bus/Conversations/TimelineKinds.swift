@@ -45,6 +45,8 @@ package enum ReloadCause: String, Codable, Hashable, Sendable, CaseIterable {
   case stale
   /// StandBy shows the widget, and the system asks by itself.
   case standBy
+  /// The device moved far, and a widget that wants the location is seen.
+  case location
   /// `widgetlab reload`.
   case `operator`
   /// The gallery, or who looks at it.
@@ -200,6 +202,22 @@ package struct TimelineStored: Notice, Hashable {
   }
 }
 
+/// How the system animates the change from one entry to the next. Source: *Animating data updates in widgets and Live
+/// Activities*.
+package struct EntryAnimation: Codable, Hashable, Sendable {
+  /// By SwiftUI's name, such as `spring` or `easeInOut`.
+  package let curve: String
+  /// At most 2.
+  package let seconds: Double
+  /// The author's content transition, or how a view comes or goes, such as `numericText`; `nil` where none is named.
+  package let transition: String?
+  package init(curve: String, seconds: Double, transition: String? = nil) {
+    self.curve = curve
+    self.seconds = seconds
+    self.transition = transition
+  }
+}
+
 /// Journal: an entry of a timeline is on the screen from now on.
 package struct EntryShown: Notice, Hashable {
   package static let kind: Kind = "timeline.shown"
@@ -209,12 +227,18 @@ package struct EntryShown: Notice, Hashable {
   /// The entry's own; it may be shown later.
   package let date: Date
   package let text: [String]
-  package init(bundle: String, widgetKind: String, placement: Int, date: Date, text: [String]) {
+  /// Of the change from the entry before; `nil` when it is not animated: the first entry, an equal one, one out of sight or on
+  /// an Always-On display.
+  package let animation: EntryAnimation?
+  package init(
+    bundle: String, widgetKind: String, placement: Int, date: Date, text: [String], animation: EntryAnimation? = nil
+  ) {
     self.bundle = bundle
     self.widgetKind = widgetKind
     self.placement = placement
     self.date = date
     self.text = text
+    self.animation = animation
   }
 }
 

@@ -1,5 +1,6 @@
 package import Archive
 package import Conversations
+package import Foundation
 
 /// What stands where, and what may: a plain value without clock or I/O.
 package struct GalleryDecision: Sendable {
@@ -24,6 +25,7 @@ package struct GalleryDecision: Sendable {
     package var met: Set<Kind> = []
     /// Apps that were launched once.
     package var launchedApps: Set<String> = []
+    package var stacks: [Stack] = []
     package init() {}
   }
 
@@ -31,7 +33,7 @@ package struct GalleryDecision: Sendable {
   /// Bundle identifiers of the device's apps.
   private let apps: [String]
   private let placesEachKind: Bool
-  package private(set) var state: State
+  package internal(set) var state: State
 
   package init(device: WidgetDevice, apps: [String] = [], placesEachKind: Bool = true, state: State = State()) {
     self.device = device
@@ -96,17 +98,22 @@ package struct GalleryDecision: Sendable {
 
   /// A person places a widget.
   ///
-  /// - Parameter offer: what there is to choose now, where the author was asked.
-  /// - Throws: `not-placeable` or `bad-configuration`, definite.
+  /// - Parameters:
+  ///   - offer: what there is to choose now, where the author was asked.
+  ///   - now: of a stack, which does not turn by itself at once.
+  /// - Throws: `not-placeable`, `no-such-placement` of the stack, or `bad-configuration`, definite.
   package mutating func add(
-    _ request: AddPlacement, offer: IntentDeclaration? = nil
+    _ asked: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast
   ) throws(BusError) -> PlacementReport {
+    let request = try stacking(asked)
     var (bundle, widget) = try find(request)
     widget.configuration = offer ?? widget.configuration
     if let reason = neverLaunched(bundle) { throw notPlaceable(widget, request.location, reason) }
     let family = try family(of: widget, request)
     let values = try widget.configured(with: request.configuration)
-    return report(place(bundle, widget.kind, family, request.location, values), widget)
+    let placement = place(bundle, widget.kind, family, request.location, values)
+    if let base = request.stack { put(placement.id, on: base, now: now) }
+    return report(placement, widget)
   }
 
   /// A person chooses something else for a widget.
@@ -130,8 +137,9 @@ package struct GalleryDecision: Sendable {
   /// A person removes a widget.
   ///
   /// - Throws: `no-such-placement`, definite.
-  package mutating func remove(_ number: Int) throws(BusError) -> Placement {
+  package mutating func remove(_ number: Int, now: Date = .distantPast) throws(BusError) -> Placement {
     let placement = try placement(number)
+    takeOffStack(number, now: now)
     state.placements.removeAll { $0.id == number }
     return placement
   }

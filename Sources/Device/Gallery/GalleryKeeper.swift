@@ -1,6 +1,6 @@
 package import Archive
 package import Conversations
-import Foundation
+package import Foundation
 package import GRDB
 package import MessageBus
 import Synchronization
@@ -67,10 +67,12 @@ package actor GalleryKeeper {
   ///
   /// - Throws: `not-placeable`, `bad-configuration` (definite), `failed`.
   package func add(
-    _ request: AddPlacement, offer: IntentDeclaration? = nil, _ story: Story
+    _ request: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast, _ story: Story
   ) throws(BusError) -> PlacementReport {
-    let report = try alter { decision throws(BusError) in try decision.add(request, offer: offer) }
+    let before = decision.state
+    let report = try alter { decision throws(BusError) in try decision.add(request, offer: offer, now: now) }
     bus.record(PlacementChanged(.added, report.placement), story: story)
+    recordTurns(since: before, .added, story)
     return report
   }
 
@@ -88,9 +90,45 @@ package actor GalleryKeeper {
   /// `placement.remove`
   ///
   /// - Throws: `no-such-placement` (definite), `failed`.
-  package func remove(_ request: RemovePlacement, _ story: Story) throws(BusError) {
-    let placement = try alter { decision throws(BusError) in try decision.remove(request.placement) }
+  package func remove(
+    _ request: RemovePlacement, now: Date = .distantPast, _ story: Story
+  ) throws(BusError) {
+    let before = decision.state
+    let placement = try alter { decision throws(BusError) in try decision.remove(request.placement, now: now) }
     bus.record(PlacementChanged(.removed, placement), story: story)
+    recordTurns(since: before, .removed, story)
+  }
+
+  // MARK: Stacks
+
+  /// `stack.turn`
+  ///
+  /// - Throws: `no-such-placement`, `not-now` (definite), `failed`.
+  package func turn(_ request: TurnStack, now: Date, _ story: Story) throws(BusError) -> TurnStack.Reply {
+    let before = decision.state
+    let reply = try alter { decision throws(BusError) in try decision.turn(to: request.placement, now: now) }
+    recordTurns(since: before, .person, story)
+    return reply
+  }
+
+  /// Stacks turn to the most relevant of their widgets, if they may.
+  ///
+  /// - Returns: whether one did, and when to look again.
+  /// - Throws: `failed` when it cannot be recorded.
+  package func smartRotate(
+    _ relevance: [Int: GalleryDecision.Relevance], mayTurn: Bool = true, now: Date
+  ) throws(BusError) -> (hasTurned: Bool, next: Date?) {
+    let (turned, next) = try alter { decision throws(BusError) in
+      decision.smartRotate(relevance, mayTurn: mayTurn, now: now)
+    }
+    for turn in turned { bus.record(turn, story: .none) }
+    return (!turned.isEmpty, next)
+  }
+
+  private func recordTurns(since before: GalleryDecision.State, _ cause: StackTurned.Cause, _ story: Story) {
+    for turn in GalleryDecision.turned(from: before, to: decision.state, because: cause) {
+      bus.record(turn, story: story)
+    }
   }
 
   /// On disk first; what cannot be written has not happened.

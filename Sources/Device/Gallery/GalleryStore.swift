@@ -31,6 +31,12 @@ struct GalleryStore: Sendable {
         table.column("state", .blob).notNull()
       }
     }
+    migrator.registerMigration("gallery-2") { db in
+      try db.create(table: "stacks") { table in
+        table.primaryKey("position", .integer)
+        table.column("stack", .blob).notNull()
+      }
+    }
     try migrator.migrate(database)
   }
 
@@ -48,6 +54,9 @@ struct GalleryStore: Sendable {
         state.met.insert(GalleryDecision.Kind(bundle: row["bundle"], kind: row["kind"]))
       }
       state.launchedApps = try Set(String.fetchAll(db, sql: "SELECT bundle FROM launchedApps"))
+      for data in try Data.fetchAll(db, sql: "SELECT stack FROM stacks ORDER BY position") {
+        state.stacks.append(try decode(GalleryDecision.Stack.self, data))
+      }
       return state
     }
   }
@@ -80,9 +89,18 @@ struct GalleryStore: Sendable {
       for kind in now.met.subtracting(before.met) {
         try db.execute(sql: "INSERT INTO metKinds (bundle, kind) VALUES (?, ?)", arguments: [kind.bundle, kind.kind])
       }
+      if now.stacks != before.stacks { try save(now.stacks, db) }
       for app in now.launchedApps.subtracting(before.launchedApps) {
         try db.execute(sql: "INSERT INTO launchedApps (bundle) VALUES (?)", arguments: [app])
       }
+    }
+  }
+
+  private func save(_ stacks: [GalleryDecision.Stack], _ db: Database) throws {
+    try db.execute(sql: "DELETE FROM stacks")
+    for (position, stack) in stacks.enumerated() {
+      try db.execute(
+        sql: "INSERT INTO stacks (position, stack) VALUES (?, ?)", arguments: [position, try BodyCoding.data(stack)])
     }
   }
 

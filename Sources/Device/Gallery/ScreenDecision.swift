@@ -14,8 +14,8 @@ package struct ScreenDecision: Sendable {
   /// Settings of the system for which it asks all widgets anew. Source: "Keeping a widget up to date".
   package static let systemSettings = ["locale", "text-size", "accessibility", "account", "time"]
 
-  package private(set) var state: DeviceScreen
-  private let device: WidgetDevice
+  package internal(set) var state: DeviceScreen
+  let device: WidgetDevice
 
   package init(device: WidgetDevice, state: DeviceScreen = DeviceScreen()) {
     self.device = device
@@ -26,6 +26,12 @@ package struct ScreenDecision: Sendable {
   ///
   /// - Throws: `not-now`, definite, with what to do first.
   package mutating func take(_ change: ChangeScreen.Change) throws(BusError) -> [Effect] {
+    let effects = try decide(change)
+    leaveAlwaysOn(by: change)
+    return effects
+  }
+
+  private mutating func decide(_ change: ChangeScreen.Change) throws(BusError) -> [Effect] {
     switch change {
     case .lock:
       let effects = leaveApp()
@@ -46,6 +52,7 @@ package struct ScreenDecision: Sendable {
       let effects = leaveApp()
       state.seen = nil
       return effects
+    case .alwaysOn: return try showAlwaysOn()
     case .background(let app):
       guard state.frontApp == app else { throw notNow("\(app) is not in front: `widgetlab app open` brings it there") }
       return leaveApp()
@@ -105,7 +112,7 @@ package struct ScreenDecision: Sendable {
     return [.background(app: app)]
   }
 
-  private func notNow(_ reason: String) -> BusError { BusError(.notNow, reason) }
+  func notNow(_ reason: String) -> BusError { BusError(.notNow, reason) }
 }
 
 extension BusError.Code {

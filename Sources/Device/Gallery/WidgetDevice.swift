@@ -13,6 +13,8 @@ package struct WidgetDevice: Sendable, Hashable {
     package var standBy = RenderingModeName.fullColor
     /// The person does not show sensitive content while the device is locked.
     package var hidesSensitiveContent = true
+    /// Smart Rotate leaves a stack alone for so long after it was turned, seconds; 0 for no limit, as in developer mode.
+    package var smartRotatePause = 1800.0
     package init() {}
   }
 
@@ -25,6 +27,8 @@ package struct WidgetDevice: Sendable, Hashable {
   /// Such as `en_US`.
   package let locale: String
   package let taste: Taste
+  /// Its display may show the Lock Screen with less light.
+  package var hasAlwaysOn = false
 
   /// - Parameters:
   ///   - width: the screen's, upright, points.

@@ -35,7 +35,7 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var learningFactor = 1.25
   /// Causes that cost nothing. Source: "Reloads … don't count toward the budget", *Keeping a widget up to date*.
   package var freeCauses: Set<ReloadCause> = [
-    .added, .edited, .operator, .system, .interaction, .stale, .gallery, .standBy,
+    .added, .edited, .operator, .system, .interaction, .stale, .location, .gallery, .standBy,
   ]
   /// Nothing costs while the containing app is in front.
   package var isFreeInForeground = true

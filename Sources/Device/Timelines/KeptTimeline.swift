@@ -50,7 +50,9 @@ struct KeptTimeline: Sendable {
       }
       hash.update(data: view)
       if let dark { hash.update(data: dark) }
-      let upcoming = UpcomingEntry(date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance)
+      let upcoming = UpcomingEntry(
+        date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
+        motion: EntryMotion(entry.view, view))
       entries.append(Entry(upcoming: upcoming, view: view, darkView: dark))
     }
     self.entries = entries

@@ -47,6 +47,8 @@ package struct UpcomingEntry: Sendable, Equatable {
   let date: Date
   let text: [String]
   let relevance: ArchivedEntry.Relevance?
+  /// `nil` of one that an earlier host wrote.
+  var motion: EntryMotion?
 }
 
 /// One placement with its timeline and its account.
@@ -72,9 +74,13 @@ package struct Placed: Codable, Sendable, Equatable {
   var policyDue: Date?
   /// The date of the entry that is on the screen.
   var shown: Date?
+  /// That of the entry that was shown last; `nil` before the first.
+  var motion: EntryMotion?
   var relevance = CurrentRelevance()
   /// The last widget pushes that it was to be reloaded for, the oldest first.
   package internal(set) var pushes: [PushedReload]?
+  /// The device moved far while it was out of sight: it is owed a reload when it is seen; `nil` for no.
+  var hasMoved: Bool?
 
   /// Whether the placeholder is to be asked for before the next timeline.
   var needsPlaceholder: Bool { isPlaceholderOld == true || !hasPlaceholder && timeline == nil }
@@ -90,8 +96,8 @@ package struct Placed: Codable, Sendable, Equatable {
 /// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of 0 holds
 /// until the next entry that has one; when the duration is over, the score counts as 0.
 struct CurrentRelevance: Codable, Sendable, Equatable {
-  private var score = 0.0
-  private var until: Date?
+  private(set) var score = 0.0
+  private(set) var until: Date?
 
   mutating func show(_ relevance: ArchivedEntry.Relevance?, of date: Date) {
     guard let relevance else { return }

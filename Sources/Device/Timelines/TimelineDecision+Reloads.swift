@@ -129,7 +129,7 @@ extension TimelineDecision {
   private func endsBackoff(_ because: ReloadCause) -> Bool {
     switch because {
     case .added, .edited, .interaction, .operator, .app, .extension, .push: true
-    case .policy, .system, .stale, .gallery, .standBy: false
+    case .policy, .system, .stale, .location, .gallery, .standBy: false
     }
   }
 

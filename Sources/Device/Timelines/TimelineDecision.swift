@@ -24,6 +24,8 @@ package struct TimelineDecision: Sendable {
   var inFront: Set<Address> = []
   /// When a person last opened each app by touching a widget.
   var opened: [Address: Date] = [:]
+  /// The display is Always-On.
+  var isLuminanceReduced = false
   /// What apps do that lets them go on behind the front.
   var atWork: [Address: AppActivity] = [:]
   /// What is seen in StandBy, and when the system last asked by itself for it.
@@ -60,7 +62,7 @@ package struct TimelineDecision: Sendable {
 
   package mutating func take(_ event: Event, now: Date) -> [Answer] {
     let before = placements
-    return decide(event, now) + pushAnswers(since: before)
+    return decide(event, now) + pushAnswers(since: before) + relevanceAnswers(since: before)
   }
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Answer] {
@@ -79,6 +81,7 @@ package struct TimelineDecision: Sendable {
     case .reload(let source, let kind, let isInside, let story): return reload(source, kind, isInside, story, now)
     case .reloadOne(let id, let because, let story): return owe(id, because, story, now: now)
     case .systemChanged(let setting, let story): return systemChanged(setting, story, now)
+    case .moved(let bundles, let story): return moved(bundles, story, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
     case .openedFromWidget(let app):
@@ -86,6 +89,9 @@ package struct TimelineDecision: Sendable {
       return []
     case .withheld(let extensions): return withhold(extensions, now)
     case .seen(let ids, let isStandBy): return see(ids, isStandBy, now)
+    case .luminance(let isReduced):
+      isLuminanceReduced = isReduced
+      return []
     case .instantCame: return instantCame(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
     case .awake(let address):
@@ -96,6 +102,11 @@ package struct TimelineDecision: Sendable {
       return []
     case .lifeEnded, .answered, .gave, .failed, .overran: return outcome(event, now)
     }
+  }
+
+  private func relevanceAnswers(since before: [Int: Placed]) -> [Answer] {
+    placements.contains { $1.relevance != before[$0]?.relevance ?? CurrentRelevance() }
+      ? [.intent(.relevanceChanged)] : []
   }
 
   // MARK: Placements
@@ -158,7 +169,12 @@ package struct TimelineDecision: Sendable {
       let hours = placed.account.hoursUnseen(now)
       placements[id]?.account.see(ids.contains(id), policy, now: now)
       let waits = placed.owed.map { !$0.isPaid } ?? false
-      if ids.contains(id), waits, hours >= policy.staleAfter { answers += owe(id, .stale, .none, now: now) }
+      guard ids.contains(id) else { continue }
+      if placed.hasMoved == true {
+        answers += seenElsewhere(id, now)
+      } else if waits, hours >= policy.staleAfter {
+        answers += owe(id, .stale, .none, now: now)
+      }
     }
     return answers + placements.keys.sorted().flatMap { standBy($0, now) ?? [] }
   }
@@ -198,13 +214,22 @@ package struct TimelineDecision: Sendable {
     for entry in entries[...index] where placed.shown.map({ entry.date > $0 }) ?? true {
       placed.relevance.show(entry.relevance, of: entry.date)
     }
+    let animation = animation(of: placed, to: due)
+    placed.motion = due.motion
     placed.shown = due.date
     placements[id] = placed
     upcoming[id] = Array(entries[index...])
     let placement = placed.placement
     let notice = EntryShown(
-      bundle: placement.bundle, widgetKind: placement.kind, placement: id, date: due.date, text: due.text)
+      bundle: placement.bundle, widgetKind: placement.kind, placement: id, date: due.date, text: due.text,
+      animation: animation)
     return [.shown(notice, .none)]
+  }
+
+  /// Where the change is seen: a widget out of sight is drawn once, and an Always-On display animates nothing.
+  private func animation(of placed: Placed, to entry: UpcomingEntry) -> EntryAnimation? {
+    guard placed.account.isSeen, !isLuminanceReduced, let former = placed.motion else { return nil }
+    return entry.motion?.animation(from: former)
   }
 
   private mutating func instantCame(_ now: Date) -> [Answer] {

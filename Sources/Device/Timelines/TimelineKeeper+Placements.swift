@@ -1,6 +1,6 @@
 package import Archive
 package import Conversations
-import Foundation
+package import Foundation
 package import MessageBus
 import Timekeeping
 
@@ -81,6 +81,9 @@ extension TimelineKeeper {
   /// - Parameter isStandBy: it is StandBy, which asks for new timelines by itself.
   package func seen(_ ids: Set<Int>, isStandBy: Bool) { take(.seen(ids, isStandBy: isStandBy)) }
 
+  /// The display is Always-On, or no longer.
+  package func luminance(isReduced: Bool) { take(.luminance(isReduced: isReduced)) }
+
   // MARK: What they ask
 
   /// What is remembered of widget pushes, by placement.
@@ -99,8 +102,10 @@ extension TimelineKeeper {
   /// Why the last reload of a placement came to nothing; `nil` when it did not.
   package func lastFailure(_ id: Int) -> String? { decision.placements[id]?.lastFailure?.reason }
 
-  /// How relevant a placement is now, beside others of one stack.
-  package func relevance(_ id: Int) -> Double { decision.placements[id]?.relevance.score(at: clock.now) ?? 0 }
+  /// How relevant each placement is, as the entries say that were shown, and until when; `nil`: not until a time.
+  package var relevances: [Int: (score: Double, until: Date?)] {
+    decision.placements.mapValues { ($0.relevance.score, $0.relevance.until) }
+  }
 
   /// What each placement shows, and why its last reload came to nothing: as `ps` prints it.
   package func status() -> [TimelineStored] {

@@ -44,6 +44,9 @@ struct TimelineStore: Sendable {
           CREATE INDEX ledgerByPlacement ON ledger (placement);
           """)
     }
+    migrator.registerMigration("timelines-3") { db in
+      try db.execute(sql: "ALTER TABLE entries ADD COLUMN motion BLOB")
+    }
     try migrator.migrate(database)
   }
 
@@ -70,11 +73,13 @@ struct TimelineStore: Sendable {
   }
 
   private func upcoming(_ id: Int, _ db: Database) throws -> [UpcomingEntry] {
-    let sql = "SELECT date, text, relevance FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
+    let sql =
+      "SELECT date, text, relevance, motion FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
     return try Row.fetchAll(db, sql: sql, arguments: [id]).map { row in
       UpcomingEntry(
         date: Date(timeIntervalSince1970: row["date"]), text: try decode([String].self, row["text"]),
-        relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
+        relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) },
+        motion: try (row["motion"] as Data?).map { try decode(EntryMotion.self, $0) })
     }
   }
 
@@ -149,12 +154,13 @@ struct TimelineStore: Sendable {
     try execute(
       db,
       """
-      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, text, relevance)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, text, relevance, motion)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         id, position, entry.upcoming.date.timeIntervalSince1970, entry.view, entry.darkView,
         try BodyCoding.data(entry.upcoming.text), try entry.upcoming.relevance.map { try BodyCoding.data($0) },
+        try entry.upcoming.motion.map { try BodyCoding.data($0) },
       ])
   }
 

@@ -11,6 +11,8 @@ package enum TimelineIntent: Sendable, Equatable {
   case halt(Address, because: String)
   /// What became of a widget push at a placement is another than it was.
   case pushed(placement: Int, PushedReload)
+  /// What an entry says of its widget's relevance is another than what was said before.
+  case relevanceChanged
   /// The database of the room cannot be written any longer: the host must not go on.
   case broken(String)
 }
@@ -56,6 +58,8 @@ extension TimelineDecision {
     case reloadOne(Int, ReloadCause, Story)
     /// A setting of the system, such as `text-size`.
     case systemChanged(String, Story)
+    /// The device moved far; these extensions' widgets want the location.
+    case moved(bundles: Set<String>, Story)
     case inFront(app: Address, Bool)
     /// A person opens it by touching a widget.
     case openedFromWidget(app: Address)
@@ -65,6 +69,8 @@ extension TimelineDecision {
     case withheld([Address: Withholding])
     /// These placements are on the screen, and no others; it is StandBy, or another one.
     case seen(Set<Int>, isStandBy: Bool)
+    /// The display is Always-On, or no longer.
+    case luminance(isReduced: Bool)
     case instantCame
     /// Somebody waits for a snapshot under this number. That is not owed: whoever waits asks the host's next life again.
     case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)

@@ -15,6 +15,8 @@ extension ClusterConfiguration {
     package var standByRenderingMode = RenderingModeName.fullColor
     /// The person does not show sensitive content while the device is locked.
     package var hidesSensitiveContent = true
+    /// Smart Rotate leaves a stack alone for so long after it was turned; 0 for no limit.
+    package var smartRotatePause: Duration = .seconds(1800)
 
     package init() {}
   }
@@ -28,6 +30,7 @@ extension ClusterConfiguration.Settings {
       try reader.boolean("defaultFamiliesIncludeAccessory") ?? own.defaultFamiliesIncludeAccessory
     own.contentMargin = try reader.integer("contentMargin") ?? own.contentMargin
     own.hidesSensitiveContent = try reader.boolean("hidesSensitiveContent") ?? own.hidesSensitiveContent
+    own.smartRotatePause = try reader.seconds("smartRotatePause") ?? own.smartRotatePause
     let home = try reader.string("homeScreenRenderingMode") ?? own.homeScreenRenderingMode.rawValue
     let standBy = try reader.string("standByRenderingMode") ?? own.standByRenderingMode.rawValue
     guard (0...100).contains(own.contentMargin) else { throw reader.error("contentMargin", "is 0 to 100 points") }

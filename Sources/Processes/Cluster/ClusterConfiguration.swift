@@ -56,6 +56,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
     /// The value of the entitlement `aps-environment`; `nil` without it: then there are no pushes.
     package var pushEnvironment: PushEnvironment?
+    /// The path of the extension's own `Info.plist`, absolute; `nil`: that the file names it is enough to be a widget's.
+    package var infoPlist: String?
 
     /// Whether it has the entitlement `aps-environment`.
     var receivesPushes: Bool { pushEnvironment != nil }
@@ -224,6 +226,10 @@ extension ClusterConfiguration.Product {
     if var entitlements = try reader.mapping("entitlements") {
       pushEnvironment = try PushEnvironment(reading: &entitlements)
       try entitlements.finish()
+    }
+    if let path = try reader.string("infoPlist") {
+      guard isExtension else { throw reader.error("infoPlist", "is of an extension; an app has no need of one here") }
+      infoPlist = reader.beside(path)
     }
     try reader.finish()
   }

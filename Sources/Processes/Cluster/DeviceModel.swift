@@ -8,6 +8,11 @@ package struct DeviceModel: Sendable, Hashable {
   /// Pixels a point.
   package let scale: Double
   package var isPad: Bool { name.hasPrefix("iPad") }
+  /// Source: the technical specifications of each model, "Always-On display".
+  package var hasAlwaysOn: Bool {
+    name.hasPrefix("iPhone 17")
+      || ["iPhone 14 Pro", "iPhone 15 Pro", "iPhone 16 Pro"].contains { name == $0 || name == "\($0) Max" }
+  }
 
   /// The model with a name, written as Apple writes it; `nil` for one that is not known.
   package static func named(_ name: String) -> DeviceModel? { all.first { $0.name == name } }

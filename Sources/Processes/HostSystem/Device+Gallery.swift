@@ -50,9 +50,10 @@ extension Device {
     await learnAll()
     let (bundle, widget) = try gallery.decision.find(request)
     let offer = try await offer(of: widget, in: bundle, request.configuration, story)
-    let report = try await gallery.add(request, offer: offer, story)
+    let report = try await gallery.add(request, offer: offer, now: clock.now, story)
     try await hand(report.placement, story)
     await tellPushes()
+    await turnStacks(mayTurn: false)
     return report
   }
 
@@ -69,10 +70,11 @@ extension Device {
   }
 
   private func remove(_ request: RemovePlacement, _ story: Story) async throws {
-    try await gallery.remove(request, story)
+    try await gallery.remove(request, now: clock.now, story)
     try await timelines.removed(request.placement)
     await tellPushes()
     await tellWhatIsSeen()
+    await turnStacks(mayTurn: false)
   }
 
   /// The gallery knows the widgets of an installed app without running it; here they are in the extension's own code, so
@@ -149,11 +151,12 @@ extension Device {
     let decision = gallery.decision
     if let refusal = decision.device.refusal(of: location) { throw BusError(.notNow, refusal) }
     var tiles: [ShowScreen.Tile] = []
-    for placement in decision.state.placements where placement.location == location {
+    for placement in decision.state.placements where placement.location == location && decision.isOnTop(placement.id) {
       let isProtected = configuration.product(placement.bundle)?.dataProtection.isOfUnlockedDevice ?? true
-      tiles.append(
-        decision.tile(
-          of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now))
+      var tile = decision.tile(
+        of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now)
+      tile.covers = decision.covered(by: placement.id)
+      tiles.append(tile)
     }
     let tint = decision.device.tint(at: location)
     return try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
@@ -167,8 +170,9 @@ extension Device {
       }
     }
     let screen = try await gallery.change(change, story)
-    // Who is told that the device is locked finds it so.
+    // Whoever is answered finds it so: the device is locked, and what comes due then is of what is seen now.
     await tellWhatIsWithheld()
+    await tellWhatIsSeen()
     return screen
   }
 
@@ -251,10 +255,13 @@ extension WidgetDevice {
     taste.homeScreen = settings.homeScreenRenderingMode
     taste.standBy = settings.standByRenderingMode
     taste.hidesSensitiveContent = settings.hidesSensitiveContent
+    // Source: WidgetKit Developer Mode.
+    taste.smartRotatePause = configuration.settings.developerMode ? 0 : settings.smartRotatePause.seconds
     let device = configuration.device
     self.init(
       isPad: device.isPad, version: device.majorVersion, width: device.screen.width, height: device.screen.height,
       scale: device.screen.scale, locale: device.locale, taste: taste)
+    hasAlwaysOn = device.screen.hasAlwaysOn
   }
 }
 
@@ -264,11 +271,13 @@ extension ShowScreen.Reply {
     let room = Wire.bodyLimit / max(1, tiles.count) - 2048
     let fitting = try tiles.map { tile in
       guard try BodyCoding.data(tile.view).count > room else { return tile }
-      return ShowScreen.Tile(
+      var short = ShowScreen.Tile(
         placement: tile.placement, content: tile.content, background: tile.background,
         renderingMode: tile.renderingMode, date: tile.date,
         view: .group(tile.view.lines.prefix(20).map(ViewArchive.text)),
         note: tile.note ?? "its views are too long to be shown here: these are its first texts")
+      short.covers = tile.covers
+      return short
     }
     return ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)
   }

@@ -47,8 +47,10 @@ extension Device {
     let device = configuration.device.name
     let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
     await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
+    await timelines.luminance(isReduced: gallery.state.isLuminanceReduced)
     let seen = await gallery.state.seen
-    let placements = gallery.decision.state.placements.filter { $0.location == seen }
+    let gallery = gallery.decision
+    let placements = gallery.state.placements.filter { $0.location == seen && gallery.isOnTop($0.id) }
     await timelines.seen(Set(placements.map(\.id)), isStandBy: seen == .standBy)
   }
 

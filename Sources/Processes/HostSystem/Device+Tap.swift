@@ -13,6 +13,7 @@ extension Device {
   func tap(_ request: TapWidget, _ story: Story) async throws -> TapWidget.Reply {
     let decision = gallery.decision
     let placement = try decision.placement(request.placement)
+    try decision.requireOnTop(placement.id)
     let screen = await gallery.state
     let shown = try await shown(placement)
     let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light ?? .empty

@@ -31,6 +31,7 @@ extension Device {
     case .pushed(let placement, let pushed):
       await pushes.reported(
         PlacementReport(push: pushed.push, placement: placement, outcome: ReloadOutcome(pushed.state)))
+    case .relevanceChanged: await turnStacks()
     case .broken(let reason): broken(reason)
     }
   }

@@ -24,6 +24,8 @@ package actor Device {
   let timelines: TimelineKeeper
   let gallery: GalleryKeeper
   let pushes: PushKeeper
+  /// Extensions whose widgets want the location.
+  let wantingLocation: Set<String>
   /// Who waits for the widgets of an extension that never ran.
   var learning: [Address: [CheckedContinuation<Void, Never>]] = [:]
   private var routes: [Task<Void, Never>] = []
@@ -43,6 +45,10 @@ package actor Device {
   var reaching: Task<Void, Never>?
   /// How each process was told that it is.
   var told: [Address: Told] = [:]
+  /// When stacks are looked at again.
+  var stackAlarm: (instant: Date, alarm: ClockAlarm)?
+  /// The last look at the stacks: the next one follows it.
+  var turning: Task<Void, Never>?
   /// The last change of the clock: the next one follows it.
   var clockChange: Task<Void, any Error>?
 
@@ -51,7 +57,7 @@ package actor Device {
   /// - Parameters:
   ///   - bus: not started yet: the handlers are set here.
   ///   - broken: the device cannot keep what it must keep; it is told once, and the process should end.
-  /// - Throws: `instance-folder`, or what the database says.
+  /// - Throws: `instance-folder`, `configuration` of a file that it names, or what the database says.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
     bus: any BusConnection, faults: Faults = Faults(), broken: @escaping @Sendable (String) -> Void
@@ -83,6 +89,7 @@ package actor Device {
     self.clock = clock
     self.store = store
     self.containers = containers
+    self.wantingLocation = try configuration.bundlesWantingLocation()
     self.network = try store.setting(NetworkState.self, named: DeviceStore.network) ?? NetworkState()
     self.isAwake = try store.setting(Bool.self, named: DeviceStore.power) ?? true
     self.faults = faults
@@ -118,6 +125,8 @@ package actor Device {
     listenToGallery()
     listenForTimelines()
     listenForPushes()
+    listenForMoves()
+    listenToStacks()
     await resumeUpdates()
     await tellWhatIsWithheld()
     routes = [
@@ -132,6 +141,7 @@ package actor Device {
     try await handAll()
     await beginPushes()
     await timelines.begin()
+    await turnStacks()
   }
 
   /// The bus is there: ask the agents who lives.

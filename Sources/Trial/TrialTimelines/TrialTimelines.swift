@@ -10,6 +10,10 @@ import WidgetKit
   @MainActor static func main() {
     if environment["TRIAL_MISBEHAVES"] != nil {
       BadWidget.main()
+    } else if environment["TRIAL_ONLY"] == "Animated" {
+      AnimatedWidget.main()
+    } else if environment["TRIAL_ONLY"] == "Relevant" {
+      RelevantWidgets.main()
     } else if let kind = environment["TRIAL_ONLY"] {
       KindWidget.only = kind
       OneWidget.main()

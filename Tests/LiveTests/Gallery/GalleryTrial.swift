@@ -112,6 +112,7 @@ struct GalleryTrial: Sendable {
     let renderingMode: String
     let views: [String]
     let note: String?
+    let covers: [Int]
   }
 
   private struct Screen: Decodable {

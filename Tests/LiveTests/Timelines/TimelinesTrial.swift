@@ -15,9 +15,10 @@ struct TimelinesTrial: Sendable {
   ///   - only: the only widget that the extension has.
   ///   - misbehaves: what its widget `Bad` does after its first timeline.
   ///   - settings: lines of the configuration's settings.
+  ///   - model: the device's.
   static func run(
     _ name: String, only: String? = nil, misbehaves: String? = nil, settings: [String] = [],
-    _ body: @Sendable (TimelinesTrial) async throws -> Void
+    model: String = "iPhone 16", _ body: @Sendable (TimelinesTrial) async throws -> Void
   ) async throws {
     let environment =
       [only.map { "TRIAL_ONLY: \($0)" }, misbehaves.map { "TRIAL_MISBEHAVES: \($0)" }]
@@ -26,6 +27,7 @@ struct TimelinesTrial: Sendable {
     let configuration = """
       device:
         name: \(Trial.device)
+        model: \(model)
       apps:
         - bundle: com.example.Timelines
           executable: containing-app

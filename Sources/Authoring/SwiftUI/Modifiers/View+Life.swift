@@ -51,15 +51,21 @@ extension View {
   }
   /// How a change is animated.
   nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {
-    modified("animation", ["animation": animation?.archived, "value": .string("\(value)")])
+    modified(
+      "animation",
+      ["animation": animation?.archived, "seconds": animation?.seconds.archived, "value": .string("\(value)")])
   }
   /// How changes are animated.
   nonisolated public func animation(_ animation: Animation?) -> some View {
-    modified("animation", ["animation": animation?.archived])
+    modified("animation", ["animation": animation?.archived, "seconds": animation?.seconds.archived])
   }
   /// How the view comes and goes.
   nonisolated public func transition(_ t: AnyTransition) -> some View {
-    modified("transition", ["transition": t.archived])
+    modified(
+      "transition",
+      [
+        "transition": t.archived, "animation": t.animation?.archived, "seconds": t.animation?.seconds.archived,
+      ])
   }
   /// How the view gives place to its next.
   nonisolated public func contentTransition(_ transition: ContentTransition) -> some View {

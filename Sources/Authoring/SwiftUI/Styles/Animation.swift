@@ -1,20 +1,26 @@
 import Archive
 public import Foundation
 
-/// How something changes in time. Source: `SwiftUI.Animation`. The system animates a widget's entries; what is kept is its
-/// name and its seconds.
+/// How something changes in time. Source: `SwiftUI.Animation`. The system animates a widget's entries: what is kept is the
+/// animation's name, and the seconds that it takes with its delay.
 public struct Animation: Hashable, Sendable, NamedArgument {
   let name: String
+  let seconds: TimeInterval
 
-  private static func timed(_ name: String, _ seconds: TimeInterval?) -> Animation {
-    Animation(name: seconds.map { "\(name) \($0)" } ?? name)
+  /// - Parameter seconds: what the author said; `nil`: as long as SwiftUI's own.
+  private static func timed(_ name: String, _ seconds: TimeInterval?, else own: TimeInterval = 0.5) -> Animation {
+    Animation(name: seconds.map { "\(name) \($0)" } ?? name, seconds: seconds ?? own)
   }
 
+  /// Of SwiftUI's curves that are no springs.
+  private static let curve: TimeInterval = 0.35
+
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let `default` = Animation(name: "default"), linear = Animation(name: "linear"),
-    easeIn = Animation(name: "easeIn"), easeOut = Animation(name: "easeOut"), easeInOut = Animation(name: "easeInOut"),
-    spring = Animation(name: "spring"), smooth = Animation(name: "smooth"), snappy = Animation(name: "snappy"),
-    bouncy = Animation(name: "bouncy"), interactiveSpring = Animation(name: "interactiveSpring")
+  public static let `default` = timed("default", nil), linear = timed("linear", nil, else: curve),
+    easeIn = timed("easeIn", nil, else: curve), easeOut = timed("easeOut", nil, else: curve),
+    easeInOut = timed("easeInOut", nil, else: curve), spring = timed("spring", nil), smooth = timed("smooth", nil),
+    snappy = timed("snappy", nil), bouncy = timed("bouncy", nil),
+    interactiveSpring = timed("interactiveSpring", nil, else: 0.15)
   /// Evenly.
   public static func linear(duration: TimeInterval) -> Animation { timed("linear", duration) }
   /// Slowly first.
@@ -47,21 +53,39 @@ public struct Animation: Hashable, Sendable, NamedArgument {
   public static func bouncy(duration: TimeInterval = 0.5, extraBounce: Double = 0) -> Animation {
     timed("bouncy", duration)
   }
+  /// Along a curve of Bézier's, by its two control points.
+  public static func timingCurve(
+    _ p1x: Double, _ p1y: Double, _ p2x: Double, _ p2y: Double, duration: TimeInterval = 0.35
+  ) -> Animation {
+    timed("timingCurve", duration)
+  }
+  /// As a spring does, quickly.
+  public static func interactiveSpring(
+    response: Double = 0.15, dampingFraction: Double = 0.86, blendDuration: TimeInterval = 0.25
+  ) -> Animation {
+    timed("interactiveSpring", response)
+  }
   /// Later; seconds.
-  public func delay(_ delay: TimeInterval) -> Animation { Animation(name: "\(name) delay \(delay)") }
+  public func delay(_ delay: TimeInterval) -> Animation { then("delay \(delay)", seconds + delay) }
   /// Faster.
-  public func speed(_ speed: Double) -> Animation { Animation(name: "\(name) speed \(speed)") }
+  public func speed(_ speed: Double) -> Animation { then("speed \(speed)", speed > 0 ? seconds / speed : .infinity) }
   /// Again and again.
-  public func repeatForever(autoreverses: Bool = true) -> Animation { Animation(name: "\(name) repeatForever") }
+  public func repeatForever(autoreverses: Bool = true) -> Animation { then("repeatForever", .infinity) }
   /// Several times.
   public func repeatCount(_ repeatCount: Int, autoreverses: Bool = true) -> Animation {
-    Animation(name: "\(name) repeatCount \(repeatCount)")
+    then("repeatCount \(repeatCount)", seconds * Double(max(repeatCount, 1)))
+  }
+
+  private func then(_ words: String, _ seconds: TimeInterval) -> Animation {
+    Animation(name: "\(name) \(words)", seconds: seconds)
   }
 }
 
 /// How a view comes and goes. Source: `SwiftUI.AnyTransition`.
 public struct AnyTransition: Sendable, NamedArgument {
   let name: String
+  /// Its own; `nil`: as what is around it.
+  var animation: Animation?
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let identity = AnyTransition(name: "identity"), opacity = AnyTransition(name: "opacity"),
@@ -78,12 +102,14 @@ public struct AnyTransition: Sendable, NamedArgument {
   public static func offset(_ offset: CGSize) -> AnyTransition { AnyTransition(name: "offset") }
   /// One way to come, another to go.
   public static func asymmetric(insertion: AnyTransition, removal: AnyTransition) -> AnyTransition {
-    AnyTransition(name: "\(insertion.name) / \(removal.name)")
+    AnyTransition(name: "\(insertion.name) / \(removal.name)", animation: insertion.animation ?? removal.animation)
   }
   /// Both.
-  public func combined(with other: AnyTransition) -> AnyTransition { AnyTransition(name: "\(name) + \(other.name)") }
+  public func combined(with other: AnyTransition) -> AnyTransition {
+    AnyTransition(name: "\(name) + \(other.name)", animation: animation ?? other.animation)
+  }
   /// In another time.
-  public func animation(_ animation: Animation?) -> AnyTransition { self }
+  public func animation(_ animation: Animation?) -> AnyTransition { AnyTransition(name: name, animation: animation) }
 }
 
 /// Does something, and animates what it changes: an archived view changes nothing.

@@ -7,7 +7,7 @@ import Foundation
 struct LookCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "look",
-    abstract: "Says which screen a person looks at; or turns the display off, dark, or light.",
+    abstract: "Says which screen a person looks at; or turns the display off, Always-On, dark, or light.",
     discussion: """
       Widgets that are seen have more of a budget than those that are not, and an app that is left for a screen of widgets \
       is in front no longer. It stays so when the host dies.
@@ -15,6 +15,7 @@ struct LookCommand: AsyncParsableCommand {
       PLACES
         \(ScreenLocation.list)
         off          the display is off
+        alwaysOn     a locked device that has it shows its Lock Screen with less light
         dark, light  the appearance, wherever one looks
 
       EXAMPLES
@@ -25,22 +26,25 @@ struct LookCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "A location, off, dark or light.")
+  @Argument(help: "A location, off, alwaysOn, dark or light.")
   var place: Place
 
-  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, frontApp, colorScheme.")
+  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
   var json = false
 
   enum Place: ExpressibleByArgument, Sendable {
     case off
+    case alwaysOn
     case appearance(ColorSchemeName)
     case location(ScreenLocation)
 
-    static var allValueStrings: [String] { ["off", "dark", "light"] + ScreenLocation.allValueStrings }
+    static var allValueStrings: [String] { ["off", "alwaysOn", "dark", "light"] + ScreenLocation.allValueStrings }
 
     init?(argument: String) {
       if argument == "off" {
         self = .off
+      } else if argument == "alwaysOn" {
+        self = .alwaysOn
       } else if let scheme = ColorSchemeName(rawValue: argument) {
         self = .appearance(scheme)
       } else if let location = ScreenLocation(argument: argument) {
@@ -55,6 +59,7 @@ struct LookCommand: AsyncParsableCommand {
     try await changeScreen(options, json: json) { cluster in
       switch place {
       case .off: return .darken
+      case .alwaysOn: return .alwaysOn
       case .appearance(let scheme): return .colorScheme(scheme)
       case .location(let location):
         try location.check(cluster)
@@ -84,7 +89,7 @@ struct LockCommand: AsyncParsableCommand {
   @Flag(help: "Start the device anew: every app and extension ends, and it was not unlocked since.")
   var restart = false
 
-  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, frontApp, colorScheme.")
+  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
   var json = false
 
   func run() async throws { try await changeScreen(options, json: json) { _ in restart ? .restart : .lock } }
@@ -102,7 +107,7 @@ struct UnlockCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, frontApp, colorScheme.")
+  @Flag(help: "One JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
   var json = false
 
   func run() async throws { try await changeScreen(options, json: json) { _ in .unlock } }

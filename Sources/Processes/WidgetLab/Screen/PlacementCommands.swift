@@ -9,13 +9,15 @@ struct AddCommand: AsyncParsableCommand {
     commandName: "add",
     abstract: "Places a widget, as a person does from the gallery.",
     discussion: """
-      Several of one kind may stand on a screen. What can be configured is shown, as the author's queries find it now; --set \
+      Several of one kind may stand on a screen. With --stack it is put on another widget of its size, or on the stack of \
+      that, of at most ten, and is on top then (see `widgetlab turn`). What can be configured is shown, as the author's queries find it now; --set \
       chooses, by the parameter's name, also what a query finds only when it is searched for.
 
       EXAMPLES
         widgetlab add CaffeineTracker
         widgetlab add CaffeineTracker --family systemMedium
         widgetlab add CaffeineTracker --location lockScreen
+        widgetlab add CaffeineTracker --stack 1
         widgetlab add Weather --set city=London --set hourly=yes
       """)
 
@@ -27,8 +29,11 @@ struct AddCommand: AsyncParsableCommand {
   @Option(help: "The family; the first that the place offers when it is left out.")
   var family: WidgetFamilyName?
 
-  @Option(help: "Where, such as homeScreen, lockScreen or standBy.")
-  var location = ScreenLocation.homeScreen
+  @Option(help: "Where, such as lockScreen or standBy; the Home Screen when it is left out.")
+  var location: ScreenLocation?
+
+  @Option(help: ArgumentHelp("The widget that it is put on, or one of that stack.", valueName: "number"))
+  var stack: Int?
 
   @Option(name: .customLong("set"), help: "A choice: name=value. Said several times for several.")
   var choices: [Choice] = []
@@ -39,14 +44,19 @@ struct AddCommand: AsyncParsableCommand {
   @Flag(help: "One JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
   var json = false
 
+  func validate() throws {
+    if stack != nil, location != nil { throw ValidationError("A stack stands where it is: say --stack or --location.") }
+  }
+
   func run() async throws {
     try await reporting {
       let report = try await OperatorSession.with(options) { session in
-        try location.check(session.cluster)
+        try location?.check(session.cluster)
         return try await session.ask(
           AddPlacement(
-            bundle: bundle, widgetKind: kind, family: family, location: location.name,
-            configuration: choices.configuration), within: .seconds(60))
+            bundle: bundle, widgetKind: kind, family: family,
+            location: (location ?? .homeScreen).name, configuration: choices.configuration, stack: stack),
+          within: .seconds(60))
       }
       if json { return try Output.json(report) }
       for line in report.lines("added") { Output.say(line) }

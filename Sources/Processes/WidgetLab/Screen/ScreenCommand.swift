@@ -27,7 +27,7 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The place; the one that is seen when it is left out.")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: state, location, tint, widgets (number, kind, family, content, background, views).")
+  @Flag(help: "One JSON object: state, location, tint, and widgets, each with its number and all that is shown of it.")
   var json = false
 
   func run() async throws {
@@ -80,6 +80,9 @@ struct ScreenPrint {
     } else {
       lines += views(tile).map { "   " + $0 }
     }
+    if !tile.covers.isEmpty {
+      lines.append("   on top of " + tile.covers.map { "\($0.placement) \($0.widgetKind)" }.joined(separator: ", "))
+    }
     if let note = tile.note { lines.append("   ! \(note)") }
     return lines
   }
@@ -117,6 +120,8 @@ struct ScreenPrint {
       let date: Double?
       let views: [String]
       let note: String?
+      /// Numbers of what it covers in its stack.
+      let covers: [Int]
     }
     let state: DeviceScreen
     let location: String
@@ -134,7 +139,7 @@ struct ScreenPrint {
           family: tile.placement.family.rawValue, configuration: tile.placement.configuration,
           content: tile.content.rawValue, background: tile.background.rawValue,
           renderingMode: tile.renderingMode.rawValue, date: tile.date?.timeIntervalSince1970, views: views(tile),
-          note: tile.note)
+          note: tile.note, covers: tile.covers.map(\.placement))
       })
   }
 }
@@ -143,7 +148,9 @@ extension DeviceScreen {
   /// `locked, seen, com.example.App in front, dark`.
   var text: String {
     let lock = isLocked ? wasUnlocked ? "locked" : "locked, and not unlocked since it was started" : "unlocked"
-    let view = seen.map { "\($0.rawValue) is seen" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
+    let light = isLuminanceReduced ? ", Always-On" : ""
+    let view =
+      seen.map { "\($0.rawValue) is seen\(light)" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
     let work = activities.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value.text)" }
     return "\(lock), \(view)\(work.joined())\(colorScheme == .dark ? ", dark" : "")"
   }

@@ -7,6 +7,7 @@ extension EnvelopeNote {
     let body = envelope.body
     switch envelope.header.kind {
     case SetNetwork.kind: return EnvelopeNote(try BodyCoding.decode(SetNetwork.self, from: body).state.text)
+    case MoveDevice.kind: return EnvelopeNote("moved far")
     case NetworkChanged.kind: return EnvelopeNote(try BodyCoding.decode(NetworkChanged.self, from: body).state.text)
     case SetClock.kind: return EnvelopeNote(try BodyCoding.decode(SetClock.self, from: body).change.text)
     case ClockChanged.kind: return EnvelopeNote(try BodyCoding.decode(ClockChanged.self, from: body).state.text)
@@ -57,6 +58,7 @@ extension EnvelopeNote {
     let body = envelope.body
     switch envelope.header.kind.asked {
     case SetNetwork.kind: return EnvelopeNote(try BodyCoding.decode(SetNetwork.Reply.self, from: body).text)
+    case MoveDevice.kind: return EnvelopeNote(try BodyCoding.decode(MoveDevice.Reply.self, from: body).text)
     case SetClock.kind: return EnvelopeNote(try BodyCoding.decode(SetClock.Reply.self, from: body).text)
     case ListSessions.kind:
       let reply = try BodyCoding.decode(ListSessions.Reply.self, from: body)

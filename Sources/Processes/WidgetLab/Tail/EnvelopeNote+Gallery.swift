@@ -12,8 +12,10 @@ extension EnvelopeNote {
     case AddPlacement.kind:
       let add = try BodyCoding.decode(AddPlacement.self, from: body)
       return EnvelopeNote(
-        [add.widgetKind, add.family?.rawValue, add.location.rawValue, add.configuration.choices].compactMap(\.self)
-          .joined(separator: " "))
+        [
+          add.widgetKind, add.family?.rawValue, add.stack.map { "on \($0)" } ?? add.location.rawValue,
+          add.configuration.choices,
+        ].compactMap(\.self).joined(separator: " "))
     case EditPlacement.kind:
       let edit = try BodyCoding.decode(EditPlacement.self, from: body)
       return EnvelopeNote("\(edit.placement) \(edit.configuration.choices ?? "")")
@@ -22,6 +24,8 @@ extension EnvelopeNote {
     case PlacementChanged.kind:
       let changed = try BodyCoding.decode(PlacementChanged.self, from: body)
       return EnvelopeNote("\(changed.placement.text) \(changed.change.rawValue)")
+    case TurnStack.kind: return EnvelopeNote("to \(try BodyCoding.decode(TurnStack.self, from: body).placement)")
+    case StackTurned.kind: return EnvelopeNote(try BodyCoding.decode(StackTurned.self, from: body).text)
     case ListPlacements.kind: return EnvelopeNote("")
     case ShowScreen.kind:
       return EnvelopeNote(try BodyCoding.decode(ShowScreen.self, from: body).location?.rawValue ?? "what is seen")
@@ -56,6 +60,7 @@ extension EnvelopeNote {
     case AddPlacement.kind, EditPlacement.kind:
       let report = try BodyCoding.decode(PlacementReport.self, from: body)
       return EnvelopeNote("\(report.placement.text) \"\(report.displayName)\"")
+    case TurnStack.kind: return EnvelopeNote(try BodyCoding.decode(TurnStack.Reply.self, from: body).text)
     case DescribeIntent.kind:
       let found = try BodyCoding.decode(IntentDeclaration.self, from: body)
       let counts = found.parameters.map { "\($0.name): \($0.options.count) options" }
@@ -72,6 +77,19 @@ extension EnvelopeNote {
     default: return try pushAnswer(envelope)
     }
   }
+}
+
+extension StackTurned {
+  /// `2 of 1, 2, 3 is on top: relevance 5 over 1`.
+  fileprivate var text: String {
+    let scores = score.map { " \(Amount.text(factor: $0)) over \(Amount.text(factor: formerScore ?? 0))" } ?? ""
+    return "\(top) of \(members.map { "\($0)" }.joined(separator: ", ")) is on top: \(because.rawValue)\(scores)"
+  }
+}
+
+extension TurnStack.Reply {
+  /// `1, 2, 3`.
+  var text: String { members.map { "\($0)" }.joined(separator: ", ") }
 }
 
 extension Placement {
@@ -95,6 +113,7 @@ extension ChangeScreen.Change {
     case .restart: "restart"
     case .look(let location): "look at \(location.rawValue)"
     case .darken: "display off"
+    case .alwaysOn: "display Always-On"
     case .background(let app): "\(app) to the background"
     case .activity(let app, let activity): "\(app) \(activity?.text ?? "is at work no longer")"
     case .colorScheme(let scheme): scheme.rawValue

@@ -24,7 +24,9 @@ extension EnvelopeNote {
         "\(stored.widgetKind) \(stored.entries) entries: \(stored.text.joined(separator: " | "))")
     case EntryShown.kind:
       let shown = try BodyCoding.decode(EntryShown.self, from: body)
-      return EnvelopeNote("\(shown.widgetKind) of placement \(shown.placement): \(shown.text.joined(separator: " | "))")
+      return EnvelopeNote(
+        "\(shown.widgetKind) of placement \(shown.placement)\(shown.animation?.text ?? ""): "
+          + shown.text.joined(separator: " | "))
     case ReloadFailed.kind:
       let failed = try BodyCoding.decode(ReloadFailed.self, from: body)
       let next = failed.nextTry.map { "; tried again at \(Amount.text($0))" } ?? ""
@@ -42,5 +44,12 @@ extension EnvelopeNote {
       return EnvelopeNote(list.placement.map { "placement \($0)" } ?? list.reload.map { "reload \($0)" } ?? "all")
     default: return nil
     }
+  }
+}
+
+extension EntryAnimation {
+  /// `, by easeInOut in 0.7 s, numericText`.
+  fileprivate var text: String {
+    ", by \(curve) in \(Amount.text(seconds: seconds))\(transition.map { ", \($0)" } ?? "")"
   }
 }

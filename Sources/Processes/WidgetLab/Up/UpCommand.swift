@@ -64,8 +64,17 @@ struct UpCommand: AsyncParsableCommand {
     }
   }
 
-  /// What a file of the settings gets wrong is said before anything is started.
+  /// What a file that the configuration names gets wrong is said before anything is started.
   private func check(_ cluster: ClusterFacts) throws {
+    for product in cluster.configuration.extensions {
+      do {
+        _ = try product.readInfoPlist()
+      } catch {
+        throw Complaint(
+          Exit.configuration, error.message, at: "infoPlist of \(product.bundle) in \(cluster.configurationPath)",
+          advice: "name the Info.plist of the widget extension's target, or leave infoPlist out")
+      }
+    }
     guard let budget = cluster.configuration.settings.budget else { return }
     do {
       _ = try BudgetFile(file: budget)
