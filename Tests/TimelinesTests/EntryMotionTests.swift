@@ -118,7 +118,7 @@ import Testing
       return others
     }
     #expect(take(.gave(question, facts, entries)) == 0)
-    for event in [nil, .luminance(isReduced: true), .seen([])] as [TimelineDecision.Event?] {
+    for event in [nil, .luminance(isReduced: true), .seen([], isStandBy: false)] as [TimelineDecision.Event?] {
       if let event { _ = take(event) }
       bench.now += 600
       #expect(take(.instantCame) == 0)
