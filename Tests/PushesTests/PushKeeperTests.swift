@@ -167,7 +167,8 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     let keeper = try await scene.host()
     let past = Date(timeIntervalSinceNow: -60)
     let late = notification(1, acceptedAt: past - 60, expiration: past)
-    await #expect(throws: BusError(.expired, "its expiration passed before it came")) { try await keeper.received(late) }
+    let refusal = BusError(.expired, "its expiration passed before it came")
+    await #expect(throws: refusal) { try await keeper.received(late) }
     // It is attempted once all the same.
     try await keeper.received(notification(2, acceptedAt: past, expiration: past))
     try await keeper.received(notification(3, acceptedAt: past, expiration: past + 3_600))
