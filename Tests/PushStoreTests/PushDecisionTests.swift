@@ -54,7 +54,7 @@ extension [PushDecision.Answer] {
   }
 
   fileprivate var kept: [UUID] { compactMap { if case .keep(let push) = $0 { push.id } else { nil } } }
-  fileprivate var dropped: [UUID] { compactMap { if case .drop(let id) = $0 { id } else { nil } } }
+  fileprivate var dropped: [UUID] { compactMap { if case .drop(let push) = $0 { push.id } else { nil } } }
 }
 
 @Suite struct `what becomes of an accepted notification` {

@@ -27,7 +27,7 @@ package struct APNsContract: Sendable {
     let path = RequestPath(request.path)
     let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
     let sent = request[idHeader]
-    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.lowercased()) }
+    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.inLowerCase) }
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
       try checkConnection(of: session, now: now)
@@ -47,7 +47,7 @@ package struct APNsContract: Sendable {
     }
     return APNsVerdict(
       apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID.random().uuidString.lowercased(), idHeader: idHeader,
-      uniqueID: .random(), environment: environment, token: path.token.map(Self.bounded) ?? "",
+      uniqueID: .ordered(at: now), environment: environment, token: path.token.map(Self.bounded) ?? "",
       type: request["apns-push-type"], device: device, outcome: outcome)
   }
 
@@ -63,9 +63,11 @@ package struct APNsContract: Sendable {
   }
 
   private static func checkHeaders(of request: APNsRequest, idHeader: String) throws(APNsRefusal) {
-    for (index, header) in request.headers.enumerated()
-    where request.headers[..<index].contains(where: { $0.name == header.name }) {
-      throw APNsRefusal(.duplicateHeaders, "the header \(header.name.excerpt) is there more than once")
+    let headers = request.headers
+    for index in headers.indices.dropFirst() {
+      let name = headers[index].name
+      guard headers[..<index].contains(where: { $0.name == name }) else { continue }
+      throw APNsRefusal(.duplicateHeaders, "the header \(name.excerpt) is there more than once")
     }
     guard let id = request[idHeader], !isUUID(id) else { return }
     throw APNsRefusal(
@@ -220,7 +222,19 @@ extension UUID {
     var generator = SystemRandomNumberGenerator()
     let high = generator.next() & ~0xf000 | 0x4000
     let low = generator.next() & ~(3 << 62) | 2 << 62
-    return UUID(uuid: withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.load(as: uuid_t.self) })
+    return UUID(high, low)
+  }
+
+  /// A random one, greater than those of earlier milliseconds: RFC 9562, version 7. An index of them grows at its end alone.
+  static func ordered(at date: Date) -> UUID {
+    var generator = SystemRandomNumberGenerator()
+    let milliseconds = UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47))
+    let low = generator.next()
+    return UUID(milliseconds << 16 | 0x7000 | generator.next() & 0xfff, low & ~(3 << 62) | 2 << 62)
+  }
+
+  private init(_ high: UInt64, _ low: UInt64) {
+    self.init(uuid: withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.load(as: uuid_t.self) })
   }
 }
 

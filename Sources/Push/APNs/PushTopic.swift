@@ -58,7 +58,7 @@ struct PushTopic {
     }
     let suffix = type.topicSuffix
     self.text = text
-    bundle = String(text.dropLast(suffix.count))
+    bundle = String(Substring(text.utf8.dropLast(suffix.utf8.count)))
     if type == .mdm, !text.hasPrefix(Self.managed) {
       throw APNsRefusal(
         .badTopic, "the topic of the push type mdm is the UID of its certificate, \(Self.managed)…, and not '\(text)'")
@@ -100,6 +100,9 @@ extension UInt8 {
 }
 
 extension String {
+  /// The same text when nothing of it is in upper case, as is usual.
+  package var inLowerCase: String { utf8.contains { 0x41...0x5a ~= $0 } ? lowercased() : self }
+
   /// As much of what a provider sent as an explanation shows.
   var excerpt: String { count > 80 ? prefix(80) + "…" : self }
 }
