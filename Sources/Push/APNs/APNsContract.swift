@@ -46,8 +46,8 @@ package struct APNsContract: Sendable {
       outcome = .refused(error)
     }
     return APNsVerdict(
-      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID.random().uuidString.lowercased(), idHeader: idHeader,
-      uniqueID: .ordered(at: now), environment: environment, token: path.token.map(Self.bounded) ?? "",
+      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? session.random.uuid().text, idHeader: idHeader,
+      uniqueID: session.random.uuid(at: now), environment: environment, token: path.token.map(Self.bounded) ?? "",
       type: request["apns-push-type"], device: device, outcome: outcome)
   }
 
@@ -164,7 +164,7 @@ package struct APNsContract: Sendable {
   }
 
   private func known(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
-    guard text.utf8.allSatisfy(\.isHexadecimalDigit), text.utf8.count.isMultiple(of: 2) else {
+    guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
       throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is no device token: it is not bytes in hexadecimal digits")
     }
     guard let device else { throw APNsRefusal(.badDeviceToken, "no device was ever given this token") }
@@ -198,8 +198,8 @@ enum RequestPath: Hashable {
 
   init(_ path: String) {
     if path.hasPrefix(Self.device) {
-      let token = path.utf8.dropFirst(Self.device.utf8.count)
-      self = token.contains(UInt8(ascii: "/")) ? .other(path) : .device(String(Substring(token)))
+      let token = String(Substring(path.utf8.dropFirst(Self.device.utf8.count)))
+      self = token.hasByte({ $0 == UInt8(ascii: "/") }) ? .other(path) : .device(token)
       return
     }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -216,25 +216,16 @@ enum RequestPath: Hashable {
   var token: String? { if case .device(let token) = self { token } else { nil } }
 }
 
-extension UUID {
-  /// A random one: RFC 9562, version 4. Foundation's own opens a file each time.
-  static func random() -> UUID {
-    var generator = SystemRandomNumberGenerator()
-    let high = generator.next() & ~0xf000 | 0x4000
-    let low = generator.next() & ~(3 << 62) | 2 << 62
-    return UUID(high, low)
-  }
+extension String {
+  /// Hexadecimal digits alone.
+  var isHexadecimal: Bool { !hasByte { !$0.isHexadecimalDigit } }
 
-  /// A random one, greater than those of earlier milliseconds: RFC 9562, version 7. An index of them grows at its end alone.
-  static func ordered(at date: Date) -> UUID {
-    var generator = SystemRandomNumberGenerator()
-    let milliseconds = UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47))
-    let low = generator.next()
-    return UUID(milliseconds << 16 | 0x7000 | generator.next() & 0xfff, low & ~(3 << 62) | 2 << 62)
-  }
+  /// The same text when nothing of it is in upper case, as is usual.
+  var inLowerCase: String { hasByte { 0x41...0x5a ~= $0 } ? lowercased() : self }
 
-  private init(_ high: UInt64, _ low: UInt64) {
-    self.init(uuid: withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.load(as: uuid_t.self) })
+  /// Looks at the bytes where they are.
+  func hasByte(_ isMeant: (UInt8) -> Bool) -> Bool {
+    utf8.withContiguousStorageIfAvailable { $0.contains(where: isMeant) } ?? utf8.contains(where: isMeant)
   }
 }
 

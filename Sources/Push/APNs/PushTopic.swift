@@ -100,9 +100,6 @@ extension UInt8 {
 }
 
 extension String {
-  /// The same text when nothing of it is in upper case, as is usual.
-  package var inLowerCase: String { utf8.contains { 0x41...0x5a ~= $0 } ? lowercased() : self }
-
   /// As much of what a provider sent as an explanation shows.
   var excerpt: String { count > 80 ? prefix(80) + "…" : self }
 }

@@ -111,13 +111,15 @@ package actor PushKeeper {
 
   // MARK: Work
 
-  private func work() {
+  private func work() async {
     while true {
       let jobs = inbox.take()
       if jobs.isEmpty { return }
       var batch = Batch()
       if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
       perform(batch)
+      guard batch.changes.requests.count >= settings.busy else { continue }
+      try? await Task.sleep(for: .seconds(settings.gathering))
     }
   }
 
