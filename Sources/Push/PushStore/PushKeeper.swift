@@ -290,7 +290,10 @@ package actor PushKeeper {
     guard
       now.timeIntervalSince(tidied.at) >= 3_600
         || lastNumber - tidied.number > max(100, Int64(settings.logLimit / 100))
-    else { return _ = try database.write(changes) }
+    else {
+      try database.write(changes)
+      return
+    }
     let age = PushDatabase.Age(
       date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit))
     let forgotten = try database.write(changes, forgetting: age)
