@@ -203,7 +203,7 @@ let package = Package(
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
     room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
-    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb, heap]),
     room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
@@ -298,7 +298,7 @@ let package = Package(
     tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
     tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
     tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
-    tests("PushStoreTests", ["Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
+    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
       ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),

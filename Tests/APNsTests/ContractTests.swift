@@ -196,6 +196,23 @@ import Testing
     }
   }
 
+  @Test func `names notifications in the order of their time, and no two alike`() {
+    var lab = Lab()
+    let request = lab.request()
+    var ids: [UUID] = []
+    for _ in 0..<100 {
+      lab.now += 0.002
+      ids.append(lab.check(request).uniqueID)
+    }
+    let texts = ids.map(\.uuidString)
+    #expect(texts.sorted() == texts && Set(texts).count == 100)
+    #expect(ids.map(\.upperCaseText) == texts && ids.map(\.text) == texts.map { $0.lowercased() })
+    #expect(Set(texts.map { Array($0)[14] }) == ["7"], "RFC 9562")
+    #expect(Set(texts.map { Array($0)[19] }).isSubset(of: ["8", "9", "A", "B"]))
+    let made = (0..<100).map { _ in lab.check(request).apnsID }
+    #expect(Set(made).count == 100 && Set(made.map { Array($0)[14] }) == ["4"])
+  }
+
   @Test func `tells its own id in development alone`() {
     var lab = Lab()
     let verdict = lab.check(lab.request())

@@ -54,7 +54,7 @@ extension [PushDecision.Answer] {
   }
 
   fileprivate var kept: [UUID] { compactMap { if case .keep(let push) = $0 { push.id } else { nil } } }
-  fileprivate var dropped: [UUID] { compactMap { if case .drop(let id) = $0 { id } else { nil } } }
+  fileprivate var dropped: [UUID] { compactMap { if case .drop(let push) = $0 { push.id } else { nil } } }
 }
 
 @Suite struct `what becomes of an accepted notification` {
@@ -165,6 +165,32 @@ extension [PushDecision.Answer] {
     _ = scene.take(.accepted(second))
     #expect(scene.take(.refused(second.id, why: "no network", again: false)).stations == ["storedOffline 2"])
     #expect(scene.take(.refused(first.id, why: "no network", again: false)).stations == ["superseded 1"])
+  }
+
+  @Test func `what is stored ends in its time, also when it was to be tried again before that`() {
+    var scene = Scene()
+    scene.reach()
+    let first = push(1, expiration: origin.addingTimeInterval(60))
+    _ = scene.take(.accepted(first))
+    _ = scene.take(.refused(first.id, why: "a full disk", again: true))
+    #expect(scene.decision.nextInstant == origin.addingTimeInterval(30))
+    scene.reach(online: false)
+    #expect(scene.decision.nextInstant == origin.addingTimeInterval(60), "a device that is offline is not tried")
+    scene.now += 60
+    #expect(scene.take(.clock).stations == ["expired 1"])
+  }
+
+  @Test func `of many that were replaced by others none is waited for`() {
+    var scene = Scene()
+    scene.reach(online: false)
+    for number in 1...1000 {
+      _ = scene.take(.accepted(push(Int64(number), expiration: origin.addingTimeInterval(Double(2000 - number)))))
+    }
+    #expect(scene.decision.nextInstant == origin.addingTimeInterval(1000))
+    _ = scene.take(.accepted(push(1001)))
+    #expect(scene.decision.nextInstant == origin.addingTimeInterval(86_400 * 30))
+    scene.now += 2000
+    #expect(scene.take(.clock).isEmpty)
   }
 
   @Test func `who goes and comes back in the same life is reached again; another life has to say so itself`() {

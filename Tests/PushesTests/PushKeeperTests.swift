@@ -176,6 +176,29 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     #expect(await keeper.begin(.push(3)) == [1])
   }
 
+  @Test func `takes notifications that come together once each, and the newest counts`() async throws {
+    let scene = try Scene()
+    _ = try await scene.pushServer("aa")
+    let keeper = try await scene.host()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...100 {
+        for _ in 0..<2 { group.addTask { try await keeper.received(notification(number)) } }
+      }
+      try await group.waitForAll()
+    }
+    let open = await keeper.notifications.open
+    #expect(open.count == 1)
+    let taken = try await scene.database.read {
+      try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM takenPushes") ?? 0
+    }
+    #expect(taken == 100)
+    _ = await scene.heard(PushProgress.self, 99)
+    let said = await scene.said(PushProgress.self)
+    #expect(Set(said.map(\.uniqueID)).count == 99 && said.allSatisfy { $0.station.name == .supersededOnDevice })
+    let again = try await scene.host()
+    #expect(await again.notifications.open.map(\.id) == open.map(\.id))
+  }
+
   @Test func `goes on in its next life with a push that it had on disk`() async throws {
     let scene = try Scene()
     let former = try await scene.host()

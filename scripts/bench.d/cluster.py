@@ -59,7 +59,7 @@ class Cluster:
 
     def __init__(
             self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None,
-            extension="trial-extension", more=()):
+            extension="trial-extension", more=(), whole=None):
         self.executables = executables
         self.folder = f"{scratch}/{name}"
         self.logs = f"{self.folder}/logs"
@@ -77,7 +77,7 @@ class Cluster:
             lines += ["settings:"] + [f"  {key}: {value}" for key, value in settings.items()]
         lines += more
         with open(self.config, "w") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write(whole or "\n".join(lines) + "\n")
         subprocess.run(
             [f"{executables}/widgetlab", "keys", "make", "--instance", self.folder, "--config", self.config], check=True,
             stdout=subprocess.DEVNULL)

@@ -1,7 +1,9 @@
-"""How many pushes a second the push server takes, beside nghttpd, which answers 200 to the same requests over the same TLS.
+"""How many pushes a second the push server takes, beside nghttpd, which answers 200 to the same requests over the same TLS;
+and whether a device keeps up with a thousand a second.
 
-h2load asks both: a verified ES256 token, a widget push. The device is a peer of this program, which acknowledges each delivery
-at once; as many may be under way to it as to some thirty devices. The CPU time of a push has its line of the delivery log in it.
+h2load asks: a verified ES256 token, widget pushes to many device tokens in turn. What is stored is for a device that is away.
+What is delivered goes to a real host with its extensions, as they come out of the box: budgets hold. The CPU time of a push
+has its line of the delivery log in it.
 """
 
 import base64
@@ -10,18 +12,20 @@ import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
+from contextlib import closing
 
-from bus import Peer, microseconds
-from cluster import HOST, Cluster, cpu_seconds
+from bus import Peer
+from cluster import DEVICE, HOST, Cluster, cpu_seconds
 from figure import Figure, percentile
 
-BUNDLE = "com.example.Trial"
 CONNECTIONS, STREAMS = 4, 64
-ACCEPTED, STORED = 20_000, 10_000
-RATE, SECONDS = 1000, 5
+ACCEPTED, STORED = 20_000, 20_000
+APP, DEVICES = "com.example.Trial", 500
+RATE, SECONDS, APPS = 1000, 10, 4
 
 
 def needed(*programs):
@@ -54,69 +58,31 @@ def raw(der):
     return b"".join(number.lstrip(b"\0").rjust(32, b"\0") for number in numbers)
 
 
-class Device:
-    """A host that can be reached or not, and acknowledges each notification as it comes."""
-
-    def __init__(self, cluster):
-        self.peer = Peer(cluster.folder, "host", HOST)
-        answer, _ = self.peer.request(
-            "push.token.issue", "push-server", {"bundle": BUNDLE, "use": "widgets", "environment": "development"})
-        self.token = answer.json["token"]
-        self.delays, self.is_over = [], False
-
-    def be_reached(self):
-        self.peer.say("push.reach", "push-server", {"isOnline": True, "isAwake": True})
-        self.thread = threading.Thread(target=self.take, daemon=True)
-        self.thread.start()
-
-    def take(self):
-        seen = set()
-        while not self.is_over:
-            if not self.peer.socket.poll(50):
-                continue
-            self.peer.receive()
-            envelope = self.peer.kept.pop()
-            if envelope.kind == "push.deliver":
-                self.peer.say("push.deliver/ack", envelope.source, None, envelope.id, envelope.correlation)
-                if envelope.id not in seen:
-                    seen.add(envelope.id)
-                    self.delays.append(microseconds() - envelope.sent_at)
-
-    def wait_for(self, count, within):
-        end = time.monotonic() + within
-        while len(self.delays) < count and time.monotonic() < end:
-            time.sleep(0.01)
-        return len(self.delays)
-
-    def close(self):
-        self.is_over = True
-        if hasattr(self, "thread"):
-            self.thread.join()
-        self.peer.close()
-
-
 class Load:
-    """h2load with the request of a widget push."""
+    """h2load with the request of a widget push, to each token of an app's widgets in turn."""
 
-    def __init__(self, run, token, authorization):
-        self.path, self.body, self.log = f"/3/device/{token}", f"{run.scratch}/payload.json", f"{run.scratch}/h2load.log"
+    def __init__(self, run, app, tokens, authorization):
+        self.paths = [f"/3/device/{token}" for token in tokens]
+        self.body, self.list, self.log = (f"{run.scratch}/{app}.{name}" for name in ("json", "urls", "log"))
         with open(self.body, "w") as file:
             file.write('{"aps":{"content-changed":true}}')
         self.headers = {
             "authorization": f"bearer {authorization}", "apns-push-type": "widgets", "apns-priority": "5",
-            "apns-topic": f"{BUNDLE}.push-type.widgets"}
+            "apns-topic": f"{app}.push-type.widgets"}
 
     def ask(self, server, url, count, *words, connections=CONNECTIONS, streams=STREAMS, **more):
         """Microseconds for each request, those of the server's CPU time, and the p99 of the answers in milliseconds."""
         if os.path.exists(self.log):
             os.remove(self.log)
+        with open(self.list, "w") as file:
+            file.writelines(f"{url}{path}\n" for path in self.paths)
         headers = {**self.headers, **{name.replace("_", "-"): value for name, value in more.items()}}
-        command = ["h2load", "-n", str(count), "-c", str(connections), "-m", str(streams), "-d", self.body,
+        command = ["h2load", "-n", str(count), "-c", str(connections), "-m", str(streams), "-d", self.body, "-i", self.list,
             f"--log-file={self.log}", *words]
         for name, value in headers.items():
             command += ["-H", f"{name}: {value}"]
         before = cpu_seconds(server)
-        said = subprocess.run(command + [url + self.path], check=True, stdout=subprocess.PIPE, text=True).stdout
+        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         spent = cpu_seconds(server) - before
         served = re.search(r"status codes: (\d+) 2xx", said)
         rate = re.search(r"finished in [\d.]+\w+, ([\d.]+) req/s", said)
@@ -128,12 +94,13 @@ class Load:
 
 
 class Nghttpd:
-    """Serves an empty file where the device's token is, with the push server's own certificate."""
+    """Serves an empty file where each device token is, with the push server's own certificate."""
 
-    def __init__(self, run, cluster, token):
+    def __init__(self, run, cluster, paths):
         root = f"{run.scratch}/nghttpd"
         os.makedirs(f"{root}/3/device")
-        open(f"{root}/3/device/{token}", "w").close()
+        for path in paths:
+            open(root + path, "w").close()
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -157,51 +124,171 @@ class Nghttpd:
         self.process.wait()
 
 
+class PushServer:
+    """A push server of a cluster, and what stands on its disk."""
+
+    def __init__(self, cluster):
+        self.folder = f"{cluster.folder}/push-server"
+        self.cluster = cluster
+        self.start()
+
+    def start(self):
+        cluster = self.cluster
+        cluster.start("push-server")
+        cluster.wait_for_file("push-server.json")
+        with open(f"{cluster.folder}/push-server.json") as file:
+            self.url = json.load(file)["development"]
+        self.pid = cluster.processes["push-server"]
+        self.authorization = provider_token(f"{self.folder}/credentials/provider")
+
+    def read(self, question, *values):
+        with closing(sqlite3.connect(f"file:{self.folder}/push.sqlite?mode=ro", uri=True, timeout=10)) as database:
+            return database.execute(question, values).fetchall()
+
+    @property
+    def waiting(self):
+        """Notifications that were accepted and not acknowledged."""
+        return self.read("SELECT COUNT(*) FROM kept")[0][0]
+
+    def know(self, count):
+        """Restarts it with the tokens of so many devices that are away; returns them."""
+        self.cluster.kill("push-server")
+        os.remove(f"{self.cluster.folder}/push-server.json")
+        tokens = [f"{number:0160x}" for number in range(count)]
+        with closing(sqlite3.connect(f"{self.folder}/push.sqlite")) as database, database:
+            database.executemany(
+                "INSERT INTO tokens (token, device, bundle, use, environment, state, since) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(token, f"away{number}", APP, "widgets", "development", "active", time.time())
+                 for number, token in enumerate(tokens)])
+        self.start()
+        return tokens
+
+    def token(self, app, within=60):
+        """The device token of an app's widgets, when there is one."""
+        end = time.monotonic() + within
+        while True:
+            found = self.read(
+                "SELECT token FROM tokens WHERE state = 'active' AND use = 'widgets' AND bundle = ?", app)
+            if found:
+                return found[0][0]
+            if time.monotonic() > end:
+                raise RuntimeError(f"the widgets of {app} have no device token after {within} s")
+            time.sleep(0.05)
+
+
 def measure(run):
     needed("h2load", "nghttpd", "openssl")
-    cluster = Cluster(run.scratch, "push", run.executables, more=["pushServer:", "  inFlight: 1000"])
+    return answered(run) + delivered(run)
+
+
+def answered(run):
+    """Requests to devices that are away: answered, or stored."""
+    cluster = Cluster(run.scratch, "push", run.executables, more=["pushServer: {}"])
     run.at_end(cluster.stop)
     cluster.start_bus()
-    cluster.start("push-server")
-    cluster.wait_for_file("push-server.json")
-    with open(f"{cluster.folder}/push-server.json") as file:
-        url = json.load(file)["development"]
-    device = Device(cluster)
-    run.at_end(device.close)
-    load = Load(run, device.token, provider_token(f"{cluster.folder}/push-server/credentials/provider"))
-    limit = Nghttpd(run, cluster, device.token)
+    server = PushServer(cluster)
+    load = Load(run, APP, server.know(DEVICES), server.authorization)
+    limit = Nghttpd(run, cluster, load.paths)
     run.at_end(limit.close)
-    server = cluster.processes["push-server"]
     steps = [
         lambda: load.ask(limit.process.pid, limit.url, ACCEPTED),
-        lambda: load.ask(server, url, ACCEPTED, apns_expiration="0"), lambda: load.ask(server, url, STORED)]
+        lambda: load.ask(server.pid, server.url, ACCEPTED, apns_expiration="0"),
+        lambda: load.ask(server.pid, server.url, STORED)]
     for step in steps:
         step()
     found = [[] for _ in steps]
     for number in run.rounds(7):
         for index in range(len(steps))[:: -1 if number % 2 else 1]:
             found[index].append(steps[index]())
-    (bare, bare_cpu, _), (accepted, accepted_cpu, accepted_worst), (stored, stored_cpu, stored_worst) = (
-        map(list, zip(*step)) for step in found)
-    left, delays = delivered(device, load, server, url)
-    return [
-        Figure("push: accepted with expiration 0", "µs", accepted, bare, "nghttpd", goal=4, goal_text="≤ 4 × (0.25 of its rate)"),
-        Figure("push: accepted with expiration 0, CPU", "µs", accepted_cpu, bare_cpu, "nghttpd"),
-        Figure("push: accepted with expiration 0, p99", "ms", accepted_worst),
-        Figure("push: accepted and stored", "µs", stored, bare, "nghttpd", goal=10, goal_text="≤ 10 × (0.1 of its rate)"),
-        Figure("push: accepted and stored, CPU", "µs", stored_cpu, bare_cpu, "nghttpd"),
-        Figure("push: accepted and stored, p99", "ms", stored_worst),
-        Figure(f"push: of {RATE * SECONDS} at {RATE}/s, not delivered 1 s later", "pushes", [left], goal=0.5, goal_text="none"),
-        Figure(f"push: at {RATE}/s, sent to the device, p99", "ms", delays, value=percentile(delays, 0.99)),
-    ]
+    (bare, bare_cpu, bare_worst), accepted, stored = (list(map(list, zip(*step))) for step in found)
+
+    def figures(name, measured, goal):
+        each, cpu, worst = measured
+        share = f"≤ {goal} × ({1 / goal:g} of its rate)"
+        return [
+            Figure(f"push: {name}", "µs", each, bare, "nghttpd", goal=goal, goal_text=share),
+            Figure(f"push: {name}, CPU", "µs", cpu, bare_cpu, "nghttpd", goal=goal),
+            Figure(f"push: {name}, p99", "ms", worst, bare_worst, "nghttpd")]
+
+    return figures("accepted with expiration 0", accepted, 4) + figures("accepted and stored", stored, 10)
 
 
-def delivered(device, load, server, url):
-    """How many were not delivered a second after the last was accepted, and how long each was on the bus, in milliseconds."""
-    device.be_reached()
-    # what was stored last comes first
-    before = device.wait_for(1, within=10)
+def delivered(run):
+    """A thousand a second to a device that is there: its host with extensions whose widgets take pushes."""
+    apps = [f"com.example.Trial{number}" for number in range(1, APPS + 1)]
+    cluster = Cluster(run.scratch, "pushed", run.executables, whole=configuration(apps))
+    run.at_end(cluster.stop)
+    cluster.start_bus()
+    server = PushServer(cluster)
+    cluster.start("process-agent")
+    cluster.start("host-system")
+    operator = Peer(cluster.folder, "operator", "operator/bench")
+    run.at_end(operator.close)
+    operator.request("timeline.reload", HOST, {}, within=30)
+    loads = [Load(run, app, [server.token(app)], server.authorization) for app in apps]
     count = RATE * SECONDS
-    load.ask(server, url, count, f"--rps={RATE}", connections=1, streams=STREAMS)
-    arrived = device.wait_for(before + count, within=1) - before
-    return count - arrived, [delay / 1e3 for delay in device.delays[before:]]
+    watch = Watch(server)
+    before = {name: cpu_seconds(pid) for name, pid in cluster.processes.items()}
+    threads = [
+        threading.Thread(target=watch.perform, args=(
+            load.ask, server.pid, server.url, count // APPS, f"--rps={RATE // APPS}"),
+            kwargs={"connections": 1}) for load in loads]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    left = watch.end()
+    spent = {name: (cpu_seconds(pid) - before[name]) / count * 1e6 for name, pid in cluster.processes.items()}
+    late = [row[0] * 1e3 for row in server.read(
+        "SELECT stations.at - requests.at FROM stations JOIN requests ON requests.number = request WHERE name = 'delivered'")]
+    passed = server.read("SELECT COUNT(*) FROM stations WHERE name IN ('superseded', 'collapsed', 'expired')")[0][0]
+    text = f"push: {count} at {RATE}/s to a host with {APPS} apps"
+    return [
+        Figure(f"{text}: not acknowledged at most", "pushes", watch.backlog, value=max(watch.backlog)),
+        Figure("the same, 1 s after the last", "pushes", [left], goal=0.5, goal_text="none"),
+        Figure("the same: replaced by a later one before it was sent", "pushes", [passed]),
+        Figure("the same: accepted to acknowledged, p50", "ms", late),
+        Figure("the same: accepted to acknowledged, p99", "ms", late, value=percentile(late, 0.99)),
+    ] + [Figure(f"the same: CPU of {name}", "µs", [spent[name]]) for name in ("push-server", "message-bus", "host-system")]
+
+
+class Watch:
+    """How many notifications wait for their acknowledgement, looked at ten times a second."""
+
+    def __init__(self, server):
+        self.server, self.backlog, self.failure, self.is_over = server, [], None, False
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+
+    def look(self):
+        while not self.is_over:
+            self.backlog.append(self.server.waiting)
+            time.sleep(0.1)
+
+    def perform(self, action, *words, **more):
+        try:
+            action(*words, **more)
+        except Exception as failure:
+            self.failure = failure
+
+    def end(self):
+        """How many wait a second after the last was accepted; sooner when none does."""
+        self.is_over = True
+        self.thread.join()
+        if self.failure:
+            raise self.failure
+        end = time.monotonic() + 1
+        while self.server.waiting and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.server.waiting
+
+
+def configuration(apps):
+    lines = [f"device:\n  name: {DEVICE}\n  version: \"26.0\"", "apps:"]
+    rights = "    entitlements: {aps-environment: development}"
+    for app in apps:
+        lines += [f"  - bundle: {app}", "    executable: trial-pushes", rights, "    environment:", '      TRIAL_APP: "yes"']
+    lines += ["extensions:"]
+    for app in apps:
+        lines += [f"  - bundle: {app}.Widget", "    executable: trial-pushes", rights]
+    return "\n".join(lines + ["pushServer: {}"]) + "\n"

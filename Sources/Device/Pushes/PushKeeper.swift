@@ -29,6 +29,8 @@ package actor PushKeeper {
   var reports: [StationReport]
   var sent = 0
   var acknowledged: [Int64] = []
+  /// Notifications that came and are not on disk yet, with whoever waits for that.
+  private var arrived: [(notification: PushedNotification, then: CheckedContinuation<BusError?, Never>)] = []
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
   private(set) var failure: BusError?
   private nonisolated let executor = RoomExecutor("pushes")
@@ -130,25 +132,42 @@ package actor PushKeeper {
 
   // MARK: What is heard
 
-  /// `push.deliver`. On disk when this returns; one that was taken before is taken no more.
+  /// `push.deliver`. On disk when this returns; one that was taken before is taken no more. Those that come while others are
+  /// written are written together.
   ///
   /// One that was on its way for so long that its expiration has passed is not taken: the bus keeps it for a device that is
   /// not there, and knows nothing of expirations.
   ///
   /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
-  package func received(_ notification: PushedNotification) throws(BusError) {
+  package func received(_ notification: PushedNotification) async throws(BusError) {
     if let failure { throw failure }
     guard isOnline else { throw BusError(.offline, "the device has no network") }
-    do {
-      guard try !store.wasTaken(notification.uniqueID) else { return }
-    } catch {
-      throw fail(error)
+    let error = await withCheckedContinuation { then in
+      arrived.append((notification, then))
+      if arrived.count == 1 { Task { takeArrived() } }
     }
-    if let expiration = notification.expiration, notification.acceptedAt < expiration, expiration <= machine.now {
-      throw BusError(.expired, "its expiration passed before it came")
+    if let error { throw error }
+  }
+
+  private func takeArrived() {
+    let arrived = arrived
+    self.arrived = []
+    var late: Set<UUID> = []
+    if failure == nil {
+      do {
+        var taken = try store.taken(among: arrived.map(\.notification.uniqueID))
+        let new = arrived.map(\.notification).filter { taken.insert($0.uniqueID).inserted }
+        late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
+        let inTime = new.filter { !late.contains($0.uniqueID) }
+        take(inTime.map { NotificationDecision.Event.received($0) }, taken: inTime.map(\.uniqueID))
+      } catch {
+        _ = fail(error)
+      }
     }
-    take(NotificationDecision.Event.received(notification), taken: notification.uniqueID)
-    if let failure { throw failure }
+    let expired = BusError(.expired, "its expiration passed before it came")
+    for (notification, then) in arrived {
+      then.resume(returning: failure ?? (late.contains(notification.uniqueID) ? expired : nil))
+    }
   }
 
   /// `push.token.replaced`. On disk when this returns.
@@ -210,10 +229,15 @@ package actor PushKeeper {
     for answer in answers { perform(answer) }
   }
 
-  func take(_ event: NotificationDecision.Event, taken: UUID? = nil) {
+  func take(_ event: NotificationDecision.Event) { take([event]) }
+
+  /// Takes events one after the other, and writes what they brought in one transaction.
+  ///
+  /// - Parameter taken: the notifications whose arrivals they are.
+  private func take(_ events: [NotificationDecision.Event], taken: [UUID] = []) {
     guard failure == nil else { return }
     let before = notifications.open
-    let answers = notifications.take(event)
+    let answers = events.flatMap { notifications.take($0) }
     let stations = answers.compactMap { answer -> PushProgress? in
       guard case .station(let id, let name, let detail) = answer else { return nil }
       return PushProgress(uniqueID: id, station: PushStation(name, at: machine.now, detail: detail))
@@ -252,5 +276,13 @@ package actor PushKeeper {
     failure = failed
     intents.yield(.broken(reason))
     return failed
+  }
+}
+
+extension PushedNotification {
+  /// One that was late when it was accepted is attempted once all the same.
+  fileprivate func hasExpiredOnItsWay(by now: Date) -> Bool {
+    guard let expiration else { return false }
+    return acceptedAt < expiration && expiration <= now
   }
 }

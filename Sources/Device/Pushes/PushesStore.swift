@@ -69,10 +69,11 @@ struct PushesStore: Sendable {
     }
   }
 
-  func wasTaken(_ id: UUID) throws -> Bool {
+  /// Which of these were taken before.
+  func taken(among ids: [UUID]) throws -> Set<UUID> {
     try database.read { db in
-      try Bool.fetchOne(
-        db, sql: "SELECT EXISTS (SELECT 1 FROM takenPushes WHERE uniqueID = ?)", arguments: [id.uuidString]) ?? false
+      let exists = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM takenPushes WHERE uniqueID = ?)")
+      return Set(try ids.filter { try Bool.fetchOne(exists, arguments: [$0.uuidString]) ?? false })
     }
   }
 
@@ -85,38 +86,39 @@ struct PushesStore: Sendable {
     }
   }
 
-  /// Writes what one event brought, in one transaction.
+  /// Writes what some events brought, in one transaction.
   ///
-  /// - Parameter taken: the notification that the event is the arrival of.
+  /// - Parameter taken: the notifications whose arrivals they are.
   /// - Returns: the reports of the stations, in their order.
   func save(
-    _ open: [NotificationDecision.Open], since before: [NotificationDecision.Open], taken: UUID?,
+    _ open: [NotificationDecision.Open], since before: [NotificationDecision.Open], taken: [UUID],
     stations: [PushProgress]
   ) throws -> [StationReport] {
-    guard open != before || taken != nil || !stations.isEmpty else { return [] }
+    guard open != before || !taken.isEmpty || !stations.isEmpty else { return [] }
     let earlier = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0) })
     let left = Set(open.map(\.id))
     return try database.write { db in
-      if let taken {
-        try db.execute(sql: "INSERT INTO takenPushes (uniqueID) VALUES (?)", arguments: [taken.uuidString])
-        let oldest = db.lastInsertedRowID - Self.remembered
-        if oldest > 0 { try db.execute(sql: "DELETE FROM takenPushes WHERE number <= ?", arguments: [oldest]) }
+      for id in taken {
+        try execute(db, "INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
       }
+      let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Self.remembered
+      if oldest > 0 { try execute(db, "DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
       for item in open where earlier[item.id] != item {
-        try db.execute(
-          sql: """
-            INSERT INTO openPushes (uniqueID, push) VALUES (?, ?)
-            ON CONFLICT (uniqueID) DO UPDATE SET push = excluded.push
-            """, arguments: [item.id.uuidString, try BodyCoding.data(item)])
+        try execute(
+          db,
+          """
+          INSERT INTO openPushes (uniqueID, push) VALUES (?, ?)
+          ON CONFLICT (uniqueID) DO UPDATE SET push = excluded.push
+          """, [item.id.uuidString, try BodyCoding.data(item)])
       }
       for id in earlier.keys where !left.contains(id) {
-        try db.execute(sql: "DELETE FROM openPushes WHERE uniqueID = ?", arguments: [id.uuidString])
+        try execute(db, "DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString])
       }
       return try stations.map { progress in
         let envelope = UUID()
-        try db.execute(
-          sql: "INSERT INTO pushStations (envelope, progress) VALUES (?, ?)",
-          arguments: [envelope.uuidString, try BodyCoding.data(progress)])
+        try execute(
+          db, "INSERT INTO pushStations (envelope, progress) VALUES (?, ?)",
+          [envelope.uuidString, try BodyCoding.data(progress)])
         return StationReport(number: db.lastInsertedRowID, envelope: envelope, progress: progress)
       }
     }
@@ -125,10 +127,12 @@ struct PushesStore: Sendable {
   /// Forgets what the push server has.
   func remove(_ numbers: [Int64]) throws {
     try database.write { db in
-      for number in numbers {
-        try db.execute(sql: "DELETE FROM pushStations WHERE number = ?", arguments: [number])
-      }
+      for number in numbers { try execute(db, "DELETE FROM pushStations WHERE number = ?", [number]) }
     }
+  }
+
+  private func execute(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {

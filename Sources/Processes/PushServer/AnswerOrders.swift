@@ -18,6 +18,8 @@ struct AnswerOrders: Sendable {
 
   /// The order that a request to a token meets, once less from now on.
   mutating func next(for token: String) -> AnswerPushes? {
+    guard !orders.isEmpty else { return nil }
+    let token = token.lowercased()
     guard let index = orders.firstIndex(where: { $0.token == nil || $0.token == token }) else { return nil }
     let order = orders[index]
     if order.times == 1 {

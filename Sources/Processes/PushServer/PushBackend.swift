@@ -26,7 +26,7 @@ struct PushBackend: APNsBackend {
   ) {
     let now = Date()
     let verdict = check(request, in: &session, now: now)
-    guard let order = orders.next(for: verdict.token.lowercased()) else {
+    guard let order = orders.next(for: verdict.token) else {
       return decide(verdict, now: now) { answer($0.answer) }
     }
     guard order.status != 200 else { return decide(verdict, now: now) { answer(order.delaying($0.answer)) } }

@@ -5,8 +5,12 @@ extension APNsContract {
   /// 10, 5 or 1, and 10 without the header; a background push must say 5.
   static func priority(of request: APNsRequest, _ type: PushType) throws(APNsRefusal) -> Int {
     let text = request["apns-priority"]
-    guard let priority = ["10": 10, "5": 5, "1": 1][text ?? "10"] else {
-      throw APNsRefusal(.badPriority, "apns-priority '\((text ?? "").excerpt)' is none of 10, 5 and 1")
+    let priority: Int
+    switch text ?? "10" {
+    case "10": priority = 10
+    case "5": priority = 5
+    case "1": priority = 1
+    case let other: throw APNsRefusal(.badPriority, "apns-priority '\(other.excerpt)' is none of 10, 5 and 1")
     }
     guard type != .background || priority == 5 else {
       throw APNsRefusal(

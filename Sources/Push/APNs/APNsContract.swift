@@ -27,7 +27,7 @@ package struct APNsContract: Sendable {
     let path = RequestPath(request.path)
     let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
     let sent = request[idHeader]
-    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.lowercased()) }
+    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.inLowerCase) }
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
       try checkConnection(of: session, now: now)
@@ -46,8 +46,8 @@ package struct APNsContract: Sendable {
       outcome = .refused(error)
     }
     return APNsVerdict(
-      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? UUID.random().uuidString.lowercased(), idHeader: idHeader,
-      uniqueID: .random(), environment: environment, token: path.token.map(Self.bounded) ?? "",
+      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? session.random.uuid().text, idHeader: idHeader,
+      uniqueID: session.random.uuid(at: now), environment: environment, token: path.token.map(Self.bounded) ?? "",
       type: request["apns-push-type"], device: device, outcome: outcome)
   }
 
@@ -63,9 +63,11 @@ package struct APNsContract: Sendable {
   }
 
   private static func checkHeaders(of request: APNsRequest, idHeader: String) throws(APNsRefusal) {
-    for (index, header) in request.headers.enumerated()
-    where request.headers[..<index].contains(where: { $0.name == header.name }) {
-      throw APNsRefusal(.duplicateHeaders, "the header \(header.name.excerpt) is there more than once")
+    let headers = request.headers
+    for index in headers.indices.dropFirst() {
+      let name = headers[index].name
+      guard headers[..<index].contains(where: { $0.name == name }) else { continue }
+      throw APNsRefusal(.duplicateHeaders, "the header \(name.excerpt) is there more than once")
     }
     guard let id = request[idHeader], !isUUID(id) else { return }
     throw APNsRefusal(
@@ -162,7 +164,7 @@ package struct APNsContract: Sendable {
   }
 
   private func known(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
-    guard text.utf8.allSatisfy(\.isHexadecimalDigit), text.utf8.count.isMultiple(of: 2) else {
+    guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
       throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is no device token: it is not bytes in hexadecimal digits")
     }
     guard let device else { throw APNsRefusal(.badDeviceToken, "no device was ever given this token") }
@@ -196,8 +198,8 @@ enum RequestPath: Hashable {
 
   init(_ path: String) {
     if path.hasPrefix(Self.device) {
-      let token = path.utf8.dropFirst(Self.device.utf8.count)
-      self = token.contains(UInt8(ascii: "/")) ? .other(path) : .device(String(Substring(token)))
+      let token = String(Substring(path.utf8.dropFirst(Self.device.utf8.count)))
+      self = token.hasByte({ $0 == UInt8(ascii: "/") }) ? .other(path) : .device(token)
       return
     }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -214,13 +216,16 @@ enum RequestPath: Hashable {
   var token: String? { if case .device(let token) = self { token } else { nil } }
 }
 
-extension UUID {
-  /// A random one: RFC 9562, version 4. Foundation's own opens a file each time.
-  static func random() -> UUID {
-    var generator = SystemRandomNumberGenerator()
-    let high = generator.next() & ~0xf000 | 0x4000
-    let low = generator.next() & ~(3 << 62) | 2 << 62
-    return UUID(uuid: withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { $0.load(as: uuid_t.self) })
+extension String {
+  /// Hexadecimal digits alone.
+  var isHexadecimal: Bool { !hasByte { !$0.isHexadecimalDigit } }
+
+  /// The same text when nothing of it is in upper case, as is usual.
+  var inLowerCase: String { hasByte { 0x41...0x5a ~= $0 } ? lowercased() : self }
+
+  /// Looks at the bytes where they are.
+  func hasByte(_ isMeant: (UInt8) -> Bool) -> Bool {
+    utf8.withContiguousStorageIfAvailable { $0.contains(where: isMeant) } ?? utf8.contains(where: isMeant)
   }
 }
 

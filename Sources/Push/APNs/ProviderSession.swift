@@ -14,6 +14,8 @@ package struct ProviderSession: Sendable {
     case console
   }
   let identity: Identity
+  /// What its notifications are named by.
+  var random = RandomNumbers()
   /// The key of the first push.
   private var first: ProviderKey?
   /// The provider token of the last push that had a valid one, as it was sent.

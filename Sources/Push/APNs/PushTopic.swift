@@ -58,7 +58,7 @@ struct PushTopic {
     }
     let suffix = type.topicSuffix
     self.text = text
-    bundle = String(text.dropLast(suffix.count))
+    bundle = String(Substring(text.utf8.dropLast(suffix.utf8.count)))
     if type == .mdm, !text.hasPrefix(Self.managed) {
       throw APNsRefusal(
         .badTopic, "the topic of the push type mdm is the UID of its certificate, \(Self.managed)…, and not '\(text)'")

@@ -167,7 +167,7 @@ extension ByteBuffer {
     if let id = answer.uniqueID {
       writeInteger(UInt8(0))
       writeLiteral("apns-unique-id")
-      writeLiteral(id.uuidString)
+      writeLiteral(id.upperCaseText)
     }
     let length = writerIndex - start - Frame.headLength
     setInteger(UInt32(truncatingIfNeeded: length) << 8 | UInt32(Frame.Kind.headers), at: start)

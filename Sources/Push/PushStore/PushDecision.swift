@@ -1,5 +1,6 @@
 import Conversations
 import Foundation
+import HeapModule
 
 /// Decides what becomes of accepted notifications: which are handed to their devices, which wait, and which never will be.
 ///
@@ -24,9 +25,9 @@ struct PushDecision: Sendable {
   }
 
   enum Answer: Equatable, Sendable {
-    /// On disk until `drop`. It replaces what was kept under its id.
+    /// On disk until `drop`. It replaces what was kept under its number.
     case keep(KeptPush)
-    case drop(UUID)
+    case drop(KeptPush)
     case station(KeptPush, PushStation.Name, detail: String?)
     case send(PushedNotification)
   }
@@ -47,12 +48,23 @@ struct PushDecision: Sendable {
     /// Not before.
     var retryAt: Date?
     var isEmpty: Bool { sent.isEmpty && held == nil }
+
+    /// When the clock has something to say of it.
+    func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt].compactMap(\.self) }
+  }
+
+  /// When a line may be due: it is not, if that is no instant of the line any more.
+  private struct Instant: Comparable, Sendable {
+    let at: Date
+    let subject: PushSubject
+    static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
   }
 
   let settings: PushSettings
   private var reaches: [String: Reach] = [:]
   private var lines: [PushSubject: Line] = [:]
   private var subjects: [UUID: PushSubject] = [:]
+  private var instants = Heap<Instant>()
 
   init(settings: PushSettings = PushSettings()) { self.settings = settings }
 
@@ -61,9 +73,21 @@ struct PushDecision: Sendable {
 
   /// When `clock` is due.
   var nextInstant: Date? {
-    lines.values.compactMap { line in
-      [line.held.map { $0.end(settings) }, line.retryAt].compactMap(\.self).min()
-    }.min()
+    mutating get {
+      while let first = instants.min {
+        if lines[first.subject]?.instants(settings).contains(first.at) == true { return first.at }
+        instants.removeMin()
+      }
+      return nil
+    }
+  }
+
+  /// A line has an instant that it did not have. Of those that no longer are there are at most some for each line.
+  private mutating func note(_ at: Date, _ subject: PushSubject) {
+    instants.insert(Instant(at: at, subject: subject))
+    guard instants.count > 64 + 4 * lines.count else { return }
+    instants = Heap(
+      lines.flatMap { subject, line in line.instants(settings).map { Instant(at: $0, subject: subject) } })
   }
 
   /// Takes up what the last life left, in the order of the numbers. What was not stored may have been handed over.
@@ -72,6 +96,7 @@ struct PushDecision: Sendable {
     subjects[kept.id] = subject
     if kept.notification.isFromStorage, lines[subject]?.held == nil {
       lines[subject, default: Line()].held = kept
+      note(kept.end(settings), subject)
     } else {
       lines[subject, default: Line()].sent.append(kept)
     }
@@ -88,8 +113,13 @@ struct PushDecision: Sendable {
     case .refused(let id, let why, let again): return refused(id, why, again, now)
     case .tokenEnded(let token): return tokenEnded(token)
     case .clock:
+      var due: Set<PushSubject> = []
+      while let first = instants.min, first.at <= now {
+        due.insert(first.subject)
+        instants.removeMin()
+      }
       var answers: [Answer] = []
-      for subject in ordered(lines.keys) { answers += clock(subject, now) }
+      for subject in ordered(due) { answers += clock(subject, now) }
       return answers
     }
   }
@@ -143,6 +173,7 @@ struct PushDecision: Sendable {
     let kept = push.stored()
     lines[subject, default: Line()].held = kept
     subjects[kept.id] = subject
+    note(kept.end(settings), subject)
     return answers + [.keep(kept), .station(kept, station, detail: why)]
   }
 
@@ -215,7 +246,11 @@ struct PushDecision: Sendable {
       let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
       return [.station(push, .superseded, detail: detail)] + forget(push)
     }
-    if again { lines[subject]?.retryAt = now.addingTimeInterval(settings.retryAfter) }
+    if again {
+      let retryAt = now.addingTimeInterval(settings.retryAfter)
+      lines[subject, default: Line()].retryAt = retryAt
+      note(retryAt, subject)
+    }
     return hold(push, .storedOffline, why)
   }
 
@@ -226,7 +261,7 @@ struct PushDecision: Sendable {
     subjects[push.id] = nil
     if lines[subject]?.held?.id == push.id { lines[subject]?.held = nil }
     if lines[subject]?.isEmpty == true { lines[subject] = nil }
-    return push.isForOnce ? [] : [.drop(push.id)]
+    return push.isForOnce ? [] : [.drop(push)]
   }
 
   private mutating func expire(_ push: KeptPush) -> [Answer] {

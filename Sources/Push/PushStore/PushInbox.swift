@@ -5,7 +5,7 @@ import Synchronization
 /// What the keeper has to do, from any thread, in its order. What comes while it writes is written together.
 final class PushInbox: Sendable {
   enum Job: Sendable {
-    case arrival(PushArrival, then: (@Sendable (PushPromise) -> Void)?)
+    indirect case arrival(PushArrival, then: (@Sendable (PushPromise) -> Void)?)
     case event(PushDecision.Event)
     case progress(PushProgress, then: @Sendable (BusError?) -> Void)
     case issue(PushSubject, PushEnvironment, then: @Sendable (Result<[DeviceToken], BusError>) -> Void)

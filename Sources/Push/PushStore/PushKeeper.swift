@@ -11,7 +11,7 @@ package import Timekeeping
 package actor PushKeeper {
   /// What one transaction writes, and what is done when it is on disk.
   struct Batch {
-    var writes: [PushDatabase.Write] = []
+    var changes = PushDatabase.Changes()
     var tokens: [DeviceToken] = []
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
@@ -111,20 +111,21 @@ package actor PushKeeper {
 
   // MARK: Work
 
-  private func work() {
+  private func work() async {
     while true {
       let jobs = inbox.take()
       if jobs.isEmpty { return }
       var batch = Batch()
       if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
       perform(batch)
+      guard batch.changes.requests.count >= settings.busy else { continue }
+      try? await Task.sleep(for: .seconds(settings.gathering))
     }
   }
 
   private func perform(_ batch: Batch) {
     do {
-      try database.write(batch.writes)
-      try tidy()
+      try write(batch.changes)
     } catch {
       isBroken = true
       for then in batch.thens { then(true) }
@@ -144,14 +145,14 @@ package actor PushKeeper {
     case .arrival(let arrival, let then):
       add(arrival, to: &batch)
       if let then { batch.thens.append { isBroken in then(isBroken ? .broken : .kept) } }
-    case .event(let event): add(event, to: &batch)
+    case .event(let event): add(event, at: clock.now, to: &batch)
     case .progress(let progress, let then): add(progress, then, to: &batch)
     case .issue(let subject, let environment, let then): issue(subject, environment, then, to: &batch)
     case .release(let subject, let then):
       let ended = table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
       add(ended, then: then, ended, to: &batch)
     case .change(let subject, let change, let then): self.change(subject, change, then, to: &batch)
-    case .told(let subject, let token): batch.writes.append(.told(subject, token: token))
+    case .told(let subject, let token): batch.changes.tokens.append(.told(subject, token: token))
     case .barrier(let then): batch.thens.append { _ in then() }
     }
   }
@@ -172,48 +173,46 @@ package actor PushKeeper {
     lastNumber += 1
     let number = lastNumber
     let now = clock.now
-    batch.writes.append(.arrival(number, arrival, at: now))
     switch arrival.verdict {
     case .refused(_, let reason, let explanation):
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
-      add(PushStation(.refused, at: now, detail: detail), number, arrival.uniqueID, arrival, to: &batch)
+      let station = PushStation(.refused, at: now, detail: detail)
+      batch.changes.add(number, arrival, station)
+      note(station, of: arrival, in: &batch)
     case .accepted(let notification, let remark):
-      add(PushStation(.accepted, at: now, detail: remark), number, arrival.uniqueID, arrival, to: &batch)
+      let station = PushStation(.accepted, at: now, detail: remark)
+      batch.changes.add(number, arrival, station)
+      note(station, of: arrival, in: &batch)
       guard table[arrival.token]?.state == .active else {
         let station = PushStation(.tokenUnregistered, at: now, detail: "while it was accepted")
-        return add(station, number, arrival.uniqueID, arrival, to: &batch)
+        batch.changes.add(station, to: number)
+        return note(station, of: arrival, in: &batch)
       }
       let push = KeptPush(number: number, notification: notification, token: arrival.token)
-      add(.accepted(push), to: &batch)
+      add(.accepted(push), at: now, to: &batch)
     }
   }
 
-  private func add(
-    _ station: PushStation, _ number: Int64, _ id: UUID, _ arrival: PushArrival, to batch: inout Batch
-  ) {
-    batch.writes.append(.station(number, station))
-    note(PushLogged(uniqueID: id, subject: arrival.subject, type: arrival.type, station: station), in: &batch)
+  private func note(_ station: PushStation, of arrival: PushArrival, in batch: inout Batch) {
+    guard share.takes(at: station.at) else { return }
+    batch.notices.append(
+      PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, station: station))
   }
 
-  private func note(_ notice: PushLogged, in batch: inout Batch) {
-    if share.takes(at: clock.now) { batch.notices.append(notice) }
-  }
-
-  private func add(_ event: PushDecision.Event, to batch: inout Batch) {
-    let now = clock.now
+  private func add(_ event: PushDecision.Event, at now: Date, to batch: inout Batch) {
     for answer in decision.take(event, now: now) {
       switch answer {
-      case .keep(let push): batch.writes.append(.keep(push))
-      case .drop(let id): batch.writes.append(.drop(id))
+      case .keep(let push): batch.changes.keep(push)
+      case .drop(let push): batch.changes.drop(push.number)
       case .send(let notification): batch.sends.append(notification)
       case .station(let push, let name, let detail):
         let station = PushStation(name, at: now, detail: detail)
-        batch.writes.append(.station(push.number, station))
+        batch.changes.add(station, to: push.number)
+        guard share.takes(at: now) else { continue }
         let notification = push.notification
-        note(
+        batch.notices.append(
           PushLogged(
-            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, station: station),
-          in: &batch)
+            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, station: station))
       }
     }
   }
@@ -221,16 +220,9 @@ package actor PushKeeper {
   private func add(
     _ progress: PushProgress, _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
   ) {
-    do {
-      // One that the log has forgotten has no place for its stations any more.
-      if let number = try batch.number(of: progress.uniqueID) ?? database.number(of: progress.uniqueID) {
-        batch.writes.append(.station(number, progress.station))
-      }
-      batch.thens.append { isBroken in
-        then(isBroken ? BusError(.failed, "the delivery log cannot be written", isDefinite: false) : nil)
-      }
-    } catch {
-      then(BusError(.failed, "the delivery log cannot be read: \(error)", isDefinite: false))
+    batch.changes.progress.append(progress)
+    batch.thens.append { isBroken in
+      then(isBroken ? BusError(.failed, "the delivery log cannot be written", isDefinite: false) : nil)
     }
   }
 
@@ -260,7 +252,7 @@ package actor PushKeeper {
       return then(.failure(BusError(.noSuchToken, "there is no active device token: \(whose)")))
     }
     let owed = (subject, changed.last { $0.state == .active }?.token)
-    batch.writes.append(.owe(owed.0, token: owed.1))
+    batch.changes.tokens.append(.owe(owed.0, token: owed.1))
     batch.owed.append(owed)
     add(changed, then: then, changed, to: &batch)
   }
@@ -271,8 +263,8 @@ package actor PushKeeper {
   ) {
     for token in changed {
       batch.tokens.append(token)
-      batch.writes.append(.token(token))
-      if token.state != .active { add(.tokenEnded(token.token), to: &batch) }
+      batch.changes.tokens.append(.token(token))
+      if token.state != .active { add(.tokenEnded(token.token), at: clock.now, to: &batch) }
     }
     batch.thens.append { isBroken in
       let error = BusError(.failed, "the device tokens cannot be written", isDefinite: false)
@@ -291,23 +283,20 @@ package actor PushKeeper {
     }
   }
 
-  /// Forgets what is too old or too much, at most every hour or every hundredth of the log.
-  private func tidy() throws {
+  /// Writes what a batch brought, and forgets what is too old or too much: at most every hour or every hundredth of the log,
+  /// and then a page with each batch.
+  private func write(_ changes: PushDatabase.Changes) throws {
     let now = clock.now
     guard
       now.timeIntervalSince(tidied.at) >= 3_600
         || lastNumber - tidied.number > max(100, Int64(settings.logLimit / 100))
-    else { return }
-    let (date, number) = (now.addingTimeInterval(-settings.logAge), lastNumber - Int64(settings.logLimit))
-    guard try database.forget(before: date, upTo: number) == 0 else { return }
-    tidied = (now, lastNumber)
-  }
-}
-
-extension PushKeeper.Batch {
-  /// Of a request that is written with this batch.
-  func number(of id: UUID) -> Int64? {
-    for case .arrival(let number, let arrival, _) in writes where arrival.uniqueID == id { return number }
-    return nil
+    else {
+      try database.write(changes)
+      return
+    }
+    let age = PushDatabase.Age(
+      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit))
+    let forgotten = try database.write(changes, forgetting: age)
+    if forgotten < PushDatabase.forgottenAtOnce { tidied = (now, lastNumber) }
   }
 }

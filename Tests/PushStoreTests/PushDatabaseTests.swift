@@ -1,0 +1,171 @@
+import Conversations
+import Foundation
+import GRDB
+import Testing
+
+@testable import APNs
+@testable import PushStore
+
+private let origin = Date(timeIntervalSince1970: 1_000_000_000)
+
+/// Requests as they come, one a millisecond, each to a device of its own that is away.
+private struct Provider {
+  var random = RandomNumbers()
+  var last: Int64 = 0
+
+  /// So many of one transaction, each of which is stored.
+  mutating func send(_ count: Int, isRefused: Bool = false) -> PushDatabase.Changes {
+    var changes = PushDatabase.Changes()
+    for _ in 0..<count {
+      last += 1
+      let now = origin.addingTimeInterval(Double(last) / 1000)
+      let push = push(last, random.uuid(at: now), now)
+      let verdict: PushArrival.Verdict =
+        isRefused
+        ? .refused(status: 400, reason: "BadTopic", explanation: "it is none")
+        : .accepted(push.notification, remark: nil)
+      let arrival = PushArrival(
+        uniqueID: push.id, apnsID: "id-\(last)", subject: push.notification.subject, token: push.token,
+        type: "widgets", verdict: verdict)
+      changes.add(last, arrival, PushStation(isRefused ? .refused : .accepted, at: now))
+      guard !isRefused else { continue }
+      changes.keep(push)
+      changes.add(PushStation(.storedOffline, at: now, detail: "the device is not connected"), to: last)
+    }
+    return changes
+  }
+
+  func push(_ number: Int64, _ id: UUID, _ now: Date) -> KeptPush {
+    KeptPush(
+      number: number,
+      notification: PushedNotification(
+        uniqueID: id, apnsID: "id-\(number)",
+        subject: PushSubject(device: "device-\(number)", bundle: "com.example.A", use: .widgets), type: .widgets,
+        priority: 10, collapseID: nil, payload: "{}", acceptedAt: now, expiration: nil, isFromStorage: true),
+      token: "00ff")
+  }
+}
+
+@Suite struct `the disk of the push server` {
+  @Test func `a request costs as much in a long log as in a short one`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "push-database-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "push.sqlite").path
+    let pool = try DatabasePool(path: path)
+    // Nothing is taken out of the log of writes, so that its growth is what was written.
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+    let database = try PushDatabase(pool)
+    var provider = Provider()
+    func written(_ body: () throws -> Void) throws -> Int {
+      func size() throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int ?? 0
+      }
+      let before = try size()
+      try body()
+      return try size() - before
+    }
+    try database.write(provider.send(1000))
+    let short = try written { try database.write(provider.send(100)) }
+    for _ in 0..<20 { try database.write(provider.send(1000)) }
+    let long = try written { try database.write(provider.send(100)) }
+    #expect(short > 0 && long < short + 10 * 4096, "\(short) bytes and then \(long)")
+  }
+
+  @Test func `what came and went within one transaction leaves its stations alone`() throws {
+    let database = try PushDatabase(DatabaseQueue())
+    var provider = Provider()
+    let first = provider.send(1)
+    try database.write(first)
+    var changes = provider.send(2)
+    let at = origin.addingTimeInterval(0.002)
+    changes.add(PushStation(.superseded, at: at, detail: "by a later one"), to: 1)
+    changes.drop(1)
+    changes.add(PushStation(.superseded, at: origin.addingTimeInterval(0.003), detail: "by a later one"), to: 2)
+    changes.drop(2)
+    #expect(changes.dropped == [1] && Array(changes.kept.keys) == [3])
+    try database.write(changes)
+    let left = try database.left()
+    #expect(left.kept.map(\.number) == [3] && left.lastNumber == 3)
+    let kept = try #require(left.kept.first)
+    #expect(kept.id == changes.kept[3]?.id && kept.token == "00ff" && kept.notification.subject.device == "device-3")
+  }
+
+  @Test func `forgets the oldest up to a number or a date, a page at a time, and nothing that waits`() async throws {
+    let database = try PushDatabase(DatabaseQueue())
+    var provider = Provider()
+    try database.write(provider.send(2))
+    for _ in 0..<3 { try database.write(provider.send(1000, isRefused: true)) }
+    func forget(_ seconds: Double, _ number: Int64) throws -> Int {
+      try database.write(
+        PushDatabase.Changes(),
+        forgetting: PushDatabase.Age(date: origin.addingTimeInterval(seconds), number: number))
+    }
+    #expect(try forget(0, 0) == 0)
+    #expect(try forget(0, 502) == 500)
+    #expect(try forget(0.7525, 502) == 250, "those of the first 752 milliseconds")
+    #expect(try forget(100, 0) == PushDatabase.forgottenAtOnce)
+    #expect(try forget(0, 3002) == PushDatabase.forgottenAtOnce)
+    #expect(try forget(0, 3002) == 250)
+    let page = try await database.page(ListPushes(limit: 10))
+    #expect(page.pushes.map(\.number) == [1, 2], "they wait for their devices")
+    #expect(page.pushes.first?.stations.map(\.name) == [.accepted, .storedOffline])
+    #expect(page.pushes.first?.stations.last?.detail == "the device is not connected")
+  }
+
+  @Test func `what a device says twice of a notification stands there once`() async throws {
+    let database = try PushDatabase(DatabaseQueue())
+    var provider = Provider()
+    let sent = provider.send(1)
+    let id = try #require(sent.requests.first?.arrival.uniqueID)
+    try database.write(sent)
+    var changes = PushDatabase.Changes()
+    for name in [PushStation.Name.reloading, .reloading, .reloaded] {
+      changes.progress.append(PushProgress(uniqueID: id, station: PushStation(name, at: origin, detail: "placement 1")))
+    }
+    changes.progress.append(PushProgress(uniqueID: UUID(), station: PushStation(.reloaded, at: origin)))
+    try database.write(changes)
+    let record = try #require(try await database.page(ListPushes(uniqueID: id)).pushes.first)
+    #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
+  }
+
+  @Test func `a database of the first form is taken up with its tokens, its log and what waits`() async throws {
+    let queue = try DatabaseQueue()
+    try PushDatabase.migrator.migrate(queue, upTo: "pushes-1")
+    let (refused, stored) = (UUID(), UUID())
+    try await queue.write { db in
+      let at = origin.timeIntervalSince1970
+      try db.execute(
+        sql: """
+          INSERT INTO tokens VALUES ('00ff', 'iphone', 'com.example.A', 'widgets', 'development', 'active', \(at));
+          INSERT INTO owed VALUES ('iphone', 'com.example.A', 'widgets', '00ff');
+          """)
+      for (number, id, status, reason) in [(4, refused, 400, "BadTopic"), (7, stored, 200, nil)] {
+        try db.execute(
+          sql: "INSERT INTO requests VALUES (?, ?, 'id', 'iphone', 'com.example.A', 'widgets', '00ff', NULL, ?, ?, ?)",
+          arguments: [number, id, status, reason, at])
+      }
+      for (number, name, detail) in [
+        (4, "refused", "BadTopic: none"), (7, "accepted", ""), (7, "storedOffline", "off"),
+      ] {
+        try db.execute(
+          sql: "INSERT INTO stations (request, name, at, detail) VALUES (?, ?, ?, ?)",
+          arguments: [number, name, at, detail])
+      }
+      try db.execute(
+        sql: """
+          INSERT INTO kept VALUES (
+            ?, 7, 'id', '00ff', 'iphone', 'com.example.A', 'widgets', 'widgets', 5, 'c', '{}', ?, NULL, 1)
+          """, arguments: [stored, at])
+    }
+    let database = try PushDatabase(queue)
+    let left = try database.left()
+    #expect(left.tokens.map(\.token) == ["00ff"] && left.owed.map(\.token) == ["00ff"] && left.lastNumber == 7)
+    let kept = try #require(left.kept.first)
+    #expect(kept.id == stored && kept.number == 7 && kept.token == "00ff" && kept.notification.collapseID == "c")
+    #expect(kept.notification.isFromStorage && kept.notification.subject.device == "iphone")
+    let log = try await database.page(ListPushes()).pushes
+    #expect(log.map { $0.stations.map(\.name) } == [[.refused], [.accepted, .storedOffline]])
+    #expect(log.map { $0.stations.map(\.detail) } == [["BadTopic: none"], [nil, "off"]])
+  }
+}
