@@ -1,6 +1,8 @@
 import Conversations
 import Foundation
+import MessageBus
 import Testing
+import Timekeeping
 
 @testable import Timelines
 
