@@ -11,7 +11,9 @@ extension TimelineDecision {
     switch source.role {
     case .operator: return extensions
     case .widgetExtension:
-      guard let app = apps.first(where: { $0.contains(source.bundleIdentifier) }) else { return extensions.filter { $0 == source } }
+      guard let app = apps.first(where: { $0.contains(source.bundleIdentifier) }) else {
+        return extensions.filter { $0 == source }
+      }
       return targets(of: app)
     default: return extensions.filter { source.contains($0.bundleIdentifier) && $0.device == source.device }
     }
@@ -167,7 +169,7 @@ extension TimelineDecision {
     guard var placed = placements[id], var owed = placed.owed else { return [] }
     if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
     let situation = BudgetSituation(
-      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
+      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { $0.contains(placed.placement.bundle) },
       activity: atWork.first { $0.key.contains(placed.placement.bundle) }?.value, isInsideProvider: owed.isInside,
       openedUntil: owed.openedUntil)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)

@@ -138,7 +138,7 @@ struct RenamedWidget: Widget {
         Button("Tell all", intent: TellAll())
       }
     }
-      .supportedFamilies([.systemSmall])
+    .supportedFamilies([.systemSmall])
   }
 }
 
