@@ -60,6 +60,24 @@ import Timekeeping
       bench.reload(.app("iphone", "com.none"), nil) == ["failed all: no widget extension belongs to app/com.none"])
   }
 
+  @Test func `an extension asks for the timelines of its app's other extensions, and is no loop of theirs`() {
+    let second = Address.widgetExtension("iphone", "com.example.Coffee.Second")
+    var decision = TimelineDecision(extensions: [widget, second, other], apps: [app])
+    func words(_ event: TimelineDecision.Event) -> [String] { decision.take(event, now: origin).map(\.words) }
+    _ = words(.knows(widget, ["Coffee": .systemSmall]))
+    _ = words(.knows(second, ["Tea": .systemSmall]))
+    let placements = [(1, widget, "Coffee"), (2, second, "Tea")].map { id, address, kind in
+      Placement(
+        id: id, bundle: address.bundleIdentifier ?? "", kind: kind, family: .systemSmall, location: .homeScreen,
+        configuration: [:])
+    }
+    for placement in placements { _ = words(.placed(placement, .none)) }
+    #expect(decision.targets(of: widget) == [second, widget])
+    #expect(decision.targets(of: other) == [other])
+    _ = words(.reload(from: widget, kind: nil, isInside: true, .none))
+    #expect(decision.placements.mapValues { $0.owed?.isInside } == [1: true, 2: false])
+  }
+
   @Test func `a kind that is placed launches only the extension that has it`() {
     var bench = Bench.placed()
     #expect(bench.reload() == ["free 2 of 1: operator, operator", "want widget"])

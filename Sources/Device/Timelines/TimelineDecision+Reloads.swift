@@ -5,14 +5,17 @@ import Foundation
 // What is owed, and who pays.
 
 extension TimelineDecision {
-  /// Whose timelines a process may ask for: its own bundle's, those of the extensions in its bundle; all, for the operator.
+  /// Whose timelines a process may ask for: those of all extensions of its app; all, for the operator. Source: `WidgetCenter`,
+  /// by which the widgets are those of the containing app, whoever of it asks.
   func targets(of source: Address) -> [Address] {
     switch source.role {
     case .operator: return extensions
-    case .widgetExtension: return extensions.filter { $0 == source }
-    default:
-      let prefix = (source.bundleIdentifier ?? "") + "."
-      return extensions.filter { $0.bundleIdentifier?.hasPrefix(prefix) == true && $0.device == source.device }
+    case .widgetExtension:
+      guard let app = apps.first(where: { $0.contains(source.bundleIdentifier) }) else {
+        return extensions.filter { $0 == source }
+      }
+      return targets(of: app)
+    default: return extensions.filter { source.contains($0.bundleIdentifier) && $0.device == source.device }
     }
   }
 
@@ -32,7 +35,11 @@ extension TimelineDecision {
       return [unknown(source, kind, "no widget extension belongs to \(source.short)", cause(of: source), story)]
     }
     let ids = all.flatMap { self.ids(of: $0, kind: kind) }
-    var answers = ids.flatMap { owe($0, cause(of: source), story, isInside: isInside, now: now) }
+    // A provider that is asked calls for others too; it is a loop for its own alone.
+    let own = Set(self.ids(of: source))
+    var answers = ids.flatMap {
+      owe($0, cause(of: source), story, isInside: isInside && own.contains($0), now: now)
+    }
     // Who never said its kinds may have it; when all have, a kind that nobody has may be new.
     let unheard = all.filter { kinds[$0] == nil }
     let known = kind.map { kind in all.contains { kinds[$0]?[kind] != nil } } ?? true
@@ -40,7 +47,8 @@ extension TimelineDecision {
     for address in asked {
       pending.append(
         Pending(
-          address: address, kind: kind, because: cause(of: source), isInside: isInside, cause: story.cause,
+          address: address, kind: kind, because: cause(of: source), isInside: isInside && address == source,
+          cause: story.cause,
           correlation: story.correlation))
       answers.append(want(address))
     }
@@ -135,13 +143,9 @@ extension TimelineDecision {
 
   /// Until when a reload that the app asks for now waits; `nil` when no person has just opened it from a widget.
   private func openedUntil(_ placed: Placed, _ now: Date) -> Date? {
-    let openings = opened.filter { contains($0.key, placed.placement) && $0.value <= now }.values
+    let openings = opened.filter { $0.key.contains(placed.placement.bundle) && $0.value <= now }.values
     let end = openings.max()?.addingTimeInterval(policy.afterOpenedFromWidget)
     return end.flatMap { $0 > now ? $0 : nil }
-  }
-
-  private func contains(_ app: Address, _ placement: Placement) -> Bool {
-    app.bundleIdentifier.map { placement.bundle.hasPrefix($0 + ".") } ?? false
   }
 
   /// Whether the timeline of this reload is being asked for. While its placeholder is, it is owed still.
@@ -165,8 +169,8 @@ extension TimelineDecision {
     guard var placed = placements[id], var owed = placed.owed else { return [] }
     if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
     let situation = BudgetSituation(
-      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { contains($0, placed.placement) },
-      activity: atWork.first { contains($0.key, placed.placement) }?.value, isInsideProvider: owed.isInside,
+      isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { $0.contains(placed.placement.bundle) },
+      activity: atWork.first { $0.key.contains(placed.placement.bundle) }?.value, isInsideProvider: owed.isInside,
       openedUntil: owed.openedUntil)
     let verdict = placed.account.decide(owed.because, policy, situation, now: now)
     let answer = line(placed, owed, verdict, now)
@@ -208,5 +212,13 @@ extension TimelineDecision {
       bundle: placed.placement.bundle, widgetKind: placed.placement.kind, because: owed.because,
       verdict: verdict.verdict, rule: verdict.rule, balance: placed.account.balance, until: verdict.until)
     return .decided(entry, owed.story)
+  }
+}
+
+extension Address {
+  /// An app contains the extensions whose bundle identifiers begin with its own.
+  func contains(_ widgetExtension: String?) -> Bool {
+    guard let app = bundleIdentifier, let widgetExtension else { return false }
+    return widgetExtension.hasPrefix(app + ".")
   }
 }

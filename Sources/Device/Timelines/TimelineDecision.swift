@@ -10,6 +10,7 @@ package import Foundation
 /// owed again. An extension is asked for one placement at a time.
 package struct TimelineDecision: Sendable {
   let extensions: [Address]
+  let apps: [Address]
   let settings: TimelineSettings
   let policy: BudgetPolicy
   /// By number.
@@ -42,8 +43,13 @@ package struct TimelineDecision: Sendable {
   /// Those of them that do not come now.
   var stalled: Set<Address> = []
 
-  package init(extensions: [Address], settings: TimelineSettings = TimelineSettings(), policy: BudgetPolicy = .init()) {
+  package init(
+    extensions: [Address], apps: [Address] = [], settings: TimelineSettings = TimelineSettings(),
+    policy: BudgetPolicy = .init()
+  ) {
     self.extensions = extensions.sorted { $0.text < $1.text }
+    // Of apps within each other the nearest one contains it.
+    self.apps = apps.sorted { $0.text.count > $1.text.count }
     self.settings = settings
     self.policy = policy
   }

@@ -48,7 +48,8 @@ package actor TimelineKeeper {
   ///   - container: the folder of an extension, in which the files of its answers are.
   /// - Throws: what the database says.
   package init(
-    extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
+    clock: any DeviceClock,
     machine: any DeviceClock = AdjustableClock(.running(ahead: 0)), settings: TimelineSettings = TimelineSettings(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil }
@@ -61,7 +62,7 @@ package actor TimelineKeeper {
     self.policy = policy
     self.environment = environment
     self.container = container
-    var decision = TimelineDecision(extensions: extensions, settings: settings, policy: policy)
+    var decision = TimelineDecision(extensions: extensions, apps: apps, settings: settings, policy: policy)
     try store.read(&decision)
     self.decision = decision
     self.intents = Intents(clock)

@@ -111,7 +111,8 @@ package actor Device {
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock)
     self.timelines = try TimelineKeeper(
-      extensions: configuration.extensions.map { $0.address(on: device) }, database: database, bus: bus, clock: clock,
+      extensions: configuration.extensions.map { $0.address(on: device) },
+      apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
       policy: try settings.budget.map { BudgetPolicy(try BudgetFile(file: $0)) } ?? BudgetPolicy(),
       environment: { gallery.decision.environment(of: $0) }, container: { $0.bundleIdentifier.flatMap(containers.path) }

@@ -132,8 +132,13 @@ struct RenamedWidget: Widget {
   private let kind = FileManager.default.fileExists(atPath: renamedNote) ? "After" : "Before"
 
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: kind, provider: MomentProvider()) { _ in Button("Rename", intent: Rename()) }
-      .supportedFamilies([.systemSmall])
+    StaticConfiguration(kind: kind, provider: MomentProvider()) { _ in
+      VStack {
+        Button("Rename", intent: Rename())
+        Button("Tell all", intent: TellAll())
+      }
+    }
+    .supportedFamilies([.systemSmall])
   }
 }
 
@@ -142,6 +147,16 @@ struct Rename: AppIntent {
 
   func perform() async throws -> some IntentResult {
     _ = FileManager.default.createFile(atPath: renamedNote, contents: nil)
+    return .result()
+  }
+}
+
+/// What it changed concerns the app's other widgets too.
+struct TellAll: AppIntent {
+  static let title: LocalizedStringResource = "Tell all"
+
+  func perform() async throws -> some IntentResult {
+    WidgetCenter.shared.reloadAllTimelines()
     return .result()
   }
 }

@@ -112,6 +112,23 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `reloads the widgets of all its extensions when one of them asks`() async throws {
+    let second = ["executable: trial-widgets", "environment:", "  TRIAL_WIDGETS: renamed"]
+    try await run("asked by another extension", second: second) { trial in
+      try await trial.add("Touch")
+      try await trial.add("Before")
+      _ = try await trial.entry(of: 1)
+      _ = try await trial.entry(of: 2)
+      try await trial.cluster.run("clock", "advance", "2h")
+      let before = try await trial.last
+      try await trial.cluster.run("tap", "2", "--control", "2")
+      try await trial.cluster.eventually("the other extension's widget has a new timeline") {
+        let stored = try await trial.all(TimelineStored.self, after: before)
+        return stored.contains { $0.placement == 1 && $0.because == .extension }
+      }
+    }
+  }
+
   /// A device at noon that stands still, whose budget is empty at first, and whose app was launched and left.
   private func run(
     _ name: String, policy more: String = "", second: [String] = [],

@@ -110,7 +110,7 @@ extension TimelinesTrial {
     let screen = try await cluster.run("screen", "homeScreen")
     try await cluster.run("unlock")
     return screen.split(separator: "\n").lazy.compactMap { line in
-      line.split(separator: "\"").first { $0.allSatisfy { $0 == "▒" } }
+      line.split(separator: " ").first { $0.allSatisfy { $0 == "▒" } }
     }.first.map(String.init)
   }
 }
