@@ -147,11 +147,13 @@ private struct Scene {
       await line.leave()
     }
     let (keeper, _) = try await scene.server()
-    let (_, delivered) = try await scene.device()
+    let (line, delivered) = try await scene.device()
     var arrivals = delivered.makeAsyncIterator()
     #expect(await arrivals.next()?.uniqueID == id)
     await scene.reached(.delivered, id)
     #expect(try await scene.stations(keeper, id) == [.accepted, .sent, .sent, .delivered])
+    // The bus holds no connection.
+    withExtendedLifetime(line) {}
   }
 
   @Test func `a rotated token is 410 for providers, and its device is told until it has heard`() async throws {

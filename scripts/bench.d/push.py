@@ -244,7 +244,7 @@ def delivered(run):
     passed = server.read("SELECT COUNT(*) FROM stations WHERE name IN ('superseded', 'collapsed', 'expired')")[0][0]
     text = f"push: {count} at {RATE}/s to a host with {APPS} apps"
     return [
-        Figure(f"{text}: not acknowledged at most", "pushes", watch.backlog, value=max(watch.backlog)),
+        Figure(f"{text}: not acknowledged, at most", "pushes", watch.backlog, value=max(watch.backlog)),
         Figure("the same, 1 s after the last", "pushes", [left], goal=0.5, goal_text="none"),
         Figure("the same: replaced by a later one before it was sent", "pushes", [passed]),
         Figure("the same: accepted to acknowledged, p50", "ms", late),

@@ -29,7 +29,7 @@ package struct BroadcastRefusal: Hashable, Sendable {
 /// What the contract says of a request.
 package struct APNsVerdict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    case accepted(AcceptedPush)
+    indirect case accepted(AcceptedPush)
     case refused(APNsRefusal)
     case broadcastRefused(BroadcastRefusal)
   }

@@ -13,8 +13,8 @@ package struct PushSettings: Sendable, Hashable {
   package var inFlight = 32
   /// Seconds until a notification is handed over again that the device did not take, for a reason of which it may not speak again.
   package var retryAfter: Double = 30
-  /// Seconds that a busy server gathers requests for before it writes them together: those that come one by one are written at
-  /// once. A transaction costs as much as some twenty requests.
+  /// Seconds that a busy server gathers requests for before it writes them together, since each transaction has a cost of its
+  /// own. Those that come one by one are written at once.
   package var gathering: Double = 0.003
   /// Requests of one transaction from which on it is busy.
   package var busy = 8

@@ -5,7 +5,7 @@ package import Foundation
 package struct PushArrival: Sendable, Hashable {
   package enum Verdict: Sendable, Hashable {
     /// 200, and on its way as this. `remark`: what is odd about it all the same.
-    case accepted(PushedNotification, remark: String?)
+    indirect case accepted(PushedNotification, remark: String?)
     /// `explanation`: what was wrong, by which rule.
     case refused(status: Int, reason: String?, explanation: String)
   }
