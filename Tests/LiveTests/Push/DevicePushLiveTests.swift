@@ -168,9 +168,12 @@ import WidgetLabTesting
       // One more, whose end shows that nothing of the first is left.
       let next = try await trial.push()
       try await trial.reloaded(next)
-      #expect(try await trial.stored(.push).sorted() == (PushesTrial.taking + PushesTrial.taking).sorted())
-      #expect(
-        try await trial.stations(push).filter { $0 == .reloaded }.count == 3)
+      let stored = try await trial.stored(.push)
+      #expect(stored.suffix(3).sorted() == PushesTrial.taking.sorted())
+      // The host may have died with a timeline on disk that it had not told the journal of; the stations outlive it.
+      let first = stored.dropLast(3)
+      #expect(Set(first).count == first.count, "\(first)")
+      #expect(try await trial.stations(push).filter { $0 == .reloaded }.count == 3)
     }
   }
 
