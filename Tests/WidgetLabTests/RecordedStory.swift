@@ -62,8 +62,27 @@ struct RecordedStory {
     if isQuick { try say(started, from: cast.agent) }
   }
 
+  /// What the extension tells its author's backend, in a session of its own.
+  private mutating func upload() throws {
+    let (session, request) = ("subscription", UUID())
+    let story = Story.session(cast.widgetExtension, session)
+    try say(
+      CreateTransfer(
+        session: session, taskIdentifier: 1, type: .upload, request: TransferRequest(url: "http://x/z"),
+        taskDescription: nil),
+      from: cast.widgetExtension, to: cast.host, correlation: story, id: request)
+    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
+    for step in [TransferProgress.Step.started, .finished] {
+      try say(
+        TransferProgress(owner: cast.widgetExtension, session: session, taskIdentifier: 1, step: step, bytes: 10),
+        from: cast.host, correlation: story)
+    }
+  }
+
   /// Both downloads begin.
-  mutating func beginning() throws {
+  ///
+  /// - Parameter uploads: the extension uploads something before.
+  mutating func beginning(uploads: Bool = false) throws {
     try birth(cast.app, 1, pid: 100)
     try birth(cast.widgetExtension, 1, pid: 200)
     try say(
@@ -74,11 +93,13 @@ struct RecordedStory {
         widgetKind: "Lab", because: .operator, environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)
       ), from: cast.host,
       to: cast.widgetExtension)
+    if uploads { try upload() }
+    let request = UUID()
     try say(
       CreateTransfer(
         session: Self.session, taskIdentifier: 1, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
-      from: cast.widgetExtension, to: cast.host, correlation: story)
-    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension)
+      from: cast.widgetExtension, to: cast.host, correlation: story, id: request)
+    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
     try progress(cast.widgetExtension, .started, 0)
     try progress(cast.app, .started, 0)
   }
@@ -154,9 +175,9 @@ struct RecordedStory {
   }
 
   /// The story of a killed extension, up to the end of its download.
-  static func extensionKilled() throws -> RecordedStory {
+  static func extensionKilled(uploads: Bool = false) throws -> RecordedStory {
     var story = RecordedStory()
-    try story.beginning()
+    try story.beginning(uploads: uploads)
     try story.death(cast.widgetExtension, 1, pid: 200)
     try story.progress(cast.widgetExtension, .finished, fileBytes)
     return story

@@ -18,6 +18,16 @@ import Testing
     #expect(watch.envelopesOfApp > 0)
   }
 
+  @Test func `what the extension uploads before it is not the story`() throws {
+    var story = try RecordedStory.extensionKilled(uploads: true)
+    try story.birth(cast.widgetExtension, 2, pid: 201)
+    try story.events(2, pid: 201)
+    try story.appsOwnEvents()
+    let watch = story.watched(killing: .widgetExtension)
+    #expect(watch.missing == [])
+    #expect(watch.facts.session == RecordedStory.session)
+  }
+
   @Test func `an event of the extension's session at the app is forbidden`() throws {
     var story = try RecordedStory.extensionKilled()
     try story.birth(cast.widgetExtension, 2, pid: 201)

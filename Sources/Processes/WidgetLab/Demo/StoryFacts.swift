@@ -52,8 +52,10 @@ struct StoryFacts: Sendable {
   private(set) var pids: [Life: (pid: Int32, saidBy: String)] = [:]
   /// The executables that the agent says it started.
   private(set) var executables: [Life: String] = [:]
-  /// The extension's background session of this story: the one of its first task after the demo asked for a reload.
+  /// The extension's background session of this story: the one of its first download after the demo asked for a reload.
   private(set) var session: String?
+  /// The `resume()` of that download.
+  private(set) var request: UUID?
   /// Bytes of the extension's file, once the download has ended.
   private(set) var fileBytes: Int64?
   /// Sessions that the app itself created.
@@ -137,9 +139,10 @@ struct StoryFacts: Sendable {
     }
     guard isStory else { return }
     if session == nil, let create = envelope.reading(CreateTransfer.self),
-      envelope.header.source == cast.widgetExtension
+      envelope.header.source == cast.widgetExtension, create.type == .download
     {
       session = create.session
+      request = envelope.header.id
     }
     if let progress = envelope.reading(TransferProgress.self), progress.step == .finished,
       progress.owner == cast.widgetExtension, progress.session == session, fileBytes == nil

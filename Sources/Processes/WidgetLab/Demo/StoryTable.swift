@@ -21,13 +21,16 @@ enum StoryTable {
     },
     StoryStep("accepted", "the extension's resume() returned: its task is on the host's disk", after: ["reload"]) {
       envelope, facts in
-      guard envelope.header.kind == CreateTransfer.kind.answered(.ok),
-        envelope.header.destination == facts.cast.widgetExtension
+      guard envelope.header.kind == CreateTransfer.kind.answered(.ok), let request = facts.request,
+        envelope.header.cause == request
       else { return nil }
       return "session \(facts.session ?? "?")"
     },
     StoryStep("started", "the host began the download", after: ["reload"]) { envelope, facts in
-      progress(envelope, facts.cast.widgetExtension, [.started]).map { "\($0.session) task \($0.taskIdentifier)" }
+      guard let step = progress(envelope, facts.cast.widgetExtension, [.started]), step.session == facts.session else {
+        return nil
+      }
+      return "\(step.session) task \(step.taskIdentifier)"
     },
     StoryStep("app-started", "the app's own download began beside it") { envelope, facts in
       progress(envelope, facts.cast.app, [.started]).map { "\($0.session) task \($0.taskIdentifier)" }
