@@ -55,22 +55,20 @@ import Testing
   }
 
   @Test func `asks no oftener where a policy's file says that it costs`() {
-    var bench = Bench.placed(
-      .init(),
-      policy {
-        $0.freeCauses.remove(.standBy)
-        $0.perDay = 0
-      })
-    bench.take(Self.begins)
+    func priced(_ change: (inout BudgetPolicy) -> Void) -> Bench {
+      var bench = Bench.placed(
+        .init(),
+        policy {
+          $0.freeCauses.remove(.standBy)
+          change(&$0)
+        })
+      bench.take(Self.begins)
+      return bench
+    }
+    var bench = priced { $0.perDay = 0 }
     #expect(bench.next() == ["refused 2 of 1: standBy, no-reloads"])
     #expect(bench.due == 900)
-    var dear = Bench.placed(
-      .init(),
-      policy {
-        $0.freeCauses.remove(.standBy)
-        $0.minimumSpacing = 86_400
-      })
-    dear.take(Self.begins)
+    var dear = priced { $0.minimumSpacing = 86_400 }
     #expect(dear.next() == ["delayed 2 of 1: standBy, minimum-spacing"])
     #expect(dear.due == 900)
   }

@@ -114,6 +114,9 @@ extension BusError.Code {
     case .noSuchToken:
       "`widgetlab token list` shows the device tokens: a device asks for one when a widget with pushHandler(_:) is placed, "
         + "or the app registers"
+    // Said by the device alone, of what a person does.
+    case BusError.Code("not-now"):
+      "`widgetlab screen` says what the device is doing; its model and version stand below `device` of widgetlab.yaml"
     case .badConfiguration: "`widgetlab add KIND` prints what can be chosen of a widget"
     default: "see `widgetlab ps`"
     }
