@@ -81,13 +81,9 @@ let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
-let nioHTTP2: Target.Dependency = .product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
-let syntax: Target.Dependency = .product(name: "SwiftSyntax", package: "swift-syntax")
-let syntaxMacros: Target.Dependency = .product(name: "SwiftSyntaxMacros", package: "swift-syntax")
-let syntaxPlugin: Target.Dependency = .product(name: "SwiftCompilerPlugin", package: "swift-syntax")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -109,16 +105,6 @@ let package = Package(
     .executable(name: "containing-app", targets: ["ContainingApp"]),
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
     .executable(name: "provider-server", targets: ["ProviderServer"]),
-    .executable(name: "trial-extension", targets: ["TrialExtension"]),
-    .executable(name: "trial-handlers", targets: ["TrialHandlers"]),
-    .executable(name: "trial-traps", targets: ["TrialTraps"]),
-    .executable(name: "trial-views", targets: ["TrialViews"]),
-    .executable(name: "trial-widgets", targets: ["TrialWidgets"]),
-    .executable(name: "trial-timelines", targets: ["TrialTimelines"]),
-    .executable(name: "trial-day", targets: ["TrialDay"]),
-    .executable(name: "trial-mistakes", targets: ["TrialMistakes"]),
-    .executable(name: "trial-pushes", targets: ["TrialPushes"]),
-    .executable(name: "faulty-process", targets: ["Faults"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -137,7 +123,6 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
@@ -178,9 +163,7 @@ let package = Package(
       "SwiftUI", in: "Authoring",
       ["AppIntents", "Archive", "BackgroundURLSession", "Conversations", "PreviewsMacros", "UIKit"]),
     .macro(
-      name: "PreviewsMacros", dependencies: [syntax, syntaxMacros, syntaxPlugin],
-      path: "Sources/Authoring/PreviewsMacros",
-      swiftSettings: house),
+      name: "PreviewsMacros", path: "Sources/Authoring/PreviewsMacros", swiftSettings: house),
     room(
       "WidgetKit", in: "Authoring",
       [
@@ -198,7 +181,7 @@ let package = Package(
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
     room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", crypto, grdb]),
-    room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+    room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", grdb]),
     room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
 
     // Push: what Apple's servers do. Contract and store know no socket, the front no database.
@@ -214,7 +197,7 @@ let package = Package(
       ["Archive", "CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
     room(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "Conversations", "Journal", "MessageBus", "ZeroMQ", arguments, logging]),
+      ["Cluster", "Conversations", "Journal", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     room(
       "ProcessAgent", in: "Processes",
@@ -225,7 +208,7 @@ let package = Package(
       [
         "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
         "Timelines",
-        "Transfers", arguments, grdb, lifecycle, logging,
+        "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     room(
@@ -237,12 +220,20 @@ let package = Package(
     room(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "CProcess", "Cluster", "Conversations", "Journal", "MessageBus", arguments, logging, x509,
+        "APNs", "Archive", "CProcess", "Cluster", "Conversations", "Journal", "MessageBus", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
+    // What the demo starts. SwiftPM links the executables that a target depends on before it compiles the target, so that
+    // `swift build --target DemoExecutables` builds these eight and nothing else.
+    .target(
+      name: "DemoExecutables",
+      dependencies: [
+        "MessageBusBrokerMain", "ProcessAgentMain", "HostSystemMain", "PushServerMain", "WidgetLabMain", "ContainingApp",
+        "WidgetExtension", "ProviderServer",
+      ], path: "Sources/Processes/DemoExecutables", swiftSettings: house),
 
     // CaffeineTracker: the sample that an author copies.
-    process("ContainingApp", in: "CaffeineTracker", ["UIKit", "WidgetKit"], isAuthored: true),
+    process("ContainingApp", in: "CaffeineTracker", ["UIKit"], isAuthored: true),
     process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "ProviderServer", in: "CaffeineTracker",
@@ -252,7 +243,7 @@ let package = Package(
       ]),
 
     // Trial: everything that proves it.
-    room("WidgetLabTesting", in: "Trial", ["CProcess", "Cluster", "Conversations", "Journal", "MessageBus"]),
+    room("WidgetLabTesting", in: "Trial", ["CProcess", "Cluster", "Conversations", "Journal"]),
     process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialHandlers", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -260,9 +251,9 @@ let package = Package(
     process(
       "TrialWidgets", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
-    process("TrialTimelines", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialTimelines", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialMistakes", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("TrialMistakes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
 
@@ -301,9 +292,9 @@ let package = Package(
     tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
       "PushFrontTests",
-      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, x509]),
+      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Conversations", "PushServer"]),
-    tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", "Timekeeping", grdb]),
+    tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", grdb]),
     tests(
       "HostSystemTests",
       [

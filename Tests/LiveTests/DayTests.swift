@@ -11,7 +11,7 @@ import WidgetLabTesting
       name: \(Trial.device)
     extensions:
       - bundle: com.example.Day.Widget
-        executable: trial-day
+        executable: TrialDay
     settings:
       extensionMemoryLimit: \(Trial.isSanitized ? 0 : 30)
     """

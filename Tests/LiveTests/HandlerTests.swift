@@ -226,14 +226,14 @@ private struct HandlersTrial {
         - \(Trial.group)
       apps:
         - bundle: com.example.Trial
-          executable: trial-handlers
+          executable: TrialHandlers
           environment:
             TRIAL_FORM: app
             TRIAL_SESSION: \(appSession)
             TRIAL_URLS: \(all)
       extensions:
         - bundle: com.example.Trial.Widget
-          executable: trial-handlers
+          executable: TrialHandlers
           environment:
             TRIAL_FORM: \(extensionForm)
             TRIAL_GROUP: \(Trial.group)

@@ -150,7 +150,7 @@ import ZeroMQ
         atPath: script,
         contents: Data("#!/bin/sh\ncat >\"\(folder)/$$\"\nmv \"\(folder)/$$\" \"\(folder)/certificate\"\n".utf8),
         attributes: [.posixPermissions: 0o755]))
-    let configuration = Trial.configuration.replacing("executable: trial-extension", with: "executable: \(script)")
+    let configuration = Trial.configuration.replacing("executable: TrialExtension", with: "executable: \(script)")
     try await Berths.shared.occupy {
       try await LabCluster.with("life's key", configuration: configuration) { cluster in
         try await cluster.run("reload", "--all")

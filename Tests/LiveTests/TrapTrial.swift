@@ -75,7 +75,7 @@ struct TrapTrial: Sendable {
     let own = ["TRIAL_TRAP: \(form)", "TRIAL_GROUP: \(group(of: bundle))"] + (isApp ? ["TRIAL_APP: yes"] : [])
     return """
         - bundle: \(bundle)
-          executable: trial-traps
+          executable: TrialTraps
           environment:
       \((own + environment).map { "      \($0)" }.joined(separator: "\n"))
       """

@@ -65,7 +65,7 @@ extension Trial {
     #expect(ready.reading(ProcessReady.self)?.pid == birth.pid)
     let process = LabProcess(pid: birth.pid)
     #expect(process.isAlive)
-    #expect(process.executableName == "trial-extension")
+    #expect(process.executableName == "TrialExtension")
   }
 
   /// The file that the extension moved is the file that the provider serves.

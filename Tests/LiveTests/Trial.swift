@@ -54,7 +54,7 @@ struct Trial: Sendable {
           CAFFEINE_FIGURES_URL: ${provider.url}\(appPath)
     extensions:
       - bundle: com.example.Trial.Widget
-        executable: trial-extension
+        executable: TrialExtension
         environment:
           TRIAL_URL: ${provider.url}\(path)
           TRIAL_GROUP: \(group)\(environment.map { "\n      \($0)" }.joined())

@@ -59,7 +59,7 @@ class Cluster:
 
     def __init__(
             self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None,
-            extension="trial-extension", more=(), whole=None):
+            extension="TrialExtension", more=(), whole=None):
         self.executables = executables
         self.folder = f"{scratch}/{name}"
         self.logs = f"{self.folder}/logs"

@@ -13,7 +13,7 @@ DAY = 86400
 
 def one_day(run, number):
     """Seconds of this machine's time."""
-    cluster = Cluster(run.scratch, f"day-{number}", run.executables, extension="trial-day")
+    cluster = Cluster(run.scratch, f"day-{number}", run.executables, extension="TrialDay")
     run.at_end(cluster.stop)
     cluster.start_device()
     operator = Peer(cluster.folder, "operator", "operator/bench")

@@ -42,7 +42,7 @@ class Spawner:
         self.journal.forget()
         self.host.kept = []
         request = {
-            "address": EXTENSION, "executable": "trial-day", "container": f"{self.cluster.folder}/device/container",
+            "address": EXTENSION, "executable": "TrialDay", "container": f"{self.cluster.folder}/device/container",
             "environment": {}, "groups": {GROUP: self.cluster.group}, "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
@@ -64,7 +64,7 @@ class Spawner:
             "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = None
-        if executable == "trial-extension":
+        if executable == "TrialExtension":
             said = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
             ready = (said.sent_at - asked) / 1e3
         registered = self.journal.wait(lambda e: e.kind == "life.register/ok", "life.register/ok")
@@ -77,14 +77,14 @@ class Spawner:
 
 def spawn_both(spawner, run):
     bare, _ = spawner.spawn(f"{run.tools}/bare", "began ")
-    first, ready = spawner.spawn("trial-extension", "reached launched ")
+    first, ready = spawner.spawn("TrialExtension", "reached launched ")
     return bare, first, ready
 
 
 def measure_spawn(run):
     spawner = Spawner(run)
     spawn_both(spawner, run)
-    with open(f"{run.executables}/trial-extension", "rb") as file:
+    with open(f"{run.executables}/TrialExtension", "rb") as file:
         code = file.read()
     linked = [name.decode() for name in SERVER_STACK if name in code]
     if linked:

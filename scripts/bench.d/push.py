@@ -287,8 +287,8 @@ def configuration(apps):
     lines = [f"device:\n  name: {DEVICE}\n  version: \"26.0\"", "apps:"]
     rights = "    entitlements: {aps-environment: development}"
     for app in apps:
-        lines += [f"  - bundle: {app}", "    executable: trial-pushes", rights, "    environment:", '      TRIAL_APP: "yes"']
+        lines += [f"  - bundle: {app}", "    executable: TrialPushes", rights, "    environment:", '      TRIAL_APP: "yes"']
     lines += ["extensions:"]
     for app in apps:
-        lines += [f"  - bundle: {app}.Widget", "    executable: trial-pushes", rights]
+        lines += [f"  - bundle: {app}.Widget", "    executable: TrialPushes", rights]
     return "\n".join(lines + ["pushServer: {}"]) + "\n"

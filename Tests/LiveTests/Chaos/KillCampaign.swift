@@ -132,7 +132,7 @@ struct KillCampaign: Sendable {
         let isNew = cluster.pid(of: victim.rawValue).map { $0 != old } ?? false
         return isNew ? (try? await cluster.fetch("/health")) != nil : false
       }
-    case .widgetExtension: try await killLaunched(Self.widgetExtension, named: "trial-extension") { try await reload() }
+    case .widgetExtension: try await killLaunched(Self.widgetExtension, named: "TrialExtension") { try await reload() }
     case .app: try await killLaunched(Self.app, named: "containing-app") { try await openApp() }
     }
   }

@@ -62,7 +62,7 @@ struct MistakeTrial: Sendable {
     let bundle = "com.example.\(form.capitalized)"
     return """
         - bundle: \(bundle)\(isApp ? "" : ".Widget")
-          executable: trial-mistakes
+          executable: TrialMistakes
           environment:
             TRIAL_MISTAKE: \(mistake) \(form)
             TRIAL_URL: \(url)

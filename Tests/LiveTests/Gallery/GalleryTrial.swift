@@ -10,7 +10,7 @@ struct GalleryTrial: Sendable {
   static let bundle = "com.example.Gallery.Widget"
   static let second = "com.example.Gallery.Second"
   /// The app of the trial's widgets, which asks for new timelines when it comes to the front and when it leaves it.
-  static let reloading = ["executable: trial-widgets", "environment:", "  TRIAL_APP: 1"]
+  static let reloading = ["executable: TrialWidgets", "environment:", "  TRIAL_APP: 1"]
   /// The widgets that a person touches.
   static let touched = ["environment:", "  TRIAL_WIDGETS: touched"]
   static let widgetExtension = Address.widgetExtension("phone", bundle)
@@ -31,7 +31,7 @@ struct GalleryTrial: Sendable {
   ///   - isLaunched: whether the app was opened, and left, before the test begins.
   static func run(
     _ name: String, device: String = "model: iPhone 16, version: \"18.0\"",
-    settings: [String] = ["placesEachKind: false"], executable: String = "trial-widgets", product: [String] = [],
+    settings: [String] = ["placesEachKind: false"], executable: String = "TrialWidgets", product: [String] = [],
     app: [String] = ["executable: containing-app"], second: [String] = [], isLaunched: Bool = true,
     _ body: @Sendable (GalleryTrial) async throws -> Void
   ) async throws {

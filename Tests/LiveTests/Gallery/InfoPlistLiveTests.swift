@@ -49,7 +49,7 @@ struct TrialInfoPlist: Sendable {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = """
       device: {name: phone}
-      extensions: [{bundle: com.example.Other, executable: trial-widgets, \(list.line)}]
+      extensions: [{bundle: com.example.Other, executable: TrialWidgets, \(list.line)}]
       """
     try configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     let answer = try await LabCluster.tool(

@@ -14,7 +14,7 @@ import WidgetLabTesting
       other.remove()
     }
     try await GalleryTrial.run(
-      "moved", product: [wanting.line], second: ["executable: trial-widgets", other.line]
+      "moved", product: [wanting.line], second: ["executable: TrialWidgets", other.line]
     ) { trial in
       for bundle in [GalleryTrial.bundle, GalleryTrial.second] { try await trial.add("Plain", "--bundle", bundle) }
       for number in 1...2 { _ = try await trial.entry(of: number) }

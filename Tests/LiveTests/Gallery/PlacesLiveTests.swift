@@ -86,7 +86,7 @@ import WidgetLabTesting
   @Test func `open the app by onOpenURL, else by its delegate with an activity that names widget and choice`()
     async throws
   {
-    let app = ["executable: trial-handlers", "environment:", "  TRIAL_FORM: opened"]
+    let app = ["executable: TrialHandlers", "environment:", "  TRIAL_FORM: opened"]
     try await GalleryTrial.run("opened", app: app) { trial in
       try await trial.add("Touch")
       try await trial.add("Facts", "--set", "word=chosen")

@@ -7,7 +7,7 @@ import WidgetLabTesting
 /// The views of an author's widgets, from the extension's process to the person's screen.
 @Suite struct `the views of a widget` {
   @Test func `stand on the screen as indented text, for their family and for the colours of the device`() async throws {
-    try await GalleryTrial.run("views", executable: "trial-views") { trial in
+    try await GalleryTrial.run("views", executable: "TrialViews") { trial in
       try await trial.add("Caffeine", "--family", "systemSmall")
       try await trial.add("Caffeine", "--family", "systemMedium")
       let small = try await trial.entry(of: 1)
@@ -27,7 +27,7 @@ import WidgetLabTesting
   }
 
   @Test func `hold a sign for what widgets cannot show, and the author is told`() async throws {
-    try await GalleryTrial.run("unsupported", executable: "trial-views") { trial in
+    try await GalleryTrial.run("unsupported", executable: "TrialViews") { trial in
       try await trial.add("Scrolling")
       let seen = try await trial.entry(of: 1)
       #expect(seen.views.contains { $0.contains("ScrollView: widgets cannot show it") })
@@ -38,7 +38,7 @@ import WidgetLabTesting
   }
 
   @Test func `go on by themselves where they are live texts, without a new timeline`() async throws {
-    try await GalleryTrial.run("living", executable: "trial-views") { trial in
+    try await GalleryTrial.run("living", executable: "TrialViews") { trial in
       try await trial.add("Living")
       _ = try await trial.entry(of: 1)
       try await trial.cluster.run("clock", "hold")
@@ -50,7 +50,7 @@ import WidgetLabTesting
   }
 
   @Test func `have an intent performed by one life, also where that ends over it`() async throws {
-    try await GalleryTrial.run("crash in perform", executable: "trial-views") { trial in
+    try await GalleryTrial.run("crash in perform", executable: "TrialViews") { trial in
       try await trial.add("Living")
       _ = try await trial.entry(of: 1)
       let said = try await trial.cluster.run("tap", "1", "--control", "2")
@@ -63,7 +63,7 @@ import WidgetLabTesting
   @Test func `hold a toggle in both states, whose tap is told to the extension and comes back with its timeline`()
     async throws
   {
-    try await GalleryTrial.run("toggle", executable: "trial-views") { trial in
+    try await GalleryTrial.run("toggle", executable: "TrialViews") { trial in
       try await trial.add("Living")
       for state in ["true", "false"] {
         let before = try await trial.entry(of: 1).views

@@ -27,7 +27,7 @@ struct BulkTrial: Sendable {
         - \(Trial.group)
       extensions:
         - bundle: com.example.Trial.Widget
-          executable: trial-handlers
+          executable: TrialHandlers
           environment:
             TRIAL_FORM: bulk
             TRIAL_GROUP: \(Trial.group)

@@ -84,7 +84,7 @@ import WidgetLabTesting
     let products = ["Wrong", "Right"].map { name in
       """
         - bundle: com.example.\(name).Widget
-          executable: trial-pushes
+          executable: TrialPushes
           environment: {TRIAL_MISTAKE: \(name)}\(name == "Right" ? "\n    entitlements: {aps-environment: development}" : "")
       """
     }

@@ -29,13 +29,13 @@ struct PushesTrial: Sendable {
         version: "26.0"
       apps:
         - bundle: \(bundle)
-          executable: trial-pushes
+          executable: TrialPushes
           entitlements: {aps-environment: development}
           environment:
             TRIAL_APP: "yes"
       extensions:
         - bundle: \(bundle).Widget
-          executable: trial-pushes
+          executable: TrialPushes
           entitlements: {aps-environment: development}
           environment:
       \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))

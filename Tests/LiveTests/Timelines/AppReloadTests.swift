@@ -92,7 +92,7 @@ import WidgetLabTesting
   @Test func `reaches the widgets of each of its extensions, which are in the gallery and processes of their own`()
     async throws
   {
-    let second = ["executable: trial-widgets", "environment:", "  TRIAL_WIDGETS: renamed"]
+    let second = ["executable: TrialWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
     try await run("two extensions", second: second) { trial in
       let bundles = Dictionary(grouping: try await trial.gallery("homeScreen"), by: \.bundle)
       #expect(Set(bundles.keys) == [GalleryTrial.bundle, GalleryTrial.second])
@@ -113,7 +113,7 @@ import WidgetLabTesting
   }
 
   @Test func `reloads the widgets of all its extensions when one of them asks`() async throws {
-    let second = ["executable: trial-widgets", "environment:", "  TRIAL_WIDGETS: renamed"]
+    let second = ["executable: TrialWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
     try await run("asked by another extension", second: second) { trial in
       try await trial.add("Touch")
       try await trial.add("Before")

@@ -33,7 +33,7 @@ struct TimelinesTrial: Sendable {
           executable: containing-app
       extensions:
         - bundle: com.example.Timelines.Widget
-          executable: trial-timelines
+          executable: TrialTimelines
           environment:
       \(environment.map { "      \($0)" }.joined(separator: "\n"))
       settings:

@@ -1,0 +1,1 @@
+// This target has no code: it names the executables that `scripts/build` links. See Package.swift.
