@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// Many clusters of real processes on one machine: found by name, and gone without a trace, however they end.
-@Suite struct `A cluster in the address book` {
+@Suite(.live, .timeLimit(.live)) struct `A cluster in the address book` {
   /// A device without apps: a bus, an agent and a host.
   private static let configuration = """
     device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
@@ -43,9 +43,7 @@ import WidgetLabTesting
   }
 
   private func with(_ name: String, _ body: @Sendable (LabCluster) async throws -> Void) async throws {
-    try await Berths.shared.occupy {
-      try await LabCluster.with(name, configuration: Self.configuration) { try await body($0) }
-    }
+    try await LabCluster.with(name, configuration: Self.configuration) { try await body($0) }
   }
 
   @Test func `is found there, and by its name from another folder`() async throws {
@@ -84,38 +82,36 @@ import WidgetLabTesting
   }
 
   @Test func `leaves nothing when its terminal is closed`() async throws {
-    try await Berths.shared.occupy {
-      let executables = try LabCluster.findExecutables()
-      let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-terminal-\(UUID().uuidString)")
-        .path
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      try Self.configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
-      let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-      var (unlocked, number) = (CInt(0), CInt(0))
-      // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
-      try #require(terminal >= 0 && ioctl(terminal, 0x4004_5431, &unlocked) == 0)
-      try #require(ioctl(terminal, 0x8004_5430, &number) == 0)
-      let name = "/dev/pts/\(number)"
-      let up = try await LabChild.start(
-        executables + "/widgetlab",
-        ["up", "--instance", folder, "--config", folder + "/widgetlab.yaml", "--executables", executables],
-        output: name, errors: name)
-      let ending = Task { await up.ending() }
-      let wait = try await LabCluster.tool(
-        ["wait", "--for", "host=ready", "--instance", folder, "--config", folder + "/widgetlab.yaml"],
-        executables: executables, in: folder)
-      #expect(wait.status == 0, "\(wait.errors)")
-      let processes = LabProcess.descendants(of: up.pid)
-      #expect(processes.count == 3, "bus, agent and host")
-      // What the kernel does to a terminal's processes; and from now on nobody hears what they say.
-      close(terminal)
-      kill(up.pid, SIGHUP)
-      #expect(await ending.value == 0)
-      for process in processes { try await process.ended() }
-      #expect(LabProcess.all(naming: folder).isEmpty)
-      #expect(!FileManager.default.fileExists(atPath: folder + "/up.lock"))
-    }
+    let executables = try LabCluster.findExecutables()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-terminal-\(UUID().uuidString)")
+      .path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Self.configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (unlocked, number) = (CInt(0), CInt(0))
+    // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+    try #require(terminal >= 0 && ioctl(terminal, 0x4004_5431, &unlocked) == 0)
+    try #require(ioctl(terminal, 0x8004_5430, &number) == 0)
+    let name = "/dev/pts/\(number)"
+    let up = try await LabChild.start(
+      executables + "/widgetlab",
+      ["up", "--instance", folder, "--config", folder + "/widgetlab.yaml", "--executables", executables],
+      output: name, errors: name)
+    let ending = Task { await up.ending() }
+    let wait = try await LabCluster.tool(
+      ["wait", "--for", "host=ready", "--instance", folder, "--config", folder + "/widgetlab.yaml"],
+      executables: executables, in: folder)
+    #expect(wait.status == 0, "\(wait.errors)")
+    let processes = LabProcess.descendants(of: up.pid)
+    #expect(processes.count == 3, "bus, agent and host")
+    // What the kernel does to a terminal's processes; and from now on nobody hears what they say.
+    close(terminal)
+    kill(up.pid, SIGHUP)
+    #expect(await ending.value == 0)
+    for process in processes { try await process.ended() }
+    #expect(LabProcess.all(naming: folder).isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: folder + "/up.lock"))
   }
 
   @Test func `leaves nothing after a SIGKILL of up, and can be started again`() async throws {
@@ -149,7 +145,7 @@ import WidgetLabTesting
           try await LabCluster.with("many \(number)", configuration: Self.configuration, executables: executables) {
             cluster in
             await present.come()
-            try await cluster.eventually("all are up", within: .seconds(90)) { await present.count == count }
+            try await cluster.eventually("all are up") { await present.count == count }
             let mine = try await book(cluster).clusters.filter { $0.instance == cluster.folder }
             #expect(mine.count == 1)
             let processes = [cluster.up] + LabProcess.descendants(of: cluster.up.pid)
@@ -158,7 +154,7 @@ import WidgetLabTesting
             #expect(
               kilobytes < 100_000 || Trial.isSanitized, "a cluster of \(processes.count) processes: \(kilobytes) kB")
             await present.done()
-            try await cluster.eventually("all were looked at", within: .seconds(90)) { await present.finished == count }
+            try await cluster.eventually("all were looked at") { await present.finished == count }
             return Stay(
               folder: cluster.folder, endpoint: cluster.ready.endpoint, processes: processes, kilobytes: kilobytes)
           }

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// The device's time as the code of an author sees it, in real processes.
-@Suite struct `the device's time in an extension` {
+@Suite(.live, .timeLimit(.live)) struct `the device's time in an extension` {
   private static let morning = Date(timeIntervalSince1970: 1_772_344_800)
 
   @Test func `is its time of day, held, set and advanced, and its waits are as long as they are meant to be`()

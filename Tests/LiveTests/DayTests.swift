@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// A day of a device in seconds: `clock advance 24h`.
-@Suite struct `a day of a device with twenty placements` {
+@Suite(.live, .timeLimit(.live)) struct `a day of a device with twenty placements` {
   private static let configuration = """
     device:
       name: \(Trial.device)
@@ -41,8 +41,6 @@ import WidgetLabTesting
       print(
         "a day: \(day.ledger.count) lines of the ledger, \(day.stored.count) timelines, \(day.shown.count) entries shown",
         "in \(day.seconds) s: \(Int(86_400 / day.seconds)) times as fast as time")
-      // The goal is 20 s on a machine that does nothing else.
-      #expect(day.seconds < (Trial.isSanitized ? 600 : 120))
     }
   }
 

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What a person does to a device of real processes, and that it stays so when the host dies.
-@Suite struct `a person and the device` {
+@Suite(.live, .timeLimit(.live)) struct `a person and the device` {
   @Test func `hold the clock, over the host's death, and advance it over a completion's deadline`() async throws {
     try await Trial.run("clock") { trial in
       try trial.hold("file-before")

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What an author says to do with background events, in each form, over real processes.
-@Suite struct `The events of a background session, live,` {
+@Suite(.live, .timeLimit(.live)) struct `The events of a background session, live,` {
   @Test(arguments: [("task", "all"), ("task-of-one", "one"), ("task-matching", "matching")])
   func `are handled by a background task, whose return is the completion`(form: String, name: String) async throws {
     try await HandlersTrial.run("background task \(form)", extensionForm: form) { trial in
@@ -109,7 +109,7 @@ import WidgetLabTesting
       try await trial.journal.waitFor("the new host has heard of the agent's children", after: last) {
         $0.kind == AgentStarted.kind.answered(.acknowledged).name || $0.kind == ListProcesses.kind.answered(.ok).name
       }
-      try await trial.cluster.run("reload", Trial.kind, "--timeout", "20")
+      try await trial.cluster.run("reload", Trial.kind, "--timeout", "120")
       let spawns = try await trial.journal.all().filter { $0.sequence > last }
         .compactMap { $0.reading(SpawnProcess.self) }
       #expect(spawns.filter { $0.address == Trial.widgetExtension }.map(\.reason) == ["timeline"])
@@ -245,13 +245,11 @@ private struct HandlersTrial {
         developerMode: true
         suspendAfter: \(suspendAfter)
       """
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for _ in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        let text = configuration + settings.map { "\n  \($0)" }.joined()
-        try await LabCluster.with(name, configuration: text) { cluster in
-          try await body(HandlersTrial(cluster: cluster, journal: cluster.journal))
-        }
+    let rounds = LiveTrait.rounds
+    for _ in 1...rounds {
+      let text = configuration + settings.map { "\n  \($0)" }.joined()
+      try await LabCluster.with(name, configuration: text) { cluster in
+        try await body(HandlersTrial(cluster: cluster, journal: cluster.journal))
       }
     }
   }

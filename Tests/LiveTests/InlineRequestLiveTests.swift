@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// Requests that an extension performs itself while it is asked for a timeline.
-@Suite struct `a request in getTimeline` {
+@Suite(.live, .timeLimit(.live)) struct `a request in getTimeline` {
   private static func path(_ query: String) -> String { "/figures?size=200000&seed=inline\(query)" }
 
   private static func environment(_ path: String) -> [String] { ["TRIAL_INLINE_URL: ${provider.url}\(path)"] }

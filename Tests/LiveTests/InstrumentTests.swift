@@ -4,13 +4,13 @@ import Testing
 import WidgetLabTesting
 
 /// The instruments of the operator's tool, over the story of real processes.
-@Suite struct `The instruments` {
+@Suite(.live, .timeLimit(.live)) struct `The instruments` {
   @Test func `tell a story of two lives: wait, tail, trace and verify`() async throws {
     try await Trial.run("instruments") { trial in
       let cluster = trial.cluster
       let tail = Task {
         try await cluster.attempt([
-          "tail", "--output", "json", "--timeout", "60", "--exit-when",
+          "tail", "--output", "json", "--timeout", "120", "--exit-when",
           "kind == session.acknowledged && session == \(Trial.session)",
         ])
       }

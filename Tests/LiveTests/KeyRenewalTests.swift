@@ -8,7 +8,7 @@ import WidgetLabTesting
 import ZeroMQ
 
 /// Standing keys that follow each other while the cluster works.
-@Suite struct `keys are renewed while the cluster runs` {
+@Suite(.live, .timeLimit(.live)) struct `keys are renewed while the cluster runs` {
   private static let grace = "bus:\n  keyGrace: 0.5\n"
   private static let holders: [StandingKey.Name] = [.host, .agent(1), .provider, .watcher, .operator]
 
@@ -138,7 +138,7 @@ import ZeroMQ
 }
 
 /// The key of an author's process.
-@Suite struct `a life's key dies with the life` {
+@Suite(.live, .timeLimit(.live)) struct `a life's key dies with the life` {
   /// An extension that puts its birth certificate, with its key, where the test finds it, and ends.
   @Test func `after its end it is turned away as revoked, and so it is after the end of the broker`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID().uuidString)").path
@@ -151,28 +151,26 @@ import ZeroMQ
         contents: Data("#!/bin/sh\ncat >\"\(folder)/$$\"\nmv \"\(folder)/$$\" \"\(folder)/certificate\"\n".utf8),
         attributes: [.posixPermissions: 0o755]))
     let configuration = Trial.configuration.replacing("executable: TrialExtension", with: "executable: \(script)")
-    try await Berths.shared.occupy {
-      try await LabCluster.with("life's key", configuration: configuration) { cluster in
-        try await cluster.run("reload", "--all")
-        let retired = try await cluster.journal.waitFor("a life was retired") {
-          $0.reading(RegistrationChanged.self)?.change == .retired
-        }
-        let file = try #require(FileManager.default.contents(atPath: folder + "/certificate"))
-        let certificate = try JSONDecoder().decode(BirthCertificate.self, from: file)
-        #expect(certificate.address == Trial.widgetExtension)
-        let life = try #require(retired.reading(RegistrationChanged.self)).registration
-        #expect(life.publicKey == certificate.publicKey || certificate.generation > life.generation)
-        try await cluster.journal.waitFor("that life was retired") {
-          let change = $0.reading(RegistrationChanged.self)
-          return change?.change == .retired && change?.registration.publicKey == certificate.publicKey
-        }
-        try await turnedAway(certificate, cluster, after: 0)
-        try await cluster.run("kill", "bus")
-        let started = try await cluster.journal.waitFor("another broker") {
-          $0.reading(BusStarted.self)?.generation == 2
-        }
-        try await turnedAway(certificate, cluster, after: started.sequence)
+    try await LabCluster.with("life's key", configuration: configuration) { cluster in
+      try await cluster.run("reload", "--all")
+      let retired = try await cluster.journal.waitFor("a life was retired") {
+        $0.reading(RegistrationChanged.self)?.change == .retired
       }
+      let file = try #require(FileManager.default.contents(atPath: folder + "/certificate"))
+      let certificate = try JSONDecoder().decode(BirthCertificate.self, from: file)
+      #expect(certificate.address == Trial.widgetExtension)
+      let life = try #require(retired.reading(RegistrationChanged.self)).registration
+      #expect(life.publicKey == certificate.publicKey || certificate.generation > life.generation)
+      try await cluster.journal.waitFor("that life was retired") {
+        let change = $0.reading(RegistrationChanged.self)
+        return change?.change == .retired && change?.registration.publicKey == certificate.publicKey
+      }
+      try await turnedAway(certificate, cluster, after: 0)
+      try await cluster.run("kill", "bus")
+      let started = try await cluster.journal.waitFor("another broker") {
+        $0.reading(BusStarted.self)?.generation == 2
+      }
+      try await turnedAway(certificate, cluster, after: started.sequence)
     }
   }
 

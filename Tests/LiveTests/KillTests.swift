@@ -5,7 +5,7 @@ import WidgetLabTesting
 
 /// The whole story over real processes, with somebody killed at each point of it. `WIDGETLAB_REPEAT=20` plays each twenty
 /// times in a row.
-@Suite struct `a background download survives` {
+@Suite(.live, .timeLimit(.live)) struct `a background download survives` {
   @Test func `nobody being killed`() async throws {
     try await Trial.run("nobody killed") { trial in
       try await trial.begin()

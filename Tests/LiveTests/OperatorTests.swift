@@ -4,19 +4,18 @@ import Testing
 import WidgetLabTesting
 
 /// The operator's tool over real processes.
-@Suite struct `the operator's tool` {
+@Suite(.live, .timeLimit(.live)) struct `the operator's tool` {
   @Test(arguments: ["extension", "host", "bus", "agent", "app", "none"])
   func `the demo sees every step`(victim: String) async throws {
     let executables = try LabCluster.findExecutables()
-    try await Berths.shared.occupy {
-      let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-demo-test-\(UUID().uuidString)")
-        .path
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      let answer = try await LabCluster.tool(["demo", "--kill", victim], executables: executables, in: folder)
-      #expect(answer.status == 0, "\(answer.output)\n\(answer.errors)")
-      #expect(answer.output.contains("the app received none of it"))
-    }
+    let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-demo-test-\(UUID().uuidString)")
+      .path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? LabRemains.retire(folder) }
+    let answer = try await LabCluster.tool(
+      ["demo", "--kill", victim, "--timeout", "300"], executables: executables, in: folder)
+    #expect(answer.status == 0, "\(answer.output)\n\(answer.errors)")
+    #expect(answer.output.contains("the app received none of it"))
   }
 
   @Test func `nothing survives a killed up`() async throws {

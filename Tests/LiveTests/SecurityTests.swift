@@ -7,7 +7,7 @@ import WidgetLabTesting
 import ZeroMQ
 
 /// Who may speak on the bus of real processes.
-@Suite struct `the bus believes keys and not words` {
+@Suite(.live, .timeLimit(.live)) struct `the bus believes keys and not words` {
   @Test func `an unknown key is turned away, and that stands in the journal`() async throws {
     try await Trial.run("unknown key") { trial in
       let keys = try CurveKeyPair.generate()
@@ -64,7 +64,7 @@ import ZeroMQ
     try await trial.kill("bus")
     try await trial.journal.waitFor("a broker that knows the new key") { $0.reading(BusStarted.self)?.generation == 2 }
     return try await connect(
-      as: .agent(2), address: .agent(Trial.device, 2), instance: trial.cluster.instance, within: .seconds(20))
+      as: .agent(2), address: .agent(Trial.device, 2), instance: trial.cluster.instance, within: LabTimeout.usual)
   }
 
   private func connection(to trial: Trial, as address: Address, with keys: CurveKeyPair) -> Connection {

@@ -6,7 +6,7 @@ import Testing
 import WidgetLabTesting
 
 /// What `Documentation/tap.py` reads from the tap, beside what stands in the journal.
-@Suite struct `The tap` {
+@Suite(.live, .timeLimit(.live)) struct `The tap` {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
@@ -66,7 +66,7 @@ import WidgetLabTesting
   private func stop(_ viewer: LabProcess, until output: String, _ cluster: LabCluster) async throws {
     let host = Address.host("phone")
     let bus = try await connect(
-      as: .operator, address: .operator("talker"), instance: cluster.instance, within: .seconds(20))
+      as: .operator, address: .operator("talker"), instance: cluster.instance, within: LabTimeout.usual)
     try await cluster.eventually("the viewer shows something") {
       _ = try await bus.request(Ping(), to: host)
       return try !shown(output).isEmpty

@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// When the completion is stored, and when it is called: what an author sees who does it wrong, and one who does it right.
-@Suite struct `Traps of completions:` {
+@Suite(.live, .timeLimit(.live)) struct `Traps of completions:` {
   @Test func `trap 3: a handler that is called after the finish has a completion that nobody calls`() async throws {
     try await TrapTrial.run(3, suspendAfter: 0.2, settings: ["observedEventOrder: true"]) { trial in
       try await trial.beginAndSleep()

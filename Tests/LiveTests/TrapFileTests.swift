@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What comes and what is waited for: what an author sees who does it wrong, and one who does it right.
-@Suite struct `Traps of files and time:` {
+@Suite(.live, .timeLimit(.live)) struct `Traps of files and time:` {
   @Test func `trap 5: a download begun in a wake waits for minutes`() async throws {
     try await TrapTrial.run(5, suspendAfter: 0.2) { trial in
       try await trial.beginAndSleep()

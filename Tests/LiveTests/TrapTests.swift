@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// Which session, made when, and for how long: what an author sees who does it wrong, and one who does it right.
-@Suite struct `Traps of sessions:` {
+@Suite(.live, .timeLimit(.live)) struct `Traps of sessions:` {
   @Test func `trap 1: the extension has the app's identifier, and its session is invalid with -996`() async throws {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
     try await TrapTrial.run(1, path: "/", apps: apps) { trial in

@@ -35,38 +35,36 @@ struct TrapTrial: Sendable {
     answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply = usual,
     _ body: @Sendable (TrapTrial) async throws -> Void
   ) async throws {
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        let server = try LocalServer(answer)
-        defer { server.stop() }
-        let environment =
-          environment + ["TRIAL_URL: \(server.url(path))", "TRIAL_INLINE_URL: \(server.url(inline))"]
-        let products =
-          apps.sorted { $0.key < $1.key }.map { product($0.key, "\(trap) \($0.value)", isApp: true, environment) }
-        let extensions = ["Wrong", "Right"].map {
-          product("com.example.\($0).Widget", "\(trap) \($0.lowercased())", isApp: false, environment)
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      let server = try LocalServer(answer)
+      defer { server.stop() }
+      let environment =
+        environment + ["TRIAL_URL: \(server.url(path))", "TRIAL_INLINE_URL: \(server.url(inline))"]
+      let products =
+        apps.sorted { $0.key < $1.key }.map { product($0.key, "\(trap) \($0.value)", isApp: true, environment) }
+      let extensions = ["Wrong", "Right"].map {
+        product("com.example.\($0).Widget", "\(trap) \($0.lowercased())", isApp: false, environment)
+      }
+      let groups = Set(["com.example.Wrong", "com.example.Right"] + apps.keys).map(group(of:)).sorted()
+      let configuration = """
+        device:
+          name: \(Trial.device)
+        appGroups:
+        \(groups.map { "  - \($0)" }.joined(separator: "\n"))
+        \(products.isEmpty ? "" : "apps:\n" + products.joined(separator: "\n"))
+        extensions:
+        \(extensions.joined(separator: "\n"))
+        settings:
+          developerMode: true
+        \((["suspendAfter: \(suspendAfter)"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+        """
+      do {
+        try await LabCluster.with("trap \(trap)", configuration: configuration) { cluster in
+          try await body(TrapTrial(cluster, server))
         }
-        let groups = Set(["com.example.Wrong", "com.example.Right"] + apps.keys).map(group(of:)).sorted()
-        let configuration = """
-          device:
-            name: \(Trial.device)
-          appGroups:
-          \(groups.map { "  - \($0)" }.joined(separator: "\n"))
-          \(products.isEmpty ? "" : "apps:\n" + products.joined(separator: "\n"))
-          extensions:
-          \(extensions.joined(separator: "\n"))
-          settings:
-            developerMode: true
-          \((["suspendAfter: \(suspendAfter)"] + settings).map { "  \($0)" }.joined(separator: "\n"))
-          """
-        do {
-          try await LabCluster.with("trap \(trap)", configuration: configuration) { cluster in
-            try await body(TrapTrial(cluster, server))
-          }
-        } catch {
-          throw LabError("trap \(trap), round \(round) of \(rounds): \(error)")
-        }
+      } catch {
+        throw LabError("trap \(trap), round \(round) of \(rounds): \(error)")
       }
     }
   }

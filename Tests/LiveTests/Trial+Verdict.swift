@@ -91,7 +91,7 @@ extension Trial {
       let changed = $0.reading(RegistrationChanged.self)
       return changed?.change == .connected && changed?.registration.address == Self.host
     }
-    try await cluster.run("reload", Self.kind, "--timeout", "20")
+    try await cluster.run("reload", Self.kind, "--timeout", "120")
     try await journal.waitFor("the new host stored a timeline", after: last) { $0.kind == "timeline.stored" }
     let late = try await journal.all().filter { entry in
       guard entry.sequence > end.sequence else { return false }

@@ -83,14 +83,12 @@ struct Trial: Sendable {
     let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
     let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter, adding: environment)
     let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        do {
-          try await LabCluster.with(name, configuration: configuration + "\n" + more) { try await body(Trial($0)) }
-        } catch {
-          throw LabError("\(name), round \(round) of \(rounds): \(error)")
-        }
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      do {
+        try await LabCluster.with(name, configuration: configuration + "\n" + more) { try await body(Trial($0)) }
+      } catch {
+        throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
     }
   }
@@ -216,38 +214,5 @@ struct Trial: Sendable {
       let change = $0.reading(ProcessState.self)
       return change?.address == address && change?.state == state
     }
-  }
-}
-
-/// How many clusters live side by side: each is seven processes.
-actor Berths {
-  static let shared = Berths(free: 5)
-  private var free: Int
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-
-  init(free: Int) { self.free = free }
-
-  nonisolated func occupy<T>(_ work: () async throws -> T) async throws -> T {
-    await take()
-    do {
-      let result = try await work()
-      await leave()
-      return result
-    } catch {
-      await leave()
-      throw error
-    }
-  }
-
-  private func take() async {
-    guard free == 0 else {
-      free -= 1
-      return
-    }
-    await withCheckedContinuation { waiting.append($0) }
-  }
-
-  private func leave() {
-    if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
   }
 }

@@ -2,7 +2,7 @@ import Testing
 import WidgetLabTesting
 
 /// A cluster whose app and extension live in two containers, as with compose: an agent for each.
-@Suite struct `Two agents` {
+@Suite(.live, .timeLimit(.live)) struct `Two agents` {
   static let configuration = """
     device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
     appGroups: [group.com.example.CaffeineTracker]
@@ -21,7 +21,7 @@ import WidgetLabTesting
 
   @Test func `the extension's agent is killed, its extension comes back, and the app lives on`() async throws {
     try await LabCluster.with("two-agents", configuration: Self.configuration) { cluster in
-      let story = try await cluster.attempt(["demo", "--attach", "--kill", "agent", "--timeout", "60"])
+      let story = try await cluster.attempt(["demo", "--attach", "--kill", "agent", "--timeout", "120"])
       #expect(story.status == 0, "\(story.output)\n\(story.errors)")
       let births = try await cluster.journal.all().filter { $0.kind == "process.started" }
       let addresses = births.map { $0.source }

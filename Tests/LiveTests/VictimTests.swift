@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// The story's less common deaths. `WIDGETLAB_REPEAT=20` plays each twenty times in a row.
-@Suite struct `a background download survives also` {
+@Suite(.live, .timeLimit(.live)) struct `a background download survives also` {
   @Test func `its extension killed during its first launch`() async throws {
     try await Trial.run("killed in the first launch") { trial in
       try trial.hold("launched")

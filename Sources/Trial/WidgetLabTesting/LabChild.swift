@@ -52,15 +52,20 @@ package struct LabChild: Sendable {
     return pid
   }
 
-  /// Waits for the end, on a thread of its own; a signal counts as 128 and its number, as in a shell.
+  /// Waits for the end, on a thread of its own; a signal counts as 128 and its number, as in a shell. A task that is
+  /// cancelled kills the process, so that a test that has reached its time limit ends.
   package func ending() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { [pid] in
-        var status: CInt = 0
-        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-        let signal = status & 0x7f
-        continuation.resume(returning: signal == 0 ? (status >> 8) & 0xff : 128 + signal)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread { [pid] in
+          var status: CInt = 0
+          while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+          let signal = status & 0x7f
+          continuation.resume(returning: signal == 0 ? (status >> 8) & 0xff : 128 + signal)
+        }
       }
+    } onCancel: {
+      kill(pid, SIGKILL)
     }
   }
 }

@@ -108,14 +108,14 @@ public final class LabCluster: Sendable {
     } catch {
       let status = await cluster.stop()
       let keeps = ProcessInfo.processInfo.environment["WIDGETLAB_KEEP"] == "1"
-      if !keeps { cluster.remove() }
+      if !keeps { try? cluster.remove() }
       let place = keeps ? "its folder is \(cluster.folder)" : "set WIDGETLAB_KEEP=1 to keep its folder"
       print("the cluster of '\(name)' was stopped (exit code \(status)) after a failure; \(place)")
       throw error
     }
     let status = await cluster.stop()
     try await cluster.expectNobody(name)
-    cluster.remove()
+    try cluster.remove()
     guard status == 0 || status == 128 + SIGKILL else {
       throw LabError("`widgetlab up` of '\(name)' ended with \(status)")
     }
@@ -150,13 +150,15 @@ public final class LabCluster: Sendable {
       kill(child.pid, SIGKILL)
       _ = await ending.value
       let said = (try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)) ?? ""
-      throw LabError("the cluster of '\(name)' did not start; \(folder) is kept. `widgetlab up` said:\n\(said)")
+      let kept = LabRemains.current == nil ? "; \(folder) is kept" : ""
+      try? LabRemains.current?.take(folder)
+      throw LabError("the cluster of '\(name)' did not start\(kept). `widgetlab up` said:\n\(said)")
     }
     return LabCluster(folder: folder, ready: ready, up: up, executables: executables, ending: ending)
   }
 
   private static func firstLine(of file: String, from up: LabProcess) async throws -> String? {
-    let deadline = ContinuousClock.now + .seconds(90)
+    let deadline = ContinuousClock.now + LabTimeout.usual
     while ContinuousClock.now < deadline {
       let lives = up.isAlive
       if let text = try? String(contentsOfFile: file, encoding: .utf8), let end = text.firstIndex(of: "\n") {
@@ -193,7 +195,7 @@ public final class LabCluster: Sendable {
   public func stop() async -> Int32 {
     if up.isAlive { kill(up.pid, SIGINT) }
     let impatience = Task {
-      try await Task.sleep(for: .seconds(30))
+      try await Task.sleep(for: LabTimeout.usual)
       kill(up.pid, SIGKILL)
     }
     let status = await ending.value
@@ -207,13 +209,14 @@ public final class LabCluster: Sendable {
       do {
         try await process.ended()
       } catch {
-        remove()
+        try? remove()
         throw LabError("the cluster of '\(name)' left a process behind: \(error)")
       }
     }
   }
 
-  private func remove() { try? FileManager.default.removeItem(atPath: folder) }
+  /// Deletes the folder; or gives it to the test, which keeps it until it is known whether the test passes.
+  private func remove() throws { try LabRemains.retire(folder) }
 
   /// The instance's folder, for tests of this package.
   package var instance: InstanceFolder { InstanceFolder(folder) }

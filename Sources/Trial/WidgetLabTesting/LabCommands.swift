@@ -128,12 +128,16 @@ extension LabCluster {
   /// - Parameter what: what is waited for, in words: they stand in the error.
   /// - Throws: `LabError` that names it when `limit` is over, or what `isSo` throws.
   public func eventually(
-    _ what: String, within limit: Duration = .seconds(30), _ isSo: () async throws -> Bool
+    _ what: String, within limit: Duration = LabTimeout.usual, _ isSo: () async throws -> Bool
   ) async throws {
     let deadline = ContinuousClock.now + limit
-    while try await !isSo() {
-      guard ContinuousClock.now < deadline else { throw LabError("did not become so within \(limit): \(what)") }
-      try await Task.sleep(for: .milliseconds(15))
+    while true {
+      let begun = ContinuousClock.now
+      if try await isSo() { return }
+      let end = ContinuousClock.now
+      guard end < deadline else { throw LabError("did not become so within \(limit): \(what)") }
+      // A condition that is expensive to evaluate is evaluated less often, so that it leaves the processor to others.
+      try await Task.sleep(for: min(max(end - begun, LabTimeout.pollInterval), .milliseconds(250)))
     }
   }
 }

@@ -63,7 +63,7 @@ public actor LabJournal {
   /// - Throws: `LabError` that names what was missing, with the last lines of the journal.
   @discardableResult
   public func waitFor(
-    _ what: String, after sequence: UInt64 = 0, within limit: Duration = .seconds(30),
+    _ what: String, after sequence: UInt64 = 0, within limit: Duration = LabTimeout.usual,
     where matches: @Sendable (LabEnvelope) -> Bool
   ) async throws -> LabEnvelope {
     let deadline = ContinuousClock.now + limit
@@ -78,7 +78,7 @@ public actor LabJournal {
         let last = entries.suffix(25).map { "    \($0)" }.joined(separator: "\n")
         throw LabError("not seen within \(limit): \(what). The journal's last lines:\n\(last)")
       }
-      try await Task.sleep(for: .milliseconds(15))
+      try await Task.sleep(for: LabTimeout.pollInterval)
     }
   }
 }

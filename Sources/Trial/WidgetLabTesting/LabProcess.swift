@@ -47,7 +47,7 @@ public struct LabProcess: Sendable, Hashable {
   /// Waits until it is no more.
   ///
   /// - Throws: `LabError` when it still lives after `limit`.
-  public func ended(within limit: Duration = .seconds(10)) async throws {
+  public func ended(within limit: Duration = LabTimeout.usual) async throws {
     let deadline = ContinuousClock.now + limit
     while isAlive {
       guard ContinuousClock.now < deadline else {

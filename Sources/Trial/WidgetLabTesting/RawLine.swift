@@ -5,7 +5,7 @@ import Glibc
 package final class RawLine: Sendable {
   private let descriptor: Int32
 
-  /// Connects; again and again for ten seconds where nobody listens or nobody takes it any longer, as a bus closes its
+  /// Connects; again and again for a minute where nobody listens or nobody takes it any longer, as a bus closes its
   /// door for a moment.
   ///
   /// - Parameter endpoint: such as `tcp://127.0.0.1:7701`.
@@ -14,7 +14,7 @@ package final class RawLine: Sendable {
     guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
       throw LabError("\(endpoint) has no port")
     }
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while true {
       do throws(Refusal) {
         // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.

@@ -5,17 +5,15 @@ import WidgetLabTesting
 
 /// Every process is killed in turn, a hundred times with `scripts/test --long`, while the cluster works and three tails
 /// run. `WIDGETLAB_SEED` plays the instants of an earlier run again.
-@Suite struct `Under a hundred kills of each process` {
+@Suite(.live, .timeLimit(.live)) struct `Under a hundred kills of each process` {
   private static let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 100 : 3
 
   @Test func `no number is missing or there twice, and no download is lost`() async throws {
     let seed = SplitMix64.seedOfThisRun
-    try await Berths.shared.occupy {
-      do {
-        try await LabCluster.with("chaos", configuration: KillCampaign.configuration) { try await play($0, seed) }
-      } catch {
-        throw LabError("seed \(seed): \(error)")
-      }
+    do {
+      try await LabCluster.with("chaos", configuration: KillCampaign.configuration) { try await play($0, seed) }
+    } catch {
+      throw LabError("seed \(seed): \(error)")
     }
   }
 
@@ -57,7 +55,7 @@ import WidgetLabTesting
   /// Its numbers go up by one, and each stands for the envelope that has it in the journal.
   private func expect(_ tail: FollowedTail, toShow ledger: CampaignLedger, of cluster: LabCluster) async throws {
     let last = UInt64(ledger.lines.count)
-    try await cluster.eventually("the \(tail.name) has printed #\(last)", within: .seconds(60)) {
+    try await cluster.eventually("the \(tail.name) has printed #\(last)", within: LabTimeout.usual) {
       try tail.last() >= last
     }
     let lines = try tail.lines().prefix { $0.sequence <= last }

@@ -46,7 +46,7 @@ struct KillCampaign: Sendable {
 
   static func begin(_ cluster: LabCluster, _ ledger: CampaignLedger) async throws -> KillCampaign {
     let bus = try await connect(
-      as: .operator, address: .operator("campaign"), instance: cluster.instance, within: .seconds(20))
+      as: .operator, address: .operator("campaign"), instance: cluster.instance, within: LabTimeout.usual)
     return KillCampaign(cluster: cluster, watch: CampaignWatch(cluster.instance.journal, ledger), bus: bus)
   }
 
@@ -79,7 +79,7 @@ struct KillCampaign: Sendable {
   }
 
   private func ping(_ address: Address) async throws -> Ping.Reply {
-    try await bus.request(Ping(), to: address, within: .seconds(30), whenUnreachable: .wait)
+    try await bus.request(Ping(), to: address, within: LabTimeout.usual, whenUnreachable: .wait)
   }
 
   /// An extension that finds no result downloads one.
@@ -90,7 +90,7 @@ struct KillCampaign: Sendable {
 
   private func openApp() async throws {
     _ = try await bus.request(
-      OpenApp(bundle: "com.example.Trial"), to: Trial.host, within: .seconds(30), whenUnreachable: .wait)
+      OpenApp(bundle: "com.example.Trial"), to: Trial.host, within: LabTimeout.usual, whenUnreachable: .wait)
   }
 
   // MARK: The killing
@@ -177,7 +177,7 @@ struct KillCampaign: Sendable {
   }
 
   private func looked(_ what: String, _ isSo: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + LabTimeout.usual
     while try await !isSo() {
       guard ContinuousClock.now < deadline else { throw LabError("not within 60 s: \(what)") }
       // How exactly a recovery is known: a look at a file or at the kernel, for nobody tells.
@@ -189,8 +189,9 @@ struct KillCampaign: Sendable {
 
   /// Returns when every download that was accepted has been acknowledged, and the host knows of none that has not.
   func settled() async throws {
-    try await cluster.eventually("every download is acknowledged", within: .seconds(90)) {
-      let status = try await bus.request(DeviceStatus(), to: Trial.host, within: .seconds(30), whenUnreachable: .wait)
+    try await cluster.eventually("every download is acknowledged") {
+      let status = try await bus.request(
+        DeviceStatus(), to: Trial.host, within: LabTimeout.usual, whenUnreachable: .wait)
       guard status.sessions.allSatisfy({ $0.running == 0 && $0.undelivered == 0 }) else { return false }
       return try await watch.look(\.unfinished.isEmpty)
     }

@@ -5,7 +5,7 @@ import WidgetLabTesting
 
 /// What `widgetlab diagnose` says of authors who handle the events of background sessions wrongly, and of those beside them
 /// who do it right. Each names where the mistake was seen.
-@Suite struct `Diagnoses of events:` {
+@Suite(.live, .timeLimit(.live)) struct `Diagnoses of events:` {
   // hadrienbbt/frek, y2kpaulh/Meal, Zentik-notifier/frontend, iAmericanBoy/TDWidgets: a handler that calls nothing, or only
   // reloads; trap 22.
   @Test func `a handler that only reloads never completes, and one that keeps the completion does`() async throws {

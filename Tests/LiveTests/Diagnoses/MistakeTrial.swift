@@ -28,32 +28,30 @@ struct MistakeTrial: Sendable {
     answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text(news) },
     _ body: @Sendable (MistakeTrial) async throws -> Void
   ) async throws {
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        let server = try LocalServer(answer)
-        defer { server.stop() }
-        let url = server.url("/").absoluteString
-        let forms = ["wrong", "right"]
-        let apps = hasApps ? forms.map { product($0, mistake, url, isApp: true) } : []
-        let configuration = """
-          device:
-            name: \(Trial.device)
-          appGroups:
-          \(forms.map { "  - group.com.example.\($0.capitalized)" }.joined(separator: "\n"))
-          \(apps.isEmpty ? "" : "apps:\n" + apps.joined(separator: "\n"))
-          extensions:
-          \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
-          settings:
-          \((["suspendAfter: 0.5", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
-          """
-        do {
-          try await LabCluster.with("mistake \(mistake)", configuration: configuration) { cluster in
-            try await body(MistakeTrial(cluster, server))
-          }
-        } catch {
-          throw LabError("mistake \(mistake), round \(round) of \(rounds): \(error)")
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      let server = try LocalServer(answer)
+      defer { server.stop() }
+      let url = server.url("/").absoluteString
+      let forms = ["wrong", "right"]
+      let apps = hasApps ? forms.map { product($0, mistake, url, isApp: true) } : []
+      let configuration = """
+        device:
+          name: \(Trial.device)
+        appGroups:
+        \(forms.map { "  - group.com.example.\($0.capitalized)" }.joined(separator: "\n"))
+        \(apps.isEmpty ? "" : "apps:\n" + apps.joined(separator: "\n"))
+        extensions:
+        \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
+        settings:
+        \((["suspendAfter: 0.5", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+        """
+      do {
+        try await LabCluster.with("mistake \(mistake)", configuration: configuration) { cluster in
+          try await body(MistakeTrial(cluster, server))
         }
+      } catch {
+        throw LabError("mistake \(mistake), round \(round) of \(rounds): \(error)")
       }
     }
   }

@@ -5,7 +5,7 @@ import WidgetLabTesting
 
 /// What `widgetlab diagnose` says of authors whose timelines are wrong, and of those beside them who give right ones. Each
 /// names where the mistake was seen.
-@Suite struct `Diagnoses of timelines:` {
+@Suite(.live, .timeLimit(.live)) struct `Diagnoses of timelines:` {
   // A guard in the answer of a request whose else returns without the completion; trap of providers in the corpus
   // (Uncurlynt/Weather-WithgetKit, AdguardTeam/AdguardForiOS issue 1849: one failed fetch).
   @Test func `a provider that answers when all is well, and one that answers anyway`() async throws {
@@ -113,7 +113,7 @@ import WidgetLabTesting
 }
 
 /// What `widgetlab diagnose` says of authors who reload too often or for nothing, and of those beside them who do not.
-@Suite struct `Diagnoses of reloads:` {
+@Suite(.live, .timeLimit(.live)) struct `Diagnoses of reloads:` {
   // callstackincubator/voltra pull request 260, wikimedia/wikipedia-ios pull request 3688: loops from inside the extension.
   @Test func `a provider that reloads what it gives, and one that saves it`() async throws {
     try await MistakeTrial.run("provider") { trial in

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What a person can choose for a widget is what the author's queries find, over real processes.
-@Suite struct `a widget's choices` {
+@Suite(.live, .timeLimit(.live)) struct `a widget's choices` {
   @Test func `are what the author's queries find when a person looks, and what is searched for`() async throws {
     try await GalleryTrial.run("choices") { trial in
       let added = try await trial.add("Choices")

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What the system tells an author's provider and view, over real processes.
-@Suite struct `a placed widget's provider and view` {
+@Suite(.live, .timeLimit(.live)) struct `a placed widget's provider and view` {
   @Test func `know the family, the size, the place's look, the person's choice and all that is placed`() async throws {
     try await GalleryTrial.run("facts") { trial in
       try await trial.add("Facts", "--family", "systemMedium", "--set", "word=home")

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// The modifiers of a widget's configuration and what the gallery makes of them, through real processes.
-@Suite struct `a widget in the gallery` {
+@Suite(.live, .timeLimit(.live)) struct `a widget in the gallery` {
   @Test
   func `has the name and the description that the author gave as a text, a key, a string or a resource, or its kind`()
     async throws

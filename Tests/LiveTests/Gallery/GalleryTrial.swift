@@ -50,18 +50,16 @@ struct GalleryTrial: Sendable {
         suspendAfter: 0.5
       \((settings + memory).map { "  \($0)" }.joined(separator: "\n"))
       """
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        do {
-          try await LabCluster.with("gallery \(name)", configuration: configuration) { cluster in
-            let trial = GalleryTrial(cluster: cluster)
-            if isLaunched { try await trial.launch() }
-            try await body(trial)
-          }
-        } catch {
-          throw LabError("gallery \(name), round \(round) of \(rounds): \(error)")
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      do {
+        try await LabCluster.with("gallery \(name)", configuration: configuration) { cluster in
+          let trial = GalleryTrial(cluster: cluster)
+          if isLaunched { try await trial.launch() }
+          try await body(trial)
         }
+      } catch {
+        throw LabError("gallery \(name), round \(round) of \(rounds): \(error)")
       }
     }
   }

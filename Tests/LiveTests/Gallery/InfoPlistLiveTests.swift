@@ -24,7 +24,7 @@ struct TrialInfoPlist: Sendable {
   func remove() { unlink(path) }
 }
 
-@Suite struct `an extension with an Info.plist of its own` {
+@Suite(.live, .timeLimit(.live)) struct `an extension with an Info.plist of its own` {
   @Test(arguments: [false, true])
   func `is a widget's by the extension point, from XML or binary, and the file stays as it is`(
     isBinary: Bool

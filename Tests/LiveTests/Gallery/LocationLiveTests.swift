@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-@Suite struct `a device that moves far` {
+@Suite(.live, .timeLimit(.live)) struct `a device that moves far` {
   @Test func `reloads the widgets that want the location when they are seen next, free, over the host's death`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What a place makes of a widget: section 4.6 of the rules of WidgetKit, over real processes.
-@Suite struct `a place for widgets` {
+@Suite(.live, .timeLimit(.live)) struct `a place for widgets` {
   @Test func `is CarPlay, from iOS 26 on: systemSmall, in full colour, without background`() async throws {
     try await GalleryTrial.run("car", device: "model: iPhone 17, version: \"26.0\"") { trial in
       let items = try await trial.item("KeyName", at: "carPlay")

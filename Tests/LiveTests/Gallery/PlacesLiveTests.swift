@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// What a bundle declares, and where and in which language and look it is seen, over real processes.
-@Suite struct `an author's widgets` {
+@Suite(.live, .timeLimit(.live)) struct `an author's widgets` {
   @Test func `are those of the bundle, with if #available and a control, and none for an empty configuration`()
     async throws
   {

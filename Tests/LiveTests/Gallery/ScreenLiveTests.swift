@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// The life of the device: locked, looked at, with an app in front or not.
-@Suite struct `the device's screen` {
+@Suite(.live, .timeLimit(.live)) struct `the device's screen` {
   @Test func `is left by the app that goes to the background, which is told and suspended`() async throws {
     try await GalleryTrial.run("background", isLaunched: false) { trial in
       #expect(try await trial.refusal("app", "background").contains("not in front"))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-@Suite struct `widgets on a stack` {
+@Suite(.live, .timeLimit(.live)) struct `widgets on a stack` {
   @Test func `are up to ten of one size, of which one is seen, and a person turns it, over the host's death`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// Section 4.4 of the rules of WidgetKit, over real processes.
-@Suite struct `a touch on a placed widget` {
+@Suite(.live, .timeLimit(.live)) struct `a touch on a placed widget` {
   private typealias Place = (family: String, location: String)
 
   private static let phone: [Place] = [

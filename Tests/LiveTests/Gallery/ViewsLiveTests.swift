@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// The views of an author's widgets, from the extension's process to the person's screen.
-@Suite struct `the views of a widget` {
+@Suite(.live, .timeLimit(.live)) struct `the views of a widget` {
   @Test func `stand on the screen as indented text, for their family and for the colours of the device`() async throws {
     try await GalleryTrial.run("views", executable: "TrialViews") { trial in
       try await trial.add("Caffeine", "--family", "systemSmall")

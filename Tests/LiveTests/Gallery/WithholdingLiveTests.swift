@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// Section 4.5 of the rules of WidgetKit, what becomes of reloads, over real processes.
-@Suite struct `a locked device` {
+@Suite(.live, .timeLimit(.live)) struct `a locked device` {
   @Test(arguments: ["complete", "completeUnlessOpen"])
   func `withholds new timelines while the device is locked and its data protected, over the host's death`(
     protection: String

@@ -41,12 +41,10 @@ struct BulkTrial: Sendable {
         limiterFirst: 0
       """
     let text = configuration + (memory + settings).map { "\n  \($0)" }.joined()
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for _ in 1...max(1, isLong ? 1 : rounds) {
-      try await Berths.shared.occupy {
-        try await LabCluster.with(name, configuration: text) { cluster in
-          try await body(BulkTrial(cluster: cluster, journal: cluster.journal, count: count, path: path))
-        }
+    let rounds = LiveTrait.rounds
+    for _ in 1...(isLong ? 1 : rounds) {
+      try await LabCluster.with(name, configuration: text) { cluster in
+        try await body(BulkTrial(cluster: cluster, journal: cluster.journal, count: count, path: path))
       }
     }
   }
@@ -68,7 +66,7 @@ struct BulkTrial: Sendable {
 
   /// What an extension says on its standard output.
   @discardableResult
-  func says(_ beginning: String, after: UInt64 = 0, within limit: Duration = .seconds(60)) async throws -> String {
+  func says(_ beginning: String, after: UInt64 = 0, within limit: Duration = LabTimeout.usual) async throws -> String {
     let entry = try await journal.waitFor("the extension says: \(beginning)", after: after, within: limit) {
       $0.reading(ProcessOutput.self)?.line.hasPrefix(beginning) ?? false
     }

@@ -6,7 +6,7 @@ import WidgetLabTesting
 
 /// The host is killed again and again, a hundred times with `scripts/test --long`, while fifty downloads at a time are
 /// made, load and are handed over. `WIDGETLAB_SEED` plays the instants of an earlier run again.
-@Suite struct `Under a hundred kills of the host` {
+@Suite(.live, .timeLimit(.live)) struct `Under a hundred kills of the host` {
   private static let kills = BulkTrial.isLong ? 100 : 6
   private static let path = "/figures?size=98304&bytesPerSecond=65536"
 
@@ -67,7 +67,7 @@ import WidgetLabTesting
   ) async throws {
     try trial.letGo()
     try await campaign.bus.deliver(ReloadTimelines(widgetKind: Trial.kind), to: Trial.host)
-    try await trial.cluster.eventually("batch \(batch) is acknowledged", within: .seconds(90)) {
+    try await trial.cluster.eventually("batch \(batch) is acknowledged") {
       try await campaign.watch.look { $0.accepted.count == batch * 50 && $0.unfinished.isEmpty }
     }
     for seed in 1...50 {

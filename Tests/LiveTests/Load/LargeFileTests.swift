@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// A file that is far larger than the memory that anybody may have; 2 GiB with `scripts/test --long`.
-@Suite(.timeLimit(.minutes(10))) struct `A large file` {
+@Suite(.live, .timeLimit(.live)) struct `A large file` {
   private static let size = BulkTrial.isLong ? 2 << 30 : 96 << 20
   /// MiB of `RssAnon`, whatever the size: of the host, and of the extension, which is evicted at 30.
   private static let bounds = ["host": 16.0, "extension": 8.0]

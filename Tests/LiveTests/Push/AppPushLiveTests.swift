@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// Pushes to the containing app beside those to its widgets, over real processes.
-@Suite struct `An app that is pushed to` {
+@Suite(.live, .timeLimit(.live)) struct `An app that is pushed to` {
   @Test func `registers, and its delegate is told of alert and background pushes as Apple says`() async throws {
     try await PushesTrial.run("app") { trial in
       try await trial.cluster.run("app", "open")
@@ -78,7 +78,7 @@ import WidgetLabTesting
 }
 
 /// What `widgetlab diagnose` says of authors who forget the entitlement.
-@Suite struct `Diagnoses of pushes:` {
+@Suite(.live, .timeLimit(.live)) struct `Diagnoses of pushes:` {
   // Apple's article says that the capability is the extension's; one added to the app alone is the trap.
   @Test func `an extension without the entitlement, and one with it`() async throws {
     let products = ["Wrong", "Right"].map { name in
@@ -94,16 +94,14 @@ import WidgetLabTesting
       \(products.joined(separator: "\n"))
       settings: {suspendAfter: 0.5, developerMode: true}
       """
-    try await Berths.shared.occupy {
-      try await LabCluster.with("no entitlement", configuration: configuration) { cluster in
-        let authors = ["Wrong", "Right"].map {
-          TrapAuthor(.widgetExtension(Trial.device, "com.example.\($0).Widget"), cluster)
-        }
-        try await cluster.run("reload", "--all")
-        try await authors[1].says("SharedHandler on main: ")
-        let earned = try await cluster.expect("no-push-entitlement", of: authors[0], notOf: authors[1])
-        #expect(earned.subject == "SharedHandler")
+    try await LabCluster.with("no entitlement", configuration: configuration) { cluster in
+      let authors = ["Wrong", "Right"].map {
+        TrapAuthor(.widgetExtension(Trial.device, "com.example.\($0).Widget"), cluster)
       }
+      try await cluster.run("reload", "--all")
+      try await authors[1].says("SharedHandler on main: ")
+      let earned = try await cluster.expect("no-push-entitlement", of: authors[0], notOf: authors[1])
+      #expect(earned.subject == "SharedHandler")
     }
   }
 }

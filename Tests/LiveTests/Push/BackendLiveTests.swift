@@ -4,7 +4,7 @@ import Testing
 import WidgetLabTesting
 
 /// What the developer's backend does with the answers of APNs, and over its own death.
-@Suite struct `the backend` {
+@Suite(.live, .timeLimit(.live)) struct `the backend` {
   @Test(arguments: [(503, "ServiceUnavailable"), (500, "InternalServerError"), (429, "TooManyRequests")])
   func `sends again what APNs did not take yet`(status: Int, reason: String) async throws {
     try await StoryTrial.run("answered \(status)") { trial in

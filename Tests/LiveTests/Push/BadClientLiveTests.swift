@@ -6,7 +6,7 @@ import WidgetLabTesting
 
 /// Clients of the real push server that are wrong, or mean it badly; what is decided is in `FaultTests` and
 /// `DeadlineTests`.
-@Suite(.timeLimit(.minutes(30))) struct `a push server with bad clients` {
+@Suite(.live, .timeLimit(.live)) struct `a push server with bad clients` {
   /// The shape that `scripts/push.d/bad_clients.py` reads.
   private struct Plan: Encodable {
     let url: String

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// Section 4.7 of the rules of WidgetKit, over real processes: what a device makes of tokens and widget pushes.
-@Suite struct `A device that is pushed to` {
+@Suite(.live, .timeLimit(.live)) struct `A device that is pushed to` {
   @Test func `tells each push handler once of the first token, in the extension`() async throws {
     try await PushesTrial.run("first token") { trial in
       let token = try await trial.begin()

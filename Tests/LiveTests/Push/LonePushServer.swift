@@ -36,14 +36,12 @@ struct LonePushServer: Sendable {
   static func run(
     _ name: String, settings: [String] = [], _ body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        do {
-          try await once(settings, body)
-        } catch {
-          throw LabError("\(name), round \(round) of \(rounds): \(error)")
-        }
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      do {
+        try await once(settings, body)
+      } catch {
+        throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
     }
   }
@@ -57,7 +55,7 @@ struct LonePushServer: Sendable {
     let yaml =
       "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
     try StandingKey.makeAll(for: try ClusterConfiguration(yaml: yaml), in: instance)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    defer { try? LabRemains.retire(folder) }
     try yaml.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     let lone = LonePushServer(instance: instance, executables: try LabCluster.findExecutables(), living: Living())
     do {
@@ -93,7 +91,7 @@ struct LonePushServer: Sendable {
   /// Starts the push server, and returns when it has announced itself.
   func start() async throws -> PushServerAnnouncement {
     let pid = try await begin("push-server", ["--config", configuration])
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + LabTimeout.usual
     while ContinuousClock.now < deadline {
       if let announcement = try PushServerAnnouncement.read(in: instance), announcement.pid == pid {
         return announcement
@@ -116,7 +114,8 @@ struct LonePushServer: Sendable {
   func device(
     _ hear: @escaping @Sendable (PushedNotification, Received) async throws -> Void
   ) async throws -> Connection {
-    try await connect(as: .host, address: .host(Self.device), instance: instance, within: .seconds(20)) { connection in
+    try await connect(as: .host, address: .host(Self.device), instance: instance, within: LabTimeout.usual) {
+      connection in
       connection.onEvent(DeliverPush.self) { event, from in try await hear(event.notification, from) }
       connection.onEvent(TokenReplaced.self) { _, _ in }
     }
@@ -125,12 +124,12 @@ struct LonePushServer: Sendable {
   func `operator`() async throws -> Connection {
     try await connect(
       as: .operator, address: .operator("\(UInt32.random(in: 1...9_999_999))"), instance: instance,
-      within: .seconds(20))
+      within: LabTimeout.usual)
   }
 
   func token(_ device: Connection) async throws -> String {
     let issue = IssueToken(bundle: Self.bundle, use: .widgets, environment: .development)
-    return try await device.request(issue, to: .pushServer, within: .seconds(20), whenUnreachable: .wait).token
+    return try await device.request(issue, to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait).token
   }
 
   /// A widget push as an operator sends it.
@@ -143,11 +142,11 @@ struct LonePushServer: Sendable {
 
   /// The log's record of a notification, when it has come to this station.
   func record(_ id: UUID, at name: PushStation.Name, _ tool: Connection) async throws -> PushRecord {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + LabTimeout.usual
     var seen: PushRecord?
     while ContinuousClock.now < deadline {
       let page = try await tool.request(
-        ListPushes(uniqueID: id), to: .pushServer, within: .seconds(20), whenUnreachable: .wait)
+        ListPushes(uniqueID: id), to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       seen = page.pushes.first
       if let seen, seen.stations.contains(where: { $0.name == name }) { return seen }
       try await Task.sleep(for: .milliseconds(20))  // looks into the delivery log

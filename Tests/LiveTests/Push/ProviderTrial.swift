@@ -45,7 +45,7 @@ struct ProviderTrial {
   ) async throws -> String {
     try await device.request(
       IssueToken(bundle: bundle, use: use, environment: environment), to: .pushServer,
-      within: .seconds(20),
+      within: LabTimeout.usual,
       whenUnreachable: .wait
     ).token
   }

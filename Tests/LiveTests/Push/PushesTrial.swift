@@ -43,20 +43,18 @@ struct PushesTrial: Sendable {
       settings:
       \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        do {
-          try await LabCluster.with(name, configuration: configuration) { cluster in
-            if isHeld {
-              try await cluster.run("clock", "hold")
-              try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
-            }
-            try await body(PushesTrial(cluster: cluster))
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      do {
+        try await LabCluster.with(name, configuration: configuration) { cluster in
+          if isHeld {
+            try await cluster.run("clock", "hold")
+            try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
           }
-        } catch {
-          throw LabError("\(name), round \(round) of \(rounds): \(error)")
+          try await body(PushesTrial(cluster: cluster))
         }
+      } catch {
+        throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
     }
   }

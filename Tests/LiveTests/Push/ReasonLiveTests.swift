@@ -6,7 +6,7 @@ import WidgetLabTesting
 
 /// Every reason of APNs, met truly by a provider that is not ours and seen over TLS: curl, and Python's httpx with h2.
 /// Documentation/apns.md names these tests.
-@Suite struct `A provider` {
+@Suite(.live, .timeLimit(.live)) struct `A provider` {
   /// What it takes to meet a reason: what the last request of a connection is answered.
   private struct Case {
     let reason: String

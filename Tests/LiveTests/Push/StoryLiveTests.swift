@@ -5,7 +5,7 @@ import WidgetLabTesting
 
 /// From a figure that changes at the developer's backend to the new entry on the screen, over real processes, with no reload
 /// asked for by the app. `WIDGETLAB_REPEAT=20` plays each twenty times in a row.
-@Suite struct `a figure that changes at the backend is shown` {
+@Suite(.live, .timeLimit(.live)) struct `a figure that changes at the backend is shown` {
   @Test func `while the extension is suspended`() async throws {
     try await StoryTrial.run("push to a suspended extension") { trial in
       let change = try await trial.drink()

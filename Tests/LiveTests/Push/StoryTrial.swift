@@ -80,18 +80,16 @@ struct StoryTrial: Sendable {
   /// is under way.
   static func run(_ name: String, _ body: @Sendable (StoryTrial) async throws -> Void) async throws {
     let memory = Trial.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for round in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        do {
-          try await LabCluster.with(name, configuration: configuration + memory) { cluster in
-            let trial = StoryTrial(cluster: cluster)
-            try await trial.begin()
-            try await body(trial)
-          }
-        } catch {
-          throw LabError("\(name), round \(round) of \(rounds): \(error)")
+    let rounds = LiveTrait.rounds
+    for round in 1...rounds {
+      do {
+        try await LabCluster.with(name, configuration: configuration + memory) { cluster in
+          let trial = StoryTrial(cluster: cluster)
+          try await trial.begin()
+          try await body(trial)
         }
+      } catch {
+        throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
     }
   }
@@ -145,7 +143,8 @@ struct StoryTrial: Sendable {
 
   /// Returns when a notification has passed a station of the push server.
   @discardableResult
-  func station(_ name: PushStation.Name, after: UInt64, within limit: Duration = .seconds(30)) async throws -> UUID {
+  func station(_ name: PushStation.Name, after: UInt64, within limit: Duration = LabTimeout.usual) async throws -> UUID
+  {
     let found = try await journal.waitFor("a push is \(name.rawValue)", after: after, within: limit) {
       $0.reading(PushLogged.self)?.station.name == name
     }

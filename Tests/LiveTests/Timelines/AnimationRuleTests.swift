@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-@Suite struct `the change of entries on the screen` {
+@Suite(.live, .timeLimit(.live)) struct `the change of entries on the screen` {
   @Test func `is animated as the author says or by the system's spring, two seconds at most, and costs nothing`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// Reloads that an app asks for, and who pays: section 4.3 of the rules of WidgetKit, over real processes.
-@Suite struct `an app that reloads its widgets` {
+@Suite(.live, .timeLimit(.live)) struct `an app that reloads its widgets` {
   @Test func `has it free and at once in front, and waits for the budget behind`() async throws {
     try await run("app reloads") { trial in
       try await trial.add("Touch")

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// A provider that was good once, and then is not.
-@Suite struct `a provider that misbehaves` {
+@Suite(.live, .timeLimit(.live)) struct `a provider that misbehaves` {
   private static let settings = ["developerMode: true", "timelineDeadline: 3"]
 
   @Test(arguments: ["large", "deep", "silent", "memory", "crash"])

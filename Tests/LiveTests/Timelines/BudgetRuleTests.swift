@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// Section 4.3 of the rules of WidgetKit, over real processes.
-@Suite struct `the budget of a placed widget` {
+@Suite(.live, .timeLimit(.live)) struct `the budget of a placed widget` {
   @Test func `pays for what its policy asks, not for adding and for a person, and tells of both`() async throws {
     try await TimelinesTrial.run("budget", only: "Hourly") { trial in
       try await trial.begin()

@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// Sections 4.1 and 4.2 of the rules of WidgetKit, and those of a timeline's policy, over real processes.
-@Suite struct `a placed widget` {
+@Suite(.live, .timeLimit(.live)) struct `a placed widget` {
   private static let free = ["developerMode: true"]
 
   @Test func `shows each entry at its time, by the host, while its extension sleeps`() async throws {

@@ -39,14 +39,12 @@ struct TimelinesTrial: Sendable {
       settings:
       \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
-    let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1
-    for _ in 1...max(1, rounds) {
-      try await Berths.shared.occupy {
-        try await LabCluster.with(name, configuration: configuration) { cluster in
-          try await cluster.run("clock", "hold")
-          try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
-          try await body(TimelinesTrial(cluster: cluster))
-        }
+    let rounds = LiveTrait.rounds
+    for _ in 1...rounds {
+      try await LabCluster.with(name, configuration: configuration) { cluster in
+        try await cluster.run("clock", "hold")
+        try await cluster.run("clock", "set", "2026-03-01T06:00:00Z")
+        try await body(TimelinesTrial(cluster: cluster))
       }
     }
   }
