@@ -5,8 +5,17 @@ set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 
-# Optimised and testable, and nothing else anywhere: the demo, the tests and CI share every object file.
-configuration=(-c release -Xswiftc -enable-testing)
+# The two build configurations. The demo, the tests and CI share the debug one and so every object file of it: it is built
+# in half the time, and the demo runs no slower. Benchmarks, and everything with --release, use the other one.
+debug_configuration=(--disable-index-store)
+release_configuration=(-c release -Xswiftc -enable-testing --disable-index-store)
+configuration=("${debug_configuration[@]}")
+
+# Has the functions and scripts below build and run the release configuration.
+use_release() { configuration=("${release_configuration[@]}"); }
+
+# The folder of the executables of the chosen configuration.
+executables() { swift build "${configuration[@]}" --show-bin-path; }
 
 # minutes and seconds since the time given (seconds since 1970)
 since() {

@@ -23,7 +23,7 @@ Made by `scripts/declarations` from `scripts/declarations.d/declarations.txt` an
 
 def symbols():
     """How often each name is declared in the modules that are built."""
-    build = ROOT / ".build/release"
+    build = ROOT / ".build/debug"
     ours = [*ROOT.glob("Sources/*/C*")]
     maps = [*(folder / "module.modulemap" for folder in ours), *(build / f"{folder.name}.build/module.modulemap" for folder in ours)]
     maps = [path for path in maps if path.exists()]
