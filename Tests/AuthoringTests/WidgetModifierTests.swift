@@ -125,20 +125,3 @@ private struct Mixed: WidgetBundle {
     }
   }
 }
-
-#Preview("a widget", as: .systemSmall) {
-  Named<Plain>()
-} timeline: {
-  OneEntry.Entry(date: .now)
-  for hours in 1...3 { OneEntry.Entry(date: Date(timeIntervalSinceNow: Double(hours) * 3600)) }
-}
-
-#Preview(as: .systemSmall) {
-  Named<Plain>()
-} timelineProvider: {
-  OneEntry()
-}
-
-#Preview("a view") {
-  Text("seen")
-}

@@ -5,7 +5,8 @@ import Foundation
 // gives nothing to an expansion that never looks at its syntax.
 //
 // The protocol is that of `lib/ASTGen` and `SwiftCompilerPluginMessageHandling`: each message, in both directions, is
-// its length as 8 little-endian bytes and then that many bytes of JSON, an object with one key, the message's name.
+// its length as 8 little-endian bytes and then that many bytes of JSON, an object with one key, the message's name. The
+// compiler ends with a message of no bytes.
 
 /// A reason for which the plugin cannot go on.
 struct PluginFailure: Error, CustomStringConvertible {
@@ -46,6 +47,7 @@ func read(_ count: Int) throws -> Data? {
     do {
       while let header = try read(8) {
         let count = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        if count == 0 { return }
         guard count < 1 << 30, let message = try read(Int(count)) else {
           throw PluginFailure(description: "a message of \(count) bytes cannot be read")
         }
