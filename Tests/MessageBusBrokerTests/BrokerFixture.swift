@@ -67,7 +67,16 @@ final class BrokerFixture: Sendable {
   }
 
   func connection(_ bus: BusAnnouncement, _ address: Address, _ pair: CurveKeyPair) -> Connection {
-    .zeroMQ(address: address, endpoint: bus.endpoint, serverKey: bus.publicKey, keys: pair, heartbeats: false)
+    connection(bus, address, keys: { pair })
+  }
+
+  /// A connection whose keys may change. Its requests have a minute, which is only a guard against hanging.
+  func connection(
+    _ bus: BusAnnouncement, _ address: Address, keys: @escaping @Sendable () -> CurveKeyPair
+  ) -> Connection {
+    .zeroMQ(
+      address: address, endpoint: bus.endpoint, serverKey: bus.publicKey, heartbeats: false,
+      requestDeadline: .seconds(60), keys: keys)
   }
 
   var reader: JournalReader { JournalReader(folder: URL(filePath: instance.journal)) }

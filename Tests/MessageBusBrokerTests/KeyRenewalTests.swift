@@ -208,8 +208,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let keys = CurrentKeys(fixture.hostPair)
     let next = try CurveKeyPair.generate()
     try await fixture.withBroker({ $0.keyGrace = .milliseconds(200) }) { bus in
-      let one = Connection.zeroMQ(
-        address: host, endpoint: bus.endpoint, serverKey: bus.publicKey, heartbeats: false, keys: keys.read)
+      let one = fixture.connection(bus, host, keys: keys.read)
       #expect(try await one.start() == 1)
       let other = fixture.connection(bus, agent, fixture.agentPair)
       let gate = AsyncStream.makeStream(of: Void.self)
@@ -254,8 +253,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let keys = CurrentKeys(fixture.hostPair)
     let next = try CurveKeyPair.generate()
     try await fixture.withBroker({ $0.keyGrace = .zero }) { bus in
-      let one = Connection.zeroMQ(
-        address: host, endpoint: bus.endpoint, serverKey: bus.publicKey, heartbeats: false, keys: keys.read)
+      let one = fixture.connection(bus, host, keys: keys.read)
       _ = try await one.start()
       _ = try await one.request(RegisterKey(publicKey: next.publicKey), to: .messageBus)
       keys.set(next)
@@ -280,8 +278,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       _ = try await spawner.start()
       _ = try await spawner.request(RegisterLife(address: widget, publicKey: revoked.publicKey), to: .messageBus)
       _ = try await spawner.request(RetireLife(address: widget, generation: 1), to: .messageBus)
-      let one = Connection.zeroMQ(
-        address: host, endpoint: bus.endpoint, serverKey: bus.publicKey, heartbeats: false, keys: keys.read)
+      let one = fixture.connection(bus, host, keys: keys.read)
       _ = try await one.start()
       keys.set(revoked)
       let refused = await #expect(throws: BusError.self) { try await one.renewLine() }

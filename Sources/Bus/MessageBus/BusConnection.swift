@@ -37,6 +37,9 @@ package enum WhenUnreachable: Sendable {
 package protocol BusConnection: Sendable {
   nonisolated var address: Address { get }
 
+  /// The deadline of a request that names none.
+  nonisolated var requestDeadline: Duration { get }
+
   /// Asks, and waits for the reply.
   ///
   /// - Parameters:
@@ -105,14 +108,17 @@ package protocol BusConnection: Sendable {
 // (Swift 6.3.1, at -Onone and -O): an actor's `catch` then runs on the bus's thread. Caught and thrown anew, it comes
 // back to where it belongs. `MessageBusTests` holds this.
 extension BusConnection {
-  /// `request` with a new id, a deadline of 5 s and no waiting for an absent destination.
+  /// `request` with a new id and no waiting for an absent destination.
+  ///
+  /// - Parameter limit: the deadline from now; nil for `requestDeadline`.
   package func request<R: Request>(
-    _ request: R, to destination: Address, story: Story = .none, within limit: Duration = .seconds(5),
+    _ request: R, to destination: Address, story: Story = .none, within limit: Duration? = nil,
     whenUnreachable: WhenUnreachable = .fail
   ) async throws(BusError) -> R.Reply {
     do throws(BusError) {
       return try await self.request(
-        request, to: destination, id: UUID(), story: story, within: limit, whenUnreachable: whenUnreachable)
+        request, to: destination, id: UUID(), story: story, within: limit ?? requestDeadline,
+        whenUnreachable: whenUnreachable)
     } catch {
       throw error
     }

@@ -10,13 +10,15 @@ extension Connection {
   ///   - endpoint: where the broker listens, `tcp://host:port`.
   ///   - serverKey: the broker's public key, z85.
   ///   - heartbeats: only for processes that nobody suspends.
+  ///   - requestDeadline: the deadline of a request that names none.
   ///   - keys: this process's own: asked for each time that a line is made, since they may have been renewed. On the
   ///     connection's thread.
   package static func zeroMQ(
     address: Address, endpoint: String, serverKey: String, heartbeats: Bool,
-    keys: @escaping @Sendable () throws -> CurveKeyPair
+    requestDeadline: Duration = .seconds(5), keys: @escaping @Sendable () throws -> CurveKeyPair
   ) -> Connection {
-    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true) { loop, former in
+    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true, requestDeadline: requestDeadline) {
+      loop, former in
       try ZeroMQTransport(
         loop: loop, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats,
         following: former as? ZeroMQTransport, currentKeys: keys)
@@ -25,9 +27,13 @@ extension Connection {
 
   /// The same with keys that stay.
   package static func zeroMQ(
-    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool
+    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool,
+    requestDeadline: Duration = .seconds(5)
   ) -> Connection {
-    zeroMQ(address: address, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats) { keys }
+    zeroMQ(
+      address: address, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats,
+      requestDeadline: requestDeadline
+    ) { keys }
   }
 
   /// Moves to a new line, under the keys that are current now. Nothing that is under way is lost, and the order of what

@@ -10,6 +10,7 @@ package actor Connection: BusConnection {
   private typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
 
   package nonisolated let address: Address
+  package nonisolated let requestDeadline: Duration
   /// The thread and executor of this connection.
   package nonisolated let loop: Loop
   let makeTransport: @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
@@ -39,12 +40,13 @@ package actor Connection: BusConnection {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   init(
-    address: Address, loop: Loop, ownsLoop: Bool,
+    address: Address, loop: Loop, ownsLoop: Bool, requestDeadline: Duration,
     makeTransport: @escaping @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   ) {
     self.address = address
     self.loop = loop
     self.ownsLoop = ownsLoop
+    self.requestDeadline = requestDeadline
     self.makeTransport = makeTransport
     self.exchange = Exchange(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
   }

@@ -30,9 +30,12 @@ package actor InMemoryBus {
 
   package init() {}
 
-  /// A connection for one address. `start()` connects it.
+  /// A connection for one address. `start()` connects it. A request that names no deadline has a minute: a test may get
+  /// no processor for many seconds, and its deadline is only a guard against hanging.
   package nonisolated func connection(_ address: Address) -> Connection {
-    Connection(address: address, loop: loop, ownsLoop: false) { _, _ in InMemoryTransport(bus: self, address: address) }
+    Connection(address: address, loop: loop, ownsLoop: false, requestDeadline: .seconds(60)) { _, _ in
+      InMemoryTransport(bus: self, address: address)
+    }
   }
 
   /// Breaks the line of an address, as the death of its process does.
