@@ -31,6 +31,7 @@ final class TestClient: Sendable {
     let context = try NIOSSLContext(configuration: tls)
     let (stream, continuation) = AsyncStream<Seen>.makeStream()
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connectTimeout(.minutes(1))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers([

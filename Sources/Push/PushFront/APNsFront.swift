@@ -78,8 +78,10 @@ package final class APNsFront: Sendable {
   package func shutDown(within seconds: Double) async {
     try? await listener.close().get()
     let registry = registry
+    registry.beginShutdown()
+    // After the connections were told, so that each of them says its GOAWAY even when there is no time.
     let end = group.next().scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { registry.abandon() }
-    await registry.shutDown()
+    await registry.untilEmpty()
     end.cancel()
     try? await group.shutdownGracefully()
   }

@@ -70,9 +70,17 @@ final class ConnectionRegistry: Sendable {
     waiter?.resume()
   }
 
-  /// Tells every connection, and returns when the last of them is gone.
-  func shutDown() async {
-    for inbox in beginShutdown() { inbox.perform { $0.shutDown() } }
+  /// Tells every connection, and each that comes later.
+  func beginShutdown() {
+    let inboxes = members.withLock {
+      $0.isShuttingDown = true
+      return Array($0.inboxes.values)
+    }
+    for inbox in inboxes { inbox.perform { $0.shutDown() } }
+  }
+
+  /// Returns when the last connection is gone.
+  func untilEmpty() async {
     await withCheckedContinuation { continuation in
       let isEmpty = members.withLock {
         if $0.inboxes.isEmpty { return true }
@@ -86,12 +94,5 @@ final class ConnectionRegistry: Sendable {
   /// Closes what is still there.
   func abandon() {
     for inbox in members.withLock({ Array($0.inboxes.values) }) { inbox.perform { $0.abandon() } }
-  }
-
-  private func beginShutdown() -> [AnswerInbox] {
-    members.withLock {
-      $0.isShuttingDown = true
-      return Array($0.inboxes.values)
-    }
   }
 }
