@@ -7,7 +7,7 @@ import X509
 
 @testable import APNs
 
-@Suite struct `the credentials` {
+@Suite(.timeLimit(.minutes(1))) struct `the credentials` {
   @Test func `are made once, and read later`() throws {
     try withCredentials { folder in
       let made = try PushCredentials.make(in: folder)

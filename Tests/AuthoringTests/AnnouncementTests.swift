@@ -7,7 +7,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// How a process shows that it is there.
-@Suite struct `An announced process` {
+@Suite(.timeLimit(.minutes(1))) struct `An announced process` {
   @Test func `waits for a host that comes later`() async throws {
     let stage = try Stage()
     try await stage.announce()

@@ -7,7 +7,7 @@ import Testing
 @testable import UIKit
 
 /// What becomes of an author's app delegate.
-@Suite struct `An app` {
+@Suite(.timeLimit(.minutes(1))) struct `An app` {
   @MainActor private final class AppDelegate: UIResponder, UIApplicationDelegate {
     var told: [String] = []
     var completion: (() -> Void)?

@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// Data tasks of background sessions, which the process performs itself.
-@Suite struct `A data task of a background session` {
+@Suite(.timeLimit(.minutes(1))) struct `A data task of a background session` {
   private func begun(
     _ stage: Stage, _ delegate: FullDelegate, _ performer: PerformerModel
   ) async throws -> (URLSessionDataTask, PerformerModel.Exchange) {

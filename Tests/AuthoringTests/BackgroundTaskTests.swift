@@ -11,7 +11,7 @@ import Testing
 @testable import WidgetKit
 
 /// The forms in which an author says what to do with events, as they resolve and as they are called.
-@Suite struct `An author's word for background events` {
+@Suite(.timeLimit(.minutes(1))) struct `An author's word for background events` {
   /// Which of two identifiers each handler is for.
   @MainActor private func matches(_ handlers: [BackgroundEventsHandler]) -> [[Bool]] {
     handlers.map { handler in ["a", "b"].map { handler.matches($0) } }

@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// Downloads of sessions that perform their requests in the process.
-@Suite struct `A download in the process` {
+@Suite(.timeLimit(.minutes(1))) struct `A download in the process` {
   private func url(_ path: String = "figures") throws -> URL { try #require(URL(string: "http://a.example/\(path)")) }
 
   @Test func `has its file until the delegate's method returns`() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// Sessions that perform their requests in the process.
-@Suite struct `A session in the process` {
+@Suite(.timeLimit(.minutes(1))) struct `A session in the process` {
   private func url(_ path: String = "figures") throws -> URL { try #require(URL(string: "http://a.example/\(path)")) }
 
   @Test func `gives body and response of a request to an asynchronous function`() async throws {

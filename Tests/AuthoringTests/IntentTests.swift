@@ -11,7 +11,7 @@ import Testing
 @testable import WidgetKit
 
 /// What becomes of an author's intents.
-@Suite struct `An app intent` {
+@Suite(.timeLimit(.minutes(1))) struct `An app intent` {
   @Test func `declares what a person can choose`() async {
     let declaration = await ChooseCity.declaration()
     #expect(declaration.title == "Choose a city")

@@ -61,7 +61,7 @@ private struct Third: Widget {
   }
 }
 
-@Suite struct `Push handlers` {
+@Suite(.timeLimit(.minutes(1))) struct `Push handlers` {
   @Test func `are called once each, with the token and the placed widgets`() async throws {
     let stage = try await Stage.serving { Pushed().body.descriptions }
     let placements = ["First", "Third"].enumerated().map {

@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// How a session's events reach the author.
-@Suite struct `The events of a background session` {
+@Suite(.timeLimit(.minutes(1))) struct `The events of a background session` {
   private func deliver(_ outcomes: [TaskOutcome], wakes: Bool = true, on stage: Stage, id: UUID = UUID()) async throws {
     try await stage.host.connection.deliver(
       SessionEvents(session: "daily", wakesHandler: wakes, outcomes: outcomes), to: Stage.widget, id: id, story: .none)
@@ -260,7 +260,7 @@ import Testing
   func `are acknowledged when the first of two handlers has completed where the setting says so`(
     isSo: Bool
   ) async throws {
-    var rules = ProcessRules()
+    var rules = ProcessRules.waiting(60)
     rules.firstCompletionCounts = isSo
     let stage = try Stage(rules: rules)
     let (delegate, one, two) = (Delegate(), await Handler(), await Handler())

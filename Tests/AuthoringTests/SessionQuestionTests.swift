@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// What the host asks the delegate.
-@Suite struct `The delegate of a background session` {
+@Suite(.timeLimit(.minutes(1))) struct `The delegate of a background session` {
   @Test func `is asked before a delayed request goes out`() async throws {
     let other = TransferRequest(url: "http://b.example/")
     let answers: [(FullDelegate.Answers, BeginDelayedRequest.Reply)] = [

@@ -8,7 +8,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// What a background session and the host say to each other of one transfer.
-@Suite struct `A transfer of a background session` {
+@Suite(.timeLimit(.minutes(1))) struct `A transfer of a background session` {
   private let url = "http://a.example/figures"
 
   private func request() throws -> URLRequest { URLRequest(url: try #require(URL(string: url))) }

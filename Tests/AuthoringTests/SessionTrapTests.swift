@@ -6,7 +6,7 @@ import Testing
 @testable import BackgroundURLSession
 
 /// What raises an exception on Apple's systems ends the process here, with the same reason.
-@Suite struct `A background session ends the process` {
+@Suite(.timeLimit(.minutes(1))) struct `A background session ends the process` {
   private static func session(_ stage: Stage) async throws -> URLSession {
     try await stage.begin()
     return stage.session(Delegate())

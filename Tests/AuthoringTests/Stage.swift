@@ -21,7 +21,7 @@ struct Stage {
   var folder: URL { scratch.url }
 
   /// A process that has not been announced yet.
-  init(_ address: Address = Stage.widget, rules: ProcessRules = ProcessRules()) throws {
+  init(_ address: Address = Stage.widget, rules: ProcessRules = .waiting(60)) throws {
     let host = Address.host("phone")
     scratch = try ScratchFolder()
     let folder = scratch.url
@@ -86,6 +86,15 @@ struct Stage {
     _ = await bus.first { envelope in
       envelope.header.kind == N.kind && (try? BodyCoding.decode(N.self, from: envelope.body)).map(fits) == true
     }
+  }
+}
+
+extension ProcessRules {
+  /// A process that waits so many seconds for its host.
+  static func waiting(_ seconds: Double) -> ProcessRules {
+    var rules = ProcessRules()
+    rules.callDeadline = seconds
+    return rules
   }
 }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import WidgetKit
 
 /// How an extension answers the host that asks it for entries.
-@Suite struct `A request for a timeline` {
+@Suite(.timeLimit(.minutes(1))) struct `A request for a timeline` {
   @Test func `a placeholder is asked for at once and has no policy`() async throws {
     let stage = try await Stage.serving { Counting().descriptions }
     let reply = try await stage.ask("Counting", .placeholder)

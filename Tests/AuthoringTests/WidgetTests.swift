@@ -10,7 +10,7 @@ import Testing
 @testable import WidgetKit
 
 /// What becomes of an author's widgets.
-@Suite struct `An extension's widgets` {
+@Suite(.timeLimit(.minutes(1))) struct `An extension's widgets` {
   @Test @MainActor func `are described by their modifiers, in a bundle one after the other`() {
     let descriptions = Trio().body.descriptions
     #expect(descriptions.map(\.declaration?.kind) == ["Static", "Literal", "Plain"])

@@ -9,7 +9,7 @@ import Testing
 @testable import WidgetKit
 
 /// What WidgetKit adds to an author's views.
-@Suite struct `A widget's view` {
+@Suite(.timeLimit(.minutes(1))) struct `A widget's view` {
   @Test @MainActor func `a view reads the family, the mode and the margins of its request`() throws {
     var request = WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72)
     request.renderingMode = .vibrant

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cluster
 
-struct ConfigurationTests {
+@Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
   @Test func `the sample's file is read as it stands`() throws {
     let configuration = try ClusterConfiguration.load(repositoryFile("widgetlab.yaml"))
     #expect(configuration.device.name == "iphone")

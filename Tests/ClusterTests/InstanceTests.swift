@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cluster
 
-struct InstanceTests {
+@Suite(.timeLimit(.minutes(1))) struct InstanceTests {
   private let configuration = try? ClusterConfiguration(
     yaml: """
       device: {name: iphone}
@@ -114,7 +114,7 @@ struct InstanceTests {
   @Test func `an announcement is waited for`() async throws {
     try await withInstance { instance in
       let announcement = BusAnnouncement(endpoint: "tcp://a:1", tap: "tcp://a:2", publicKey: "k", pid: 3)
-      async let waited = BusAnnouncement.wait(in: instance, within: .seconds(30))
+      async let waited = BusAnnouncement.wait(in: instance, within: .seconds(60))
       try announcement.write(in: instance)
       #expect(try await waited == announcement)
       #expect(mode(instance.busAnnouncement) == 0o600)

@@ -7,7 +7,7 @@ import WidgetLabTesting
 @testable import BackgroundURLSession
 
 /// Requests that an author's process performs itself, against a real server.
-@Suite struct InlineRequestTests {
+@Suite(.timeLimit(.minutes(1))) struct InlineRequestTests {
   @Test(arguments: ["shared", "default", "ephemeral"])
   func `a session of each kind brings body, status and header fields`(kind: String) async throws {
     try await Scene.run({ _ in .text("figures", 200, ["Content-Type": "text/plain; charset=utf-8", "X-Day": "1"]) }) {

@@ -6,7 +6,7 @@ import WidgetLabTesting
 @testable import BackgroundURLSession
 
 /// What ends, holds or diverts a request.
-@Suite struct InterruptionTests {
+@Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
   @Test func `a redirection is followed, and its body is not the author's`() async throws {
     try await Scene.run(Self.redirecting) { scene in
       let recorder = Recorder()
@@ -88,12 +88,11 @@ import WidgetLabTesting
 
   @Test func `a suspended task takes nothing, and no time-out runs`() async throws {
     try await Scene.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { scene in
-      let recorder = Recorder()
+      let recorder = Recorder(Recorder.Answers(suspendsAt: "a"))
       let session = scene.session(recorder) { $0.timeoutIntervalForRequest = 4 }
       let task = session.dataTask(with: scene.server.url())
       task.resume()
       await recorder.hears("data a")
-      task.suspend()
       scene.server.release()
       // Time itself is tested: longer than the time-out.
       try await Task.sleep(for: .milliseconds(4200))

@@ -78,6 +78,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     var disposition = URLSession.ResponseDisposition.allow
     var credential: URLCredential?
     var trusts = false
+    /// Suspends a data task in the call that hands it this text.
+    var suspendsAt: String?
   }
 
   private let answers: Answers
@@ -139,6 +141,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    if text(data) == answers.suspendsAt { dataTask.suspend() }
     note("data \(text(data))")
   }
 

@@ -5,7 +5,7 @@ import WidgetLabTesting
 @testable import BackgroundURLSession
 
 /// A server with a certificate that nobody knows.
-@Suite struct TrustTests {
+@Suite(.timeLimit(.minutes(1))) struct TrustTests {
   private func run(_ answers: Recorder.Answers) async throws -> [String] {
     let server = try await SecureServer()
     let scene = try Scene { _ in .text("") }

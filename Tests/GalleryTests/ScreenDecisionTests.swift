@@ -107,7 +107,7 @@ import Testing
   }
 }
 
-@Suite struct `the gallery's keeper` {
+@Suite(.timeLimit(.minutes(1))) struct `the gallery's keeper` {
   private func keeper(_ database: any DatabaseWriter) throws -> GalleryKeeper {
     let bus = InMemoryBus().connection(.host("phone"))
     return try GalleryKeeper(device: Shelf.phone(), apps: [Shelf.app], database: database, bus: bus)

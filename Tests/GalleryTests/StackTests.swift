@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gallery
 
-@Suite struct `a stack of widgets` {
+@Suite(.timeLimit(.minutes(1))) struct `a stack of widgets` {
   private typealias Relevance = GalleryDecision.Relevance
   private let noon = Date(timeIntervalSince1970: 1_000_000_000)
 

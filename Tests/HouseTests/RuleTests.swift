@@ -27,6 +27,15 @@ import Testing
     ),
     (SourceRules.reasonsGiven, "try await Task.sleep(for: .seconds(1))", 1, "try await clock.advance(by: .seconds(1))"),
     (SourceRules.documented, "let a = 1\n\npackage struct A {}", 3, "/// What A is.\n@frozen\npackage struct A {}"),
+    (
+      SourceRules.timeLimited, "@Suite struct A {\n  @Test(arguments: [1].map { $0 })\n  func `a {`() async {}\n}", 3,
+      limited
+    ),
+    (SourceRules.timeLimited, "@Test func a() async {}", 1, "@Test(.timeLimit(.minutes(1))) func a() async {}"),
+    (
+      SourceRules.timeLimited, "@Suite(.timeLimit(.minutes(1))) struct A {}\n@Test func a() async {}", 2,
+      "@Test func a() {}"
+    ),
     (SourceRules.documented, "@MainActor public func a() {}", 1, "public import Foundation\npackage extension A {}"),
   ]
 
@@ -190,6 +199,14 @@ import Testing
     #expect(findings.map(\.path) == ["Package.resolved", ".build-x/a"])
   }
 }
+
+/// A test below a suite that has a time limit.
+private let limited = """
+  @Suite(.timeLimit(.minutes(1))) struct A {
+    func b() {}
+    @Suite struct C { @Test func `d }`() async throws {} }
+  }
+  """
 
 /// A function of so many lines, braces included.
 private func function(lines: Int) -> String {

@@ -18,6 +18,7 @@ enum SourceRules {
     ("types say what they are", tellingNames),
     ("what is unsafe gives its reason", reasonsGiven),
     ("declarations for others are documented", documented),
+    ("asynchronous tests have a time limit", timeLimited),
   ]
 
   static func shortFiles(_ file: SourceFile) -> [Finding] {

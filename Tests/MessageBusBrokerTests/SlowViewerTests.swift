@@ -8,74 +8,77 @@ import ZeroMQ
 
 @testable import MessageBusBroker
 
-/// The bus never waits for a viewer.
-@Suite(.timeLimit(.minutes(2))) struct `A viewer that is too slow` {
-  private let fixture: BrokerFixture
+/// Tests that need the machine for themselves: `scripts/test` runs them by this name, one after the other, after all others.
+@Suite(.serialized) enum QuietTests {}
 
-  init() throws { fixture = try BrokerFixture() }
+extension QuietTests {
+  /// The bus never waits for a viewer.
+  // It says 24 MB to a broker that was compiled without optimisation.
+  @Suite(.timeLimit(.minutes(5))) struct `A viewer that is too slow` {
+    private let fixture: BrokerFixture
 
-  @Test func `loses what there is no room for, sees by the numbers what that was, and holds nobody up`() async throws {
-    try await fixture.withBroker { try await stall(on: $0) }
-  }
+    init() throws { fixture = try BrokerFixture() }
 
-  @inline(never)
-  private func stall(on bus: BusAnnouncement) async throws {
-    let one = fixture.connection(bus, host, fixture.hostPair)
-    _ = try await one.start()
-    let alone = try await burst(one)
-
-    let viewer = try RawPeer()
-    let keys = fixture.operatorPair
-    try await viewer.connect(
-      .sub, bus.tap, .client(keys, serverPublicKey: bus.publicKey), receiveHighWaterMark: 16)
-    // A subscription takes effect when its message has arrived.
-    let talking = Task {
-      while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
+    @Test func `loses what there is no room for, sees by the numbers what that was, and holds nobody up`() async throws
+    {
+      try await fixture.withBroker { try await stall(on: $0) }
     }
-    var seen = [try await viewer.next(Ping.kind).header.sequence]
-    talking.cancel()
-    _ = await talking.result
-    await viewer.listen(false)
-    let stalled = try await burst(one)
-    #expect(stalled < alone * 5, "\(stalled) beside a viewer that does not read, \(alone) without")
 
-    await viewer.listen(true)
-    let ended = Task {
-      // Until there is room for it again, what is said is lost too.
-      while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
-    }
-    let last = try #require(try fixture.reader.read().last?.header.sequence)
-    for await frame in viewer.received {
-      seen.append(try Envelope(decoding: frame).header.sequence)
-      if seen.last ?? 0 > last { break }
-    }
-    ended.cancel()
-    _ = await ended.result
-    expectGap(seen, try fixture.reader.read().map(\.header.sequence))
-    await one.leave()
-    await viewer.stop()
-  }
+    @inline(never)
+    private func stall(on bus: BusAnnouncement) async throws {
+      let one = fixture.connection(bus, host, fixture.hostPair)
+      _ = try await one.start()
+      let viewer = try RawPeer()
+      let keys = fixture.operatorPair
+      try await viewer.connect(
+        .sub, bus.tap, .client(keys, serverPublicKey: bus.publicKey), receiveHighWaterMark: 16)
+      // A subscription takes effect when its message has arrived.
+      let talking = Task {
+        while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
+      }
+      var seen = [try await viewer.next(Ping.kind).header.sequence]
+      talking.cancel()
+      _ = await talking.result
+      await viewer.listen(false)
+      // The viewer reads nothing before this has ended: who waited for it would wait for ever.
+      try await burst(one)
 
-  /// The numbers that are not among those that it saw are the ones that it lost, and the journal has them.
-  private func expectGap(_ seen: [UInt64], _ journal: [UInt64]) {
-    #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none twice")
-    let lost = zip(seen, seen.dropFirst()).filter { $1 > $0 + 1 }.flatMap { Array($0 + 1..<$1) }
-    #expect(!lost.isEmpty)
-    #expect(Set(lost).isSubset(of: journal))
-    let span = journal.drop { $0 < seen[0] }.prefix { $0 <= seen[seen.count - 1] }
-    #expect(lost.count + seen.count == span.count)
-  }
-
-  /// How long it takes to say 24 MB, written down before the last answer comes.
-  private func burst(_ one: Connection) async throws -> Duration {
-    let began = ContinuousClock.now
-    let notice = TransferProgress(
-      owner: .widgetExtension("phone", "com.example.Widget"), session: "figures", taskIdentifier: 1, step: .started,
-      bytes: 0, detail: String(repeating: "x", count: 8000))
-    for _ in 0..<30 {
-      for _ in 0..<100 { one.record(notice) }
-      _ = try await one.request(Ping(), to: .messageBus, within: .seconds(60))
+      await viewer.listen(true)
+      let ended = Task {
+        // Until there is room for it again, what is said is lost too.
+        while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
+      }
+      let last = try #require(try fixture.reader.read().last?.header.sequence)
+      for await frame in viewer.received {
+        seen.append(try Envelope(decoding: frame).header.sequence)
+        if seen.last ?? 0 > last { break }
+      }
+      ended.cancel()
+      _ = await ended.result
+      expectGap(seen, try fixture.reader.read().map(\.header.sequence))
+      await one.leave()
+      await viewer.stop()
     }
-    return ContinuousClock.now - began
+
+    /// The numbers that are not among those that it saw are the ones that it lost, and the journal has them.
+    private func expectGap(_ seen: [UInt64], _ journal: [UInt64]) {
+      #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none twice")
+      let lost = zip(seen, seen.dropFirst()).filter { $1 > $0 + 1 }.flatMap { Array($0 + 1..<$1) }
+      #expect(!lost.isEmpty)
+      #expect(Set(lost).isSubset(of: journal))
+      let span = journal.drop { $0 < seen[0] }.prefix { $0 <= seen[seen.count - 1] }
+      #expect(lost.count + seen.count == span.count)
+    }
+
+    /// Says 24 MB; they are in the journal when it returns.
+    private func burst(_ one: Connection) async throws {
+      let notice = TransferProgress(
+        owner: .widgetExtension("phone", "com.example.Widget"), session: "figures", taskIdentifier: 1, step: .started,
+        bytes: 0, detail: String(repeating: "x", count: 8000))
+      for _ in 0..<30 {
+        for _ in 0..<100 { one.record(notice) }
+        _ = try await one.request(Ping(), to: .messageBus)
+      }
+    }
   }
 }

@@ -28,7 +28,7 @@ private struct MalformedReload: Event {
 }
 
 /// What a conversation over the bus promises, with both ends on the in-memory bus.
-@Suite struct `A connection to the bus` {
+@Suite(.timeLimit(.minutes(1))) struct `A connection to the bus` {
   let bus = InMemoryBus()
 
   func connected(_ address: Address) async throws -> Connection {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProcessAgent
 
-/// What a child finds when it is born.
+/// What a child finds when it is born. One child of `scripts/test --long` idles for a minute.
 @Suite(.timeLimit(.minutes(3)))
 struct ChildTests {
   @Test func `a child reads its birth certificate from standard input, then the end`() async throws {

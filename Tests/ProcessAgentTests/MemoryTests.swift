@@ -6,93 +6,98 @@ import Testing
 
 @testable import ProcessAgent
 
-/// What an agent sees of its children's memory.
-@Suite(.timeLimit(.minutes(3)))
-struct MemoryTests {
-  /// A shell that takes some MiB when a line stands in `go`.
-  private static let grower = """
-    until [ -e go ]; do sleep 0.01; done
-    text=0123456789abcdef
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do text=$text$text; done
-    echo grown
-    while :; do sleep 0.1; done
-    """
-  private static let limit = MemoryLimit(bytes: 3 << 20, interval: 0.02)
+/// Tests that need the machine for themselves: `scripts/test` runs them by this name, one after the other, after all others.
+@Suite(.serialized) enum QuietTests {}
 
-  private static func letGrow(_ stage: Stage) throws {
-    try Data().write(to: URL(fileURLWithPath: stage.folder + "/home/com.example.A/go"))
-  }
+extension QuietTests {
+  /// What an agent sees of its children's memory.
+  @Suite(.timeLimit(.minutes(1)))
+  struct MemoryTests {
+    /// A shell that takes some MiB when a line stands in `go`.
+    private static let grower = """
+      until [ -e go ]; do sleep 0.01; done
+      text=0123456789abcdef
+      for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do text=$text$text; done
+      echo grown
+      while :; do sleep 0.1; done
+      """
+    private static let limit = MemoryLimit(bytes: 3 << 20, interval: 0.02)
 
-  @Test func `a child over its limit is told of once, and lives on until the host says otherwise`() async throws {
-    try await onStage { stage in
-      let life = try await stage.spawn(Self.grower, memory: Self.limit)
-      let modest = try #require(try await stage.children().first)
-      #expect(modest.memoryLimit == 3 << 20)
-      #expect(try #require(modest.memory) < 3 << 20)
-      try Self.letGrow(stage)
-      let exceeded = try await stage.heard(MemoryExceeded.self)
-      #expect(exceeded.address == Stage.child && exceeded.generation == life.generation && exceeded.pid == life.pid)
-      #expect(exceeded.memory > exceeded.limit && exceeded.limit == 3 << 20)
-      _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
-      #expect(try #require(try await stage.children().first?.memory) > 3 << 20)
-      #expect(await stage.bus.said.count { $0.header.kind == MemoryExceeded.kind } == 1)
-      _ = try await stage.signal(SIGKILL, generation: life.generation)
-      _ = try await stage.exit(of: life.generation)
+    private static func letGrow(_ stage: Stage) throws {
+      try Data().write(to: URL(fileURLWithPath: stage.folder + "/home/com.example.A/go"))
     }
-  }
 
-  @Test func `a child below its limit is not told of`() async throws {
-    try await onStage { stage in
-      let life = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
-      try Self.letGrow(stage)
-      _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
-      #expect(try #require(try await stage.children().first?.memory) > Self.limit.bytes)
-      _ = try await stage.signal(SIGKILL, generation: life.generation)
-      _ = try await stage.exit(of: life.generation)
-      #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+    @Test func `a child over its limit is told of once, and lives on until the host says otherwise`() async throws {
+      try await onStage { stage in
+        let life = try await stage.spawn(Self.grower, memory: Self.limit)
+        let modest = try #require(try await stage.children().first)
+        #expect(modest.memoryLimit == 3 << 20)
+        #expect(try #require(modest.memory) < 3 << 20)
+        try Self.letGrow(stage)
+        let exceeded = try await stage.heard(MemoryExceeded.self)
+        #expect(exceeded.address == Stage.child && exceeded.generation == life.generation && exceeded.pid == life.pid)
+        #expect(exceeded.memory > exceeded.limit && exceeded.limit == 3 << 20)
+        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        #expect(try #require(try await stage.children().first?.memory) > 3 << 20)
+        #expect(await stage.bus.said.count { $0.header.kind == MemoryExceeded.kind } == 1)
+        _ = try await stage.signal(SIGKILL, generation: life.generation)
+        _ = try await stage.exit(of: life.generation)
+      }
     }
-  }
 
-  @Test func `a child without a limit may have any amount`() async throws {
-    try await onStage { stage in
-      _ = try await stage.spawn(Self.grower)
-      try Self.letGrow(stage)
-      _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
-      let child = try #require(try await stage.children().first)
-      #expect(child.memoryLimit == nil)
-      #expect(try #require(child.memory) > 3 << 20)
-      #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+    @Test func `a child below its limit is not told of`() async throws {
+      try await onStage { stage in
+        let life = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
+        try Self.letGrow(stage)
+        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        #expect(try #require(try await stage.children().first?.memory) > Self.limit.bytes)
+        _ = try await stage.signal(SIGKILL, generation: life.generation)
+        _ = try await stage.exit(of: life.generation)
+        #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+      }
     }
-  }
 
-  @Test func `a child over its limit is told of again, until a host acknowledges it`() async throws {
-    try await onStage(isHostDeaf: true) { stage in
-      _ = try await stage.spawn(Self.grower, memory: Self.limit)
-      try Self.letGrow(stage)
-      _ = try await stage.heard(MemoryExceeded.self)
-      await stage.bus.disconnect(.host("d"))
-      let second = try await Stage.startHost(on: stage.bus)
-      let acknowledgement = await stage.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
-      let told = await stage.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
-      #expect(told.count == 2)
-      #expect(Set(told.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
-      await second.leave()
+    @Test func `a child without a limit may have any amount`() async throws {
+      try await onStage { stage in
+        _ = try await stage.spawn(Self.grower)
+        try Self.letGrow(stage)
+        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        let child = try #require(try await stage.children().first)
+        #expect(child.memoryLimit == nil)
+        #expect(try #require(child.memory) > 3 << 20)
+        #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+      }
     }
-  }
 
-  @Test func `a name that looks like a status is a name`() {
-    let status = ChildStatus(
-      reading: """
-        Name:\tState:\\nT
-        Umask:\t0022
-        State:\tS (sleeping)
-        RssAnon:\t    1234 kB
-        RssFile:\t    5678 kB
-        """)
-    #expect(!status.isStopped)
-    #expect(status.memory == 1234 << 10)
-    #expect(ChildStatus(reading: "Name:\tsh\nState:\tT (stopped)\n").isStopped)
-    #expect(ChildStatus(reading: "Name:\tsh\nState:\tZ (zombie)\n").memory == nil)
-    #expect(ChildStatus(of: -1) == nil)
+    @Test func `a child over its limit is told of again, until a host acknowledges it`() async throws {
+      try await onStage(isHostDeaf: true) { stage in
+        _ = try await stage.spawn(Self.grower, memory: Self.limit)
+        try Self.letGrow(stage)
+        _ = try await stage.heard(MemoryExceeded.self)
+        await stage.bus.disconnect(.host("d"))
+        let second = try await Stage.startHost(on: stage.bus)
+        let acknowledgement = await stage.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
+        let told = await stage.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
+        #expect(told.count == 2)
+        #expect(Set(told.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
+        await second.leave()
+      }
+    }
+
+    @Test func `a name that looks like a status is a name`() {
+      let status = ChildStatus(
+        reading: """
+          Name:\tState:\\nT
+          Umask:\t0022
+          State:\tS (sleeping)
+          RssAnon:\t    1234 kB
+          RssFile:\t    5678 kB
+          """)
+      #expect(!status.isStopped)
+      #expect(status.memory == 1234 << 10)
+      #expect(ChildStatus(reading: "Name:\tsh\nState:\tT (stopped)\n").isStopped)
+      #expect(ChildStatus(reading: "Name:\tsh\nState:\tZ (zombie)\n").memory == nil)
+      #expect(ChildStatus(of: -1) == nil)
+    }
   }
 }

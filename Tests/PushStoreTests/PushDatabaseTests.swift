@@ -46,7 +46,7 @@ private struct Provider {
   }
 }
 
-@Suite struct `the disk of the push server` {
+@Suite(.timeLimit(.minutes(1))) struct `the disk of the push server` {
   @Test func `a request costs as much in a long log as in a short one`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "push-database-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

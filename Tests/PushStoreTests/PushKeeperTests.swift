@@ -81,7 +81,7 @@ private struct Scene {
   }
 }
 
-@Suite struct `the keeper of the push server` {
+@Suite(.timeLimit(.minutes(1))) struct `the keeper of the push server` {
   @Test func `what is accepted is delivered once, and the log has every station`() async throws {
     let scene = try Scene()
     let (keeper, _) = try await scene.server()

@@ -22,7 +22,7 @@ private struct Scene {
     let connection = kept.connection(.host(device), bus)
     let keeper = try PushKeeper(
       device: device, products: products(), hasWidgetPushes: true, database: database, bus: connection,
-      clock: HeldClock(), deadline: .seconds(30))
+      clock: HeldClock(), deadline: .seconds(3600))
     connection.onEvent(DeliverPush.self) { event, _ in try await keeper.received(event.notification) }
     connection.onEvent(TokenReplaced.self) { event, _ in try await keeper.replaced(event) }
     connection.onRequest(AskPushInfo.self) { _, from in await keeper.info(from) }
@@ -212,7 +212,7 @@ private func first(_ keeper: PushKeeper, where fits: (PushIntent) -> Bool) async
     let scene = try Scene()
     _ = try await scene.host([:])
     let author = try await scene.author(app)
-    async let reply = author.request(RegisterForPushes(), to: .host(device), within: .seconds(30))
+    async let reply = author.request(RegisterForPushes(), to: .host(device))
     _ = await scene.heard(IssueToken.self)
     _ = try await scene.pushServer("cc")
     #expect(try await reply.token == "cc")

@@ -34,8 +34,8 @@ private struct Refusal: Error {}
   @Test func `runs at the machine's rate, as far ahead as it was set`() async throws {
     let clock = AdjustableClock(.running(ahead: 86_400))
     let before = Date()
-    let now = clock.now.timeIntervalSince(before)
-    #expect((86_400...86_400.5).contains(now))
+    let now = clock.now
+    #expect((before + 86_400...Date() + 86_400).contains(now))
     #expect(clock.offset == 86_400 && !clock.setting.isHeld)
     try await clock.sleep(until: clock.now + 0.01)
     #expect(Date().timeIntervalSince(before) >= 0.01)
@@ -166,8 +166,7 @@ private struct Refusal: Error {}
     try clock.set(rate: 100_000)
     let begun = ContinuousClock.now
     try await clock.sleep(until: clock.now + 3600)
-    let spent = ContinuousClock.now - begun
-    #expect((.milliseconds(36)...(.seconds(10))).contains(spent))
+    #expect(ContinuousClock.now - begun >= .milliseconds(36))
   }
 
   @Test func `is set forward, which wakes whoever slept until then, and back, which wakes nobody`() async throws {

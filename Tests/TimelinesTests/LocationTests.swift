@@ -4,7 +4,7 @@ import Testing
 
 @testable import Timelines
 
-@Suite struct `a significant change of location` {
+@Suite(.timeLimit(.minutes(1))) struct `a significant change of location` {
   private let bundles: Set<String> = [widget.bundleIdentifier ?? ""]
 
   @Test func `reloads at once what is seen, and the rest when it is seen next, and costs nothing`() {

@@ -200,7 +200,7 @@ import ZeroMQ
   @Test func `advances no further while it asks, so that a day has its reloads at their time`() async throws {
     var scene = try KeeperScene()
     scene.policy.perDay = nil
-    let clock = AdjustableClock(.held(origin))
+    let clock = AdjustableClock(.held(origin), patience: .seconds(3600))
     let process = scene.bus.connection(widget)
     process.onRequest(RequestTimeline.self) { request, _ in
       let now = clock.now

@@ -7,7 +7,7 @@ import Timekeeping
 @testable import Timelines
 
 /// What is owed to a placement whose extension's files a locked device closes.
-@Suite struct `a withheld reload` {
+@Suite(.timeLimit(.minutes(1))) struct `a withheld reload` {
   private static let locked = TimelineDecision.Event.withheld([widget: .locked])
   private static let unlocked = TimelineDecision.Event.withheld([:])
 

@@ -54,7 +54,7 @@ final class AttemptScene: Sendable {
   ///   - limit: of the whole attempt, seconds.
   @discardableResult
   func attempt(
-    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600, within limit: Double = 3600,
     headers: [[String]] = [], resumableFrom: Int64 = TransferSettings().resumableFrom,
     redirectLimit: Int = TransferSettings().redirectLimit
   ) async throws -> AttemptResult {
@@ -75,7 +75,7 @@ final class AttemptScene: Sendable {
 
   /// How an attempt fails; `nil` when it does not.
   func fault(
-    _ request: TransferRequest, upload: String? = nil, idle: Double = 30, within limit: Double = 50,
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600, within limit: Double = 3600,
     redirectLimit: Int = TransferSettings().redirectLimit
   ) async -> TransferFault? {
     do {

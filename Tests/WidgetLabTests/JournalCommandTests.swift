@@ -6,7 +6,7 @@ import Testing
 
 @testable import WidgetLab
 
-@Suite struct `journal verify` {
+@Suite(.timeLimit(.minutes(1))) struct `journal verify` {
   private func verify(_ folder: String, _ arguments: String...) throws -> JournalVerifyCommand.Outcome {
     try JournalVerifyCommand.parse(arguments + ["--journal", folder]).outcome()
   }

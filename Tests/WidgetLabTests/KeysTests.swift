@@ -6,7 +6,7 @@ import Testing
 @testable import WidgetLab
 
 /// `widgetlab keys` without a cluster.
-@Suite struct `the keys of a cluster` {
+@Suite(.timeLimit(.minutes(1))) struct `the keys of a cluster` {
   private let yaml = """
     device: {name: iphone}
     extensions:

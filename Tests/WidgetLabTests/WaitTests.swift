@@ -6,7 +6,7 @@ import Testing
 
 @testable import WidgetLab
 
-@Suite struct `wait` {
+@Suite(.timeLimit(.minutes(1))) struct `wait` {
   private static let own = RecordedStory.cast.widgetExtension
   private static let host = RecordedStory.cast.host
 
@@ -48,6 +48,22 @@ import Testing
   func `what cannot be waited for is refused with what can`(text: String) {
     let complaint = #expect(throws: Complaint.self) { try condition(text) }
     #expect(complaint?.exit == Exit.usage)
+  }
+
+  @Test func `a process that is to run and cannot be started is known by the last word about it`() throws {
+    let error = BusError(.noSuchExecutable, "there is no executable Weather")
+    var story = RecordedStory()
+    try story.say(
+      ProcessState(address: Self.own, generation: 1, state: "absent", why: "", launchFailure: error), from: Self.host)
+    let failed = story.envelopes
+    for (text, expected) in [("running", error), ("suspended", error), ("absent", nil), ("launching", nil)] {
+      var watch = WaitWatch(try condition("extension=\(text)"))
+      for envelope in failed { watch.see(envelope) }
+      #expect(watch.failure == expected, "\(text)")
+    }
+    var watch = WaitWatch(try condition("extension=running"))
+    for envelope in failed + (try states("launching")) { watch.see(envelope) }
+    #expect(watch.failure == nil, "it is tried again")
   }
 
   @Test func `a state holds by the last word about it`() throws {

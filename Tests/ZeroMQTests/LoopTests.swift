@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -99,8 +100,12 @@ struct LoopTests {
   @Test func `a cancelled timer does not fire, from whichever thread it was cancelled`() async throws {
     try await withLoop { _, loop in
       let (fired, sink) = AsyncStream<String>.makeStream()
+      // The loop fires nothing before it is cancelled, however long that takes.
+      let cancelled = DispatchSemaphore(value: 0)
+      loop.post { cancelled.wait() }
       let outside = loop.after(.milliseconds(5)) { sink.yield("cancelled outside") }
       loop.cancel(outside)
+      cancelled.signal()
       loop.post {
         let inside = loop.after(.milliseconds(5)) { sink.yield("cancelled inside") }
         loop.cancel(inside)

@@ -6,7 +6,7 @@ import Testing
 @testable import WidgetLab
 
 /// `diagnose` over journals that are really on disk, and what `tail` says of them.
-@Suite struct `diagnose` {
+@Suite(.timeLimit(.minutes(1))) struct `diagnose` {
   private func journal() throws -> [Envelope] {
     var journal = RecordedMistakes()
     try journal.birth()
@@ -104,7 +104,7 @@ import Testing
 }
 
 /// What `tail` says of mistakes.
-@Suite struct `the tail of mistakes` {
+@Suite(.timeLimit(.minutes(1))) struct `the tail of mistakes` {
   private func printed(_ arguments: [String]) async throws -> [String] {
     var journal = RecordedMistakes()
     try journal.birth()
