@@ -38,6 +38,7 @@ private let everything = """
   request process.ready      app extension > host
   request app.open           operator > host
   event   app.activation     host > app
+  request process.await-launch operator > host
   request device.status      operator > host
   request network.set        operator > host
   request device.move        operator > host

@@ -146,6 +146,49 @@ private let origin = Bench.origin
     }
   }
 
+  @Test func `a launch that failed is remembered with its cause until one succeeds`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    _ = bench.take(.spawnFailed(widget, BusError(.noSuchExecutable, "no Weather")))
+    #expect(bench.process?.launchFailure?.code == .noSuchExecutable)
+    #expect(bench.process?.launchFailure?.message == "\(widget.short) cannot be started: no Weather")
+    bench.now += 1
+    _ = bench.take(.instantCame)
+    #expect(bench.process?.state == .launching)
+    #expect(bench.process?.launchFailure != nil, "it has not succeeded yet")
+    let life = Life(generation: 1, pid: 5)
+    _ = bench.take(.spawned(widget, life))
+    _ = bench.take(.exited(widget, life, .exited(code: 127), report: "/bin/Weather: no libnope.so"))
+    let failure = bench.process?.launchFailure
+    #expect(failure?.code == .endedAtLaunch)
+    #expect(
+      failure?.message == "\(widget.short) ended before it was ready, with exit code 127: /bin/Weather: no libnope.so")
+    bench.now += 2
+    _ = bench.take(.instantCame)
+    _ = bench.take(.spawned(widget, Life(generation: 2, pid: 6)))
+    _ = bench.take(.ready(widget, generation: 2))
+    #expect(bench.process?.launchFailure == nil)
+  }
+
+  @Test(arguments: [Ending.signalled(signal: SIGKILL), .lostWithAgent, .exited(code: 0)])
+  func `a kill from outside and the end of the agent are no launches that failed`(ending: Ending) {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    _ = bench.take(.spawned(widget, first))
+    _ = bench.take(.exited(widget, first, ending))
+    #expect((bench.process?.launchFailure != nil) == (ending == .exited(code: 0)))
+  }
+
+  @Test func `a launch that failed is tried again at once when a person asks, if it is wanted`() {
+    var bench = Bench()
+    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    _ = bench.take(.spawnFailed(widget, BusError(.notStarted, "no")))
+    #expect(bench.take(.tryAgain(widget)) == [.spawn(widget, reason: "timeline")])
+    _ = bench.take(.spawnFailed(widget, BusError(.notStarted, "no")))
+    _ = bench.take(.released(widget, Assertion("timeline")))
+    #expect(bench.take(.tryAgain(widget)).isEmpty)
+  }
+
   @Test func `an exit that is told again says nothing new`() {
     var bench = Bench()
     bench.launch()

@@ -72,6 +72,25 @@ extension Launcher {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LauncherTests {
+  @Test func `who waits for a launch is told how it came out`() async throws {
+    let scene = try await Scene()
+    let host = try await scene.host()
+    await scene.agent.setCrashes(1)
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    let failure = await host.launcher.launchOutcome(of: widget, within: .seconds(50))
+    #expect(failure?.code == .endedAtLaunch)
+    #expect(await host.launcher.launchFailure(of: widget) == failure)
+    // Asked again, it is started again, though it is to be left alone for a second of the clock that stands.
+    #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
+    #expect(await host.launcher.awakeLife(of: widget) != nil)
+  }
+
+  @Test func `who waits for a process that nobody launches is answered at once`() async throws {
+    let scene = try await Scene()
+    let host = try await scene.host()
+    #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
+  }
+
   @Test func `a handler of the bus has it do its work, and does not lend it the thread of the bus`() async throws {
     let loop = Loop(name: "bus")
     let launcher = try Launcher(

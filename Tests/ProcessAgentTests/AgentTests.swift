@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProcessAgent
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(1)))
 struct AgentTests {
   @Test func `an exit code is reported as waitpid tells it`() async throws {
     try await onStage { stage in
@@ -115,15 +115,49 @@ struct AgentTests {
       let error = await #expect(throws: BusError.self) { try await stage.spawn(executable: "nothing") }
       #expect(error?.code == .noSuchExecutable)
       #expect(error?.isDefinite == true)
-      #expect(error?.message.contains("/bin/nothing is no executable") == true)
+      #expect(error?.message.contains("\(stage.folder)/bin/nothing") == true)
       _ = try await stage.spawn("exit 0")
+    }
+  }
+
+  @Test func `a file that is no program is refused with its path before a life is registered`() async throws {
+    try await onStage { stage in
+      let path = stage.folder + "/bin/text"
+      try Data("just a text\n".utf8).write(to: URL(fileURLWithPath: path))
+      chmod(path, 0o700)
+      let error = await #expect(throws: BusError.self) { try await stage.spawn(executable: "text") }
+      #expect(error?.code == .notStarted)
+      #expect(error?.message == "\(path) is no program: neither an ELF file nor a script with #!")
+      #expect(await stage.bus.said.allSatisfy { $0.header.kind != RegisterLife.kind })
+    }
+  }
+
+  @Test(arguments: [
+    (
+      "echo begun >&2; echo 'main.swift:1: Fatal error: no city' >&2; echo later >&2; exit 3",
+      "main.swift:1: Fatal error: no city"
+    ),
+    ("for n in 1 2 3 4 5; do echo line $n >&2; done; exit 1", "line 3\nline 4\nline 5"),
+    ("printf 'without an end' >&2; exit 1", "without an end"), ("echo only output; exit 1", nil),
+    ("echo all is well >&2; exit 0", nil),
+  ])
+  func `an exit with a failure tells the path and what standard error says of it`(
+    script: String, words: String?
+  ) async throws {
+    try await onStage { stage in
+      let life = try await stage.spawn(script)
+      let exit = try await stage.exit(of: life.generation)
+      #expect(exit.lastWords == words)
+      #expect(exit.executable?.hasPrefix(stage.folder + "/bin/script-") == true)
     }
   }
 
   @Test func `what the kernel refuses is a definite failure, and the life is retired`() async throws {
     try await onStage { stage in
       let path = stage.folder + "/bin/garbage"
-      try Data([0x7f, 0x45, 0x4c, 0x46, 0]).write(to: URL(fileURLWithPath: path))
+      // The header of a program, and nothing that it names.
+      let program = try Data(contentsOf: URL(fileURLWithPath: "/bin/sh"))
+      try program.prefix(64).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o700)
       let error = await #expect(throws: BusError.self) { try await stage.spawn(executable: "garbage") }
       #expect(error?.code == .notStarted)

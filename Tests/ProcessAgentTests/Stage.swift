@@ -1,3 +1,4 @@
+import Cluster
 import Conversations
 import Foundation
 import Glibc
@@ -22,7 +23,9 @@ final class Stage: Sendable {
     try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
     agentConnection = bus.connection(.agent("d", 1))
     agent = Agent(
-      connection: agentConnection, executables: folder + "/bin",
+      connection: agentConnection,
+      executables: ExecutableSearch(
+        configuration: folder + "/widgetlab.yaml", named: folder + "/bin", environment: [:]),
       bus: { BusPlace(endpoint: "tcp://127.0.0.1:1", serverKey: "key") }, reportedPid: reportedPid)
     host = try await Stage.startHost(on: bus, isDeaf: isHostDeaf)
     agent.listen()
@@ -76,7 +79,7 @@ final class Stage: Sendable {
       container: "\(folder)/home/\(address.bundleIdentifier ?? "")", groups: ["group.a": "\(folder)/group"],
       memory: memory, reason: "test")
     return try await host.request(
-      request, to: .agent("d", 1), id: id, story: .none, within: .seconds(20), whenUnreachable: .fail)
+      request, to: .agent("d", 1), id: id, story: .none, within: .seconds(60), whenUnreachable: .fail)
   }
 
   func signal(_ signal: Int32, generation: UInt32? = nil) async throws -> SignalProcess.Reply {

@@ -106,6 +106,10 @@ package enum ConversationTable {
       OpenApp.self, [Route([.operator], to: .host)], "A person opens the containing app.", failure: "It is not open."),
     .event(AppActivation.self, [Route([.host], to: .app)], "The app is in front, or no longer."),
     .request(
+      AwaitLaunch.self, [Route([.operator], to: .host)],
+      "Asks for the failures of the launches that are under way, when they are over.",
+      failure: "Ask again; nothing changed."),
+    .request(
       DeviceStatus.self, [Route([.operator], to: .host)], "What the device knows of its processes and sessions.",
       failure: "Ask again; nothing changed."),
   ]

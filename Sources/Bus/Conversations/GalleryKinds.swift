@@ -45,6 +45,8 @@ package struct ListGallery: Request {
 
   package struct Reply: Codable, Hashable, Sendable {
     package let items: [Item]
+    /// Extensions whose widgets are not known, since they could not be started.
+    package var failures: [LaunchFailure]?
     package init(items: [Item]) { self.items = items }
   }
 }
@@ -192,6 +194,8 @@ package struct ShowScreen: Request {
     /// The colour of all that stands there; `nil` where it has its own.
     package let tint: TintName?
     package let tiles: [Tile]
+    /// Extensions whose last launch failed.
+    package var failures: [LaunchFailure]?
     package init(state: DeviceScreen, location: WidgetLocationName, tint: TintName? = nil, tiles: [Tile]) {
       self.state = state
       self.location = location

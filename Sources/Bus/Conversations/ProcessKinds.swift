@@ -44,6 +44,22 @@ extension BusError.Code {
   package static let alreadyRunning = BusError.Code("already-running")
   /// The child could not be started: no key for it at the broker, or the kernel refused.
   package static let notStarted = BusError.Code("not-started")
+  /// The child was started and ended before it said that it is ready.
+  package static let endedAtLaunch = BusError.Code("ended-at-launch")
+
+  /// The codes that say that a process cannot be started as it is now.
+  package static let launchFailures: Set<BusError.Code> = [.noSuchExecutable, .notStarted, .endedAtLaunch]
+}
+
+/// An app or an extension that could not be started.
+package struct LaunchFailure: Codable, Hashable, Sendable {
+  package let address: Address
+  /// The code, and a text that names the executable and the cause.
+  package let error: BusError
+  package init(address: Address, error: BusError) {
+    self.address = address
+    self.error = error
+  }
 }
 
 /// A child that an agent holds.
@@ -165,11 +181,21 @@ package struct ProcessExited: Event {
   package let generation: UInt32
   package let pid: Int32
   package let ending: Ending
-  package init(address: Address, generation: UInt32, pid: Int32, ending: Ending) {
+  /// The path of what it ran.
+  package var executable: String?
+  /// What it wrote to standard error about a failure: the line of a fatal error or of the dynamic loader, else its last
+  /// lines. `nil` after an end without failure.
+  package var lastWords: String?
+  package init(
+    address: Address, generation: UInt32, pid: Int32, ending: Ending, executable: String? = nil,
+    lastWords: String? = nil
+  ) {
     self.address = address
     self.generation = generation
     self.pid = pid
     self.ending = ending
+    self.executable = executable
+    self.lastWords = lastWords
   }
 }
 
@@ -240,11 +266,14 @@ package struct ProcessState: Notice, Hashable {
   package let state: String
   /// Why it lives, or why it does not.
   package let why: String
-  package init(address: Address, generation: UInt32, state: String, why: String) {
+  /// Why its last launch failed; `nil` when it did not fail.
+  package var launchFailure: BusError?
+  package init(address: Address, generation: UInt32, state: String, why: String, launchFailure: BusError? = nil) {
     self.address = address
     self.generation = generation
     self.state = state
     self.why = why
+    self.launchFailure = launchFailure
   }
 }
 
@@ -271,6 +300,31 @@ package struct OpenApp: Request {
   package typealias Reply = Done
   package let bundle: String
   package init(bundle: String) { self.bundle = bundle }
+}
+
+/// Asks the host how the launches came out that are under way. The host answers when none of the processes in question is
+/// being launched; a process whose last launch failed is launched again first, if it is wanted.
+package struct AwaitLaunch: Request {
+  package static let kind: Kind = "process.await-launch"
+  /// The app or the extension in question.
+  package let bundle: String?
+  /// The extensions in question: those that declare this kind, and those whose widgets are not known.
+  package let widgetKind: String?
+  /// Seconds; a launch that takes longer has no outcome for this request.
+  package let limit: Double
+
+  /// Asks about one bundle, about the extensions of a widget kind, or about all extensions.
+  package init(bundle: String? = nil, widgetKind: String? = nil, limit: Double) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.limit = limit
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Those that could not be started, sorted by address.
+    package let failures: [LaunchFailure]
+    package init(failures: [LaunchFailure]) { self.failures = failures }
+  }
 }
 
 /// The app is in front, or no longer. Sent to the app by the host.

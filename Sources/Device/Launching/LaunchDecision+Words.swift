@@ -21,6 +21,8 @@ extension LaunchDecision {
     /// Lives in a row that ended before `ready`, were over their memory limit, or ended by themselves while they were wanted.
     package internal(set) var failures = 0
     package internal(set) var why = "never started"
+    /// Why the last launch failed, until another one succeeds; not kept over the host's death.
+    package internal(set) var launchFailure: BusError?
     /// Not started, resumed or stopped before.
     var notBefore: Date?
     var idleSince: Date?
@@ -51,7 +53,10 @@ extension LaunchDecision {
     case spawnFailed(Address, BusError)
     case signalled(Address, generation: UInt32, signal: Int32)
     case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
-    case exited(Address, Life, Ending)
+    /// - Parameter report: the path of what ran, and what it said of its failure.
+    case exited(Address, Life, Ending, report: String? = nil)
+    /// A person asks for it: a launch that failed is tried again at once.
+    case tryAgain(Address)
     case agentReported(Address, incarnation: UUID, children: [ChildProcess])
     /// The second of `pause` is over.
     case pauseEnded(Address)

@@ -83,7 +83,12 @@ package struct LaunchDecision: Sendable {
     case .signalled(let address, let generation, let signal): return signalled(address, generation, signal, now)
     case .signalFailed(let address, let generation, let signal, let error):
       return signalFailed(address, generation, signal, error, now)
-    case .exited(let address, let life, let ending): return exited(address, life, ending, now)
+    case .exited(let address, let life, let ending, let report):
+      return exited(address, life, ending, report: report, now)
+    case .tryAgain(let address):
+      guard let process = processes[address], process.launchFailure != nil, process.state == .absent else { return [] }
+      processes[address]?.notBefore = nil
+      return settle(address, now)
     case .agentReported(let agent, let incarnation, let children):
       return reported(agent, incarnation, children, now)
     case .pauseEnded(let address):
@@ -151,7 +156,8 @@ package struct LaunchDecision: Sendable {
     .changed(
       ProcessState(
         address: address, generation: process.life?.generation ?? process.lastGeneration,
-        state: process.state.rawValue, why: process.why))
+        state: process.state.rawValue, why: process.why,
+        launchFailure: process.state == .absent ? process.launchFailure : nil))
   }
 
   private func reason(_ process: Process) -> String {
@@ -169,6 +175,7 @@ package struct LaunchDecision: Sendable {
     guard process.state == .launching else { return [] }
     process.state = .running
     process.notBefore = nil
+    process.launchFailure = nil
     process.why = process.assertions.isEmpty ? "ready" : reason(process)
     process.idleSince = process.assertions.isEmpty ? now : nil
     return [changed(address, process), .intent(.awake(address, life, woken: true))]
@@ -208,7 +215,9 @@ package struct LaunchDecision: Sendable {
     return news + evict(address, life.generation, why, isFailure: true)
   }
 
-  mutating func exited(_ address: Address, _ life: Life, _ cause: Ending, _ now: Date) -> [Answer] {
+  mutating func exited(
+    _ address: Address, _ life: Life, _ cause: Ending, report: String? = nil, _ now: Date
+  ) -> [Answer] {
     guard var process = processes[address], life.generation > process.lastGeneration else { return [] }
     let wasEvicted = process.state == .dying && process.life?.generation == life.generation
     let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
@@ -222,6 +231,7 @@ package struct LaunchDecision: Sendable {
       process.state == .launching && process.readyGeneration != life.generation && ending != .lostWithAgent
     let wasToEnd = process.state == .dying
     let isCrash = !endedBeforeReady && !wasToEnd && isCrashAtWork(process, ending)
+    if endedBeforeReady, let error = launchFailure(of: address, ending, report) { process.launchFailure = error }
     if !wasEvicted { process.failures = endedBeforeReady || isCrash ? process.failures + 1 : 0 }
     leaveAlone(
       &process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description,
@@ -234,6 +244,14 @@ package struct LaunchDecision: Sendable {
     if !wasToEnd { process.assertions.subtract(Assertion.ofLife) }
     processes[address] = process
     return [changed(address, process), .intent(.ended(address, life, ending))] + settle(address, now)
+  }
+
+  /// Why a life that ended before it was ready is a launch that failed; `nil` for `SIGKILL`, which comes from outside.
+  private func launchFailure(of address: Address, _ ending: Ending, _ report: String?) -> BusError? {
+    if case .signalled(SIGKILL) = ending { return nil }
+    if case .evicted = ending { return nil }
+    let cause = report.map { ": \($0)" } ?? ""
+    return BusError(.endedAtLaunch, "\(address.short) ended before it was ready, with \(ending)\(cause)")
   }
 
   /// It ended by itself while somebody wanted it. `SIGKILL` comes from outside, and so does the end of an agent.
@@ -279,6 +297,7 @@ package struct LaunchDecision: Sendable {
       return [changed(address, process), .list(agent: agent)]
     }
     process.failures += 1
+    process.launchFailure = BusError(error.code, "\(address.short) cannot be started: \(error.message)")
     leaveAlone(&process, after: "could not be started: \(error)", now)
     // The agent may hold a life that we do not know of.
     return [changed(address, process), .list(agent: agent)]

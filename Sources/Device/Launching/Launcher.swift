@@ -23,6 +23,8 @@ package actor Launcher {
   private var underWay: [Address: ClockWork] = [:]
   /// Who waits for the end of whom.
   private var mourners: [(addresses: [Address], continuation: CheckedContinuation<Void, Never>)] = []
+  /// Who waits for the outcome of a launch.
+  private var launching: [UUID: (address: Address, continuation: CheckedContinuation<Void, Never>)] = [:]
   /// Why the database cannot be written: from then on nothing is acknowledged and nothing is done.
   private var failure: BusError?
   /// Agents that are being asked for their children; `true` when they are to be asked again after that.
@@ -108,7 +110,11 @@ package actor Launcher {
   ///
   /// - Throws: `failed` when it cannot be recorded; the agent says it again.
   package func exited(_ event: ProcessExited) throws(BusError) {
-    try record(.exited(event.address, Life(generation: event.generation, pid: event.pid), event.ending))
+    let report = [event.executable, event.lastWords].compactMap(\.self).joined(separator: ": ")
+    try record(
+      .exited(
+        event.address, Life(generation: event.generation, pid: event.pid), event.ending,
+        report: report.isEmpty ? nil : report))
   }
 
   /// The agent said that a child has more memory than it may have: its life is ended. Recorded when this returns.
@@ -139,6 +145,30 @@ package actor Launcher {
   /// Which life of this address runs unsuspended, if one does.
   package func awakeLife(of address: Address) -> Life? {
     decision.processes[address].flatMap { $0.state == .running ? $0.life : nil }
+  }
+
+  /// Why the last launch of a process failed, if no other one succeeded since.
+  package func launchFailure(of address: Address) -> BusError? { decision.processes[address]?.launchFailure }
+
+  /// Tries a launch that failed again, if the process is wanted, and returns when none is under way.
+  ///
+  /// - Parameter limit: a launch that takes longer is not waited for any longer; of the machine's time.
+  /// - Returns: why the launch failed; `nil` when it did not, or has no outcome yet.
+  package func launchOutcome(of address: Address, within limit: Duration) async -> BusError? {
+    take(.tryAgain(address))
+    guard isBeingLaunched(address) else { return launchFailure(of: address) }
+    let id = UUID()
+    let impatience = Task {
+      try await Task.sleep(for: limit)
+      launching.removeValue(forKey: id)?.continuation.resume()
+    }
+    await withCheckedContinuation { launching[id] = (address, $0) }
+    impatience.cancel()
+    return isBeingLaunched(address) ? nil : launchFailure(of: address)
+  }
+
+  private func isBeingLaunched(_ address: Address) -> Bool {
+    failure == nil && decision.processes[address]?.state == .launching
   }
 
   /// What `ps` prints.
@@ -176,13 +206,21 @@ package actor Launcher {
       let reason = "the lives of the processes cannot be written: \(error)"
       failure = BusError(.failed, reason, isDefinite: false)
       intents.yield(.broken(reason))
-      return
+      return tellWhoAwaitsLaunches()
     }
     for answer in answers { perform(answer) }
     noteUnderWay()
     setTimer()
     for mourner in mourners where mourner.addresses.allSatisfy(decision.isOver) { mourner.continuation.resume() }
     mourners.removeAll { $0.addresses.allSatisfy(decision.isOver) }
+    tellWhoAwaitsLaunches()
+  }
+
+  private func tellWhoAwaitsLaunches() {
+    for (id, waiter) in launching where !isBeingLaunched(waiter.address) {
+      launching[id] = nil
+      waiter.continuation.resume()
+    }
   }
 
   private func noteUnderWay() {

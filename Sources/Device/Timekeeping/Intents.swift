@@ -4,8 +4,14 @@ package struct Intents<Intent: Sendable>: AsyncSequence, Sendable {
   package typealias Element = Intent
   package typealias Failure = Never
 
-  private let stream: AsyncStream<(Intent, ClockWork)>
-  private let continuation: AsyncStream<(Intent, ClockWork)>.Continuation
+  /// What is handed to the reader; a mark, which has no intent, is passed over and said to be passed.
+  fileprivate struct Item: Sendable {
+    var intent: (Intent, ClockWork)?
+    var mark: AsyncStream<Void>.Continuation?
+  }
+
+  private let stream: AsyncStream<Item>
+  private let continuation: AsyncStream<Item>.Continuation
   private let clock: any DeviceClock
 
   package init(_ clock: any DeviceClock) {
@@ -14,7 +20,14 @@ package struct Intents<Intent: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Asks for one thing more. Any thread.
-  package func yield(_ intent: Intent) { continuation.yield((intent, clock.beginWork())) }
+  package func yield(_ intent: Intent) { continuation.yield(Item(intent: (intent, clock.beginWork()))) }
+
+  /// Returns when the reader has done all that it was asked for until now; at once after `finish()`.
+  package func passed() async {
+    let (passed, mark) = AsyncStream.makeStream(of: Void.self)
+    if case .terminated = continuation.yield(Item(mark: mark)) { return }
+    for await _ in passed { return }
+  }
 
   /// The reader is given what is left, and then `nil`.
   package func finish() { continuation.finish() }
@@ -22,11 +35,11 @@ package struct Intents<Intent: Sendable>: AsyncSequence, Sendable {
   package func makeAsyncIterator() -> Iterator { Iterator(intents: stream.makeAsyncIterator(), clock: clock) }
 
   package struct Iterator: AsyncIteratorProtocol {
-    fileprivate var intents: AsyncStream<(Intent, ClockWork)>.Iterator
-    fileprivate let clock: any DeviceClock
+    private var intents: AsyncStream<Item>.Iterator
+    private let clock: any DeviceClock
     private var work: ClockWork?
 
-    fileprivate init(intents: AsyncStream<(Intent, ClockWork)>.Iterator, clock: any DeviceClock) {
+    fileprivate init(intents: AsyncStream<Item>.Iterator, clock: any DeviceClock) {
       self.intents = intents
       self.clock = clock
     }
@@ -35,9 +48,14 @@ package struct Intents<Intent: Sendable>: AsyncSequence, Sendable {
 
     package mutating func next(isolation actor: isolated (any Actor)?) async -> Intent? {
       if let work { clock.endWork(work) }
-      let next = await intents.next(isolation: actor)
-      work = next?.1
-      return next?.0
+      work = nil
+      while let next = await intents.next(isolation: actor) {
+        next.mark?.finish()
+        guard let (intent, work) = next.intent else { continue }
+        self.work = work
+        return intent
+      }
+      return nil
     }
   }
 }

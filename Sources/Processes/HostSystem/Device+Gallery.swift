@@ -42,13 +42,15 @@ extension Device {
   }
 
   private func list(_ request: ListGallery) async -> ListGallery.Reply {
-    await learnAll()
-    return await gallery.list(request)
+    let failures = await learnAll()
+    var reply = await gallery.list(request)
+    if !failures.isEmpty { reply.failures = failures }
+    return reply
   }
 
   private func add(_ request: AddPlacement, _ story: Story) async throws -> PlacementReport {
-    await learnAll()
-    let (bundle, widget) = try gallery.decision.find(request)
+    let failures = await learnAll()
+    let (bundle, widget) = try found(request, failures)
     let offer = try await offer(of: widget, in: bundle, request.configuration, story)
     let report = try await gallery.add(request, offer: offer, now: clock.now, story)
     try await hand(report.placement, story)
@@ -77,16 +79,37 @@ extension Device {
     await turnStacks(mayTurn: false)
   }
 
+  /// The widget that is to be placed.
+  ///
+  /// - Parameter failures: the extensions that could not be asked; the widget may be theirs.
+  private func found(
+    _ request: AddPlacement, _ failures: [LaunchFailure]
+  ) throws(BusError) -> (bundle: String, widget: WidgetDeclaration) {
+    do throws(BusError) {
+      return try gallery.decision.find(request)
+    } catch {
+      let failure = failures.first { request.bundle == nil || $0.address.bundleIdentifier == request.bundle }
+      throw failure?.error ?? error
+    }
+  }
+
   /// The gallery knows the widgets of an installed app without running it; here they are in the extension's own code, so
   /// an extension that never ran is launched once.
-  private func learnAll() async {
+  ///
+  /// - Returns: the extensions that could not be started.
+  private func learnAll() async -> [LaunchFailure] {
     let known = gallery.decision.state.declarations
+    var failures: [LaunchFailure] = []
     for product in configuration.extensions where known[product.bundle] == nil {
       let address = product.address(on: configuration.device.name)
       await launcher.want(address, because: Device.galleryAssertion)
       await learn(address)
       await launcher.release(address, because: Device.galleryAssertion)
+      if !isKnown(address), let error = await launcher.launchFailure(of: address) {
+        failures.append(LaunchFailure(address: address, error: error))
+      }
     }
+    return failures
   }
 
   /// What there is to choose of a widget, and what a person's words find: of the author's queries, in their extension, which has
@@ -99,43 +122,41 @@ extension Device {
     guard let known = widget.configuration, known.parameters.contains(where: \.isAsked) else { return nil }
     let address = Address.widgetExtension(configuration.device.name, bundle)
     let question = DescribeIntent(widgetKind: widget.kind, searches: choices.compactMapValues(\.string))
-    await launcher.want(address, because: Device.configuringAssertion)
-    let result: Result<IntentDeclaration, BusError>
     do throws(BusError) {
-      result = .success(
+      return try await withLaunched(address, because: Device.configuringAssertion) { () async throws(BusError) in
         try await bus.request(
-          question, to: address, story: story, within: configuration.settings.timelineDeadline, whenUnreachable: .wait))
+          question, to: address, story: story, within: configuration.settings.timelineDeadline, whenUnreachable: .wait)
+      }
     } catch {
-      result = .failure(error)
-    }
-    await launcher.release(address, because: Device.configuringAssertion)
-    switch result {
-    case .success(let offer): return offer
-    case .failure(let error):
       throw BusError(
-        .failed, "\(address.short) did not say what there is to choose of \(widget.kind): \(error.message)",
-        isDefinite: true)
+        BusError.Code.launchFailures.contains(error.code) ? error.code : .failed,
+        "\(address.short) did not say what there is to choose of \(widget.kind): \(error.message)", isDefinite: true)
     }
   }
 
   private static var configuringAssertion: Assertion { Assertion("configuration") }
   private static var galleryAssertion: Assertion { Assertion("gallery") }
 
-  /// Returns when the extension said its widgets, when its life is over, or after ten seconds.
+  /// Returns when the extension said its widgets, when it cannot be started, when its life is over, or after ten seconds.
   private func learn(_ address: Address) async {
     // Of the machine's time, in which author's code runs: a person who looks at the gallery must not wait for ever.
+    let limit = Duration.seconds(10)
     let impatience = Task {
-      try await Task.sleep(for: .seconds(10))
+      try await Task.sleep(for: limit)
       stopWaiting(for: address)
     }
+    Task {
+      if await launcher.launchOutcome(of: address, within: limit) != nil { stopWaiting(for: address) }
+    }
     await withCheckedContinuation { continuation in
-      if gallery.decision.state.declarations[address.bundleIdentifier ?? ""] == nil {
-        learning[address, default: []].append(continuation)
-      } else {
-        continuation.resume()
-      }
+      if isKnown(address) { continuation.resume() } else { learning[address, default: []].append(continuation) }
     }
     impatience.cancel()
+  }
+
+  /// Whether the extension has said its widgets.
+  private func isKnown(_ address: Address) -> Bool {
+    gallery.decision.state.declarations[address.bundleIdentifier ?? ""] != nil
   }
 
   private func stopWaiting(for address: Address) {
@@ -159,7 +180,10 @@ extension Device {
       tiles.append(tile)
     }
     let tint = decision.device.tint(at: location)
-    return try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
+    let failures = await failedExtensions()
+    var reply = try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
+    if !failures.isEmpty { reply.failures = failures }
+    return reply
   }
 
   private func change(_ change: ChangeScreen.Change, _ story: Story) async throws -> DeviceScreen {

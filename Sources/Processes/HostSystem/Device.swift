@@ -124,6 +124,7 @@ package actor Device {
     listen()
     listenToPerson()
     listenToGallery()
+    listenForLaunches()
     listenForTimelines()
     listenForPushes()
     listenForMoves()

@@ -1,4 +1,4 @@
-import Cluster
+package import Cluster
 import Conversations
 import Foundation
 import Glibc
@@ -28,7 +28,7 @@ package struct BusPlace: Sendable, Hashable {
 package actor Agent {
   private let connection: any BusConnection
   private let host: Address
-  private let executables: String
+  private let executables: ExecutableSearch
   private let bus: @Sendable () throws -> BusPlace
   private let logger: Logger
   private let incarnation = UUID()
@@ -47,11 +47,11 @@ package actor Agent {
 
   /// - Parameters:
   ///   - connection: the agent's own, not yet started.
-  ///   - executables: the folder in which the names of executables are looked up.
+  ///   - executables: where the names of executables are looked up.
   ///   - bus: where the broker is now.
   ///   - reportedPid: what others are told instead of a pid; a build that is broken on purpose lies here.
   package init(
-    connection: any BusConnection, executables: String, bus: @escaping @Sendable () throws -> BusPlace,
+    connection: any BusConnection, executables: ExecutableSearch, bus: @escaping @Sendable () throws -> BusPlace,
     reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }
   ) {
     self.connection = connection
@@ -196,18 +196,17 @@ package actor Agent {
       incarnation: incarnation, children: table.children(status: ChildStatus.init(of:)))
   }
 
-  /// Where an executable is.
+  /// Where an executable is, if it can be started as far as its file says.
   ///
-  /// - Throws: `no-such-executable`.
+  /// - Throws: `no-such-executable`, `not-started`.
   private func path(of name: String) throws(BusError) -> String {
-    let path = name.hasPrefix("/") ? name : "\(executables)/\(name)"
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-      access(path, X_OK) == 0
-    else {
+    guard let path = executables.authored(name) else {
       throw BusError(
-        .noSuchExecutable, "\(path) is no executable: build it, or name its folder with --executables of the agent")
+        .noSuchExecutable,
+        "there is no executable \(name); \(connection.address.short) looked for "
+          + executables.places(of: name).joined(separator: ", "))
     }
+    if let problem = ExecutableFile(path).problem { throw BusError(.notStarted, "\(path) \(problem)") }
     return path
   }
 

@@ -22,7 +22,7 @@ package struct AgentCommand: AsyncParsableCommand {
   @Option(help: "Which agent this is: products name theirs in widgetlab.yaml.")
   package var number = 1
 
-  @Option(help: "The folder of the executables; the agent's own unless named.")
+  @Option(help: "The folder in which the names of executables are looked up first; see `widgetlab up --help`.")
   package var executables: String?
 
   @Option(help: "End when this process, which starts the agent, ends.")
@@ -55,7 +55,7 @@ package struct AgentCommand: AsyncParsableCommand {
     let instance = InstanceFolder(instance)
     let address = Address.agent(configuration.device.name, number)
     logger.info("waiting for the bus", metadata: ["address": "\(address)", "instance": "\(instance.path)"])
-    let executables = executables ?? AgentCommand.ownFolder
+    let executables = ExecutableSearch(configuration: config, named: executables)
     let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
     let agent = Agent(
       connection: connection, executables: executables, bus: { try AgentCommand.place(in: instance) },
@@ -75,12 +75,5 @@ package struct AgentCommand: AsyncParsableCommand {
       throw ClusterError(.notThere, "\(instance.busAnnouncement) is gone: is message-bus running?")
     }
     return BusPlace(endpoint: announcement.endpoint, serverKey: announcement.publicKey)
-  }
-
-  /// The folder of the executable that runs.
-  private static var ownFolder: String {
-    let path =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    return URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 }

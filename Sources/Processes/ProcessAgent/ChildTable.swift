@@ -22,6 +22,8 @@ struct ChildTable: Sendable {
     let life: Life
     let pid: Int32
     let memoryLimit: Int?
+    let executable: String
+    var lastWords = LastWords()
     var splitters: [OutputStream: LineSplitter] = [:]
   }
 
@@ -67,7 +69,8 @@ struct ChildTable: Sendable {
   mutating func started(
     _ life: Life, pid: Int32, executable: String, memoryLimit: Int? = nil
   ) -> ProcessStarted {
-    places[life.address] = .living(Child(life: life, pid: pid, memoryLimit: memoryLimit))
+    places[life.address] = .living(
+      Child(life: life, pid: pid, memoryLimit: memoryLimit, executable: executable))
     return ProcessStarted(
       address: life.address, generation: life.generation, pid: reportedPid(pid), executable: executable)
   }
@@ -124,6 +127,7 @@ struct ChildTable: Sendable {
   mutating func wrote(_ life: Life, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
     guard case .living(var child) = places[life.address], child.life == life else { return [] }
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
+    if stream == .stderr { for line in lines { child.lastWords.append(line) } }
     places[life.address] = .living(child)
     return lines.map { said(child, stream, $0) }
   }
@@ -156,10 +160,13 @@ struct ChildTable: Sendable {
     places[life.address] = nil
     var lines: [ProcessOutput] = []
     for stream in OutputStream.allCases {
-      if let line = child.splitters[stream]?.finish() { lines.append(said(child, stream, line)) }
+      guard let line = child.splitters[stream]?.finish() else { continue }
+      lines.append(said(child, stream, line))
+      if stream == .stderr { child.lastWords.append(line) }
     }
     let exit = ProcessExited(
-      address: life.address, generation: life.generation, pid: reportedPid(child.pid), ending: ending)
+      address: life.address, generation: life.generation, pid: reportedPid(child.pid), ending: ending,
+      executable: child.executable, lastWords: ending.isFailure ? child.lastWords.text : nil)
     let id = UUID()
     exits.append((id, exit))
     return (lines, exit, id)
@@ -167,4 +174,35 @@ struct ChildTable: Sendable {
 
   /// The host knows of an exit.
   mutating func acknowledged(_ id: UUID) { exits.removeAll { $0.id == id } }
+}
+
+/// What a child wrote to standard error that may explain its end.
+struct LastWords: Sendable {
+  /// Bytes of a line that are kept.
+  static let limit = 512
+  /// Lines that are kept when none of them explains the end.
+  static let count = 3
+  private static let marks = ["Fatal error", "error while loading shared libraries", "symbol lookup error"]
+  private var cause: String?
+  private var last: [String] = []
+
+  mutating func append(_ line: String) {
+    let short = String(decoding: line.utf8.prefix(Self.limit), as: UTF8.self)
+    if cause == nil, Self.marks.contains(where: short.contains) { cause = short }
+    last = last.suffix(Self.count - 1) + [short]
+  }
+
+  /// The line that names the cause, else the last lines; `nil` when there was none.
+  var text: String? { cause ?? (last.isEmpty ? nil : last.joined(separator: "\n")) }
+}
+
+extension Ending {
+  /// Whether it can have a cause in the code that ran: no exit with 0, and no signal that asks a process to end.
+  fileprivate var isFailure: Bool {
+    switch self {
+    case .exited(let code): code != 0
+    case .signalled(let signal): signal != SIGKILL && signal != SIGTERM
+    case .lostWithAgent, .notStarted, .evicted: false
+    }
+  }
 }

@@ -31,6 +31,9 @@ struct OperatorSession: Sendable {
     } catch {
       await session.connection.leave()
       if let error = error as? BusError {
+        if BusError.Code.launchFailures.contains(error.code) {
+          throw Complaint(notLaunched: [error], in: cluster.folder)
+        }
         throw Complaint(Exit.no, "\(error)", at: cluster.folder, advice: error.code.advice)
       }
       throw error
@@ -72,7 +75,25 @@ struct OperatorSession: Sendable {
   }
 
   /// Opens the app as a person would.
-  func openApp(_ bundle: String) async throws { _ = try await ask(OpenApp(bundle: bundle), within: .seconds(15)) }
+  ///
+  /// - Throws: a complaint when it cannot be started.
+  func openApp(_ bundle: String) async throws {
+    _ = try await ask(OpenApp(bundle: bundle), within: .seconds(15))
+    try await awaitLaunch { AwaitLaunch(bundle: bundle, limit: $0) }
+  }
+
+  /// Returns when the launches in question are over, or take longer than the limit.
+  ///
+  /// - Parameter question: made with a number of seconds.
+  /// - Throws: a complaint that names what cannot be started, and the cause.
+  func awaitLaunch(within limit: Double = 10, _ question: (Double) -> AwaitLaunch) async throws {
+    do {
+      let reply = try await ask(question(limit), within: .seconds(limit + 5))
+      guard reply.failures.isEmpty else { throw Complaint(notLaunched: reply.failures.map(\.error), in: folder) }
+    } catch let error as BusError where !error.isDefinite {
+      // The host went away meanwhile, and what was asked of it before stands all the same.
+    }
+  }
 
   /// Asks the host, also one that was just killed and is being started again.
   ///
@@ -81,6 +102,20 @@ struct OperatorSession: Sendable {
     _ question: Question, within limit: Duration = .seconds(10)
   ) async throws -> Question.Reply {
     try await connection.request(question, to: cluster.host, within: limit, whenUnreachable: .wait)
+  }
+}
+
+extension Complaint {
+  /// What a person is told whose command needs processes that cannot be started.
+  ///
+  /// - Parameter folder: the instance's.
+  init(notLaunched errors: [BusError], in folder: String) {
+    self.init(
+      Exit.configuration, errors.map { "\($0)" }.joined(separator: "\n  "), at: folder,
+      advice: """
+        correct it, build again, and repeat this command; `widgetlab tail --kind process.output` shows what the process \
+        said, `widgetlab ps` how its last life ended
+        """)
   }
 }
 

@@ -10,8 +10,9 @@ struct ReloadCommand: AsyncParsableCommand {
     commandName: "reload",
     abstract: "Asks for new timelines, as WidgetCenter.reloadTimelines(ofKind:) does.",
     discussion: """
-      The host answers once it has written the reload down; what becomes of it shows in the tail: `timeline.stored`, or \
-      `timeline.failed` with the reason.
+      The host answers once it has written the reload down, and the command waits for the launch of the extension, if one \
+      is under way: exit code 78 and the cause when the extension cannot be started. What becomes of the reload shows in \
+      the tail: `timeline.stored`, or `timeline.failed` with the reason.
 
       EXAMPLES
         widgetlab reload CaffeineTracker    the widgets of one kind
@@ -26,7 +27,7 @@ struct ReloadCommand: AsyncParsableCommand {
   @Flag(help: "All kinds of all extensions.")
   var all = false
 
-  @Option(help: "Seconds to wait for the host's answer.")
+  @Option(help: "Seconds to wait for the host's answer, and then for the launch of the extension.")
   var timeout = 10.0
 
   func validate() throws {
@@ -37,6 +38,7 @@ struct ReloadCommand: AsyncParsableCommand {
     try await reporting {
       try await OperatorSession.with(options) { session in
         try await session.reload(kind, within: .seconds(timeout))
+        try await session.awaitLaunch(within: timeout) { AwaitLaunch(widgetKind: kind, limit: $0) }
         Output.say("the host will reload \(kind ?? "all timelines"); follow it with `widgetlab tail`")
       }
     }

@@ -12,7 +12,8 @@ struct GalleryCommand: AsyncParsableCommand {
     discussion: """
       As a person sees it who adds a widget: display name, description and families; at the end, under *Other*, what its \
       author disfavours there; and, which no gallery shows, what is left out and why. It follows from the device in \
-      widgetlab.yaml: its model, and the version of its system.
+      widgetlab.yaml: its model, and the version of its system. Exit code 78, and the cause, when an extension whose \
+      widgets are not known yet cannot be started.
 
       LOCATIONS
         \(ScreenLocation.list)
@@ -33,12 +34,12 @@ struct GalleryCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let reply = try await OperatorSession.with(options) { session in
+      try await OperatorSession.with(options) { session in
         try location?.check(session.cluster)
-        return try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
+        let reply = try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
+        if json { try Output.json(reply) } else { for line in reply.lines { Output.say(line) } }
+        if let failures = reply.failures { throw Complaint(notLaunched: failures.map(\.error), in: session.folder) }
       }
-      if json { return try Output.json(reply) }
-      for line in reply.lines { Output.say(line) }
     }
   }
 }
@@ -82,7 +83,7 @@ struct ScreenLocation: ExpressibleByArgument, Sendable {
 extension ListGallery.Reply {
   /// By place and shelf.
   var lines: [String] {
-    guard !items.isEmpty else { return ["the gallery is empty: no extension has said a widget"] }
+    guard !items.isEmpty else { return ["the gallery is empty: no extension has declared a widget"] }
     var lines: [String] = []
     for location in WidgetLocationName.allCases {
       let here = items.filter { $0.location == location }

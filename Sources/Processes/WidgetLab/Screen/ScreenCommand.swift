@@ -11,7 +11,7 @@ struct ScreenCommand: AsyncParsableCommand {
     abstract: "Shows what stands on a screen of the device: each widget with its views as indented text.",
     discussion: """
       Without a location it is the screen that a person sees now. What is hidden there is ▒▒▒: placeholders, and on a locked \
-      device what is privacySensitive().
+      device what is privacySensitive(). Exit code 78, and the cause, while an extension cannot be started.
 
       LOCATIONS
         \(ScreenLocation.list)
@@ -37,8 +37,8 @@ struct ScreenCommand: AsyncParsableCommand {
         let reply = try await session.ask(ShowScreen(location: location?.name))
         let clock = try await session.ask(SetClock(change: .ask))
         let print = ScreenPrint(reply: reply, now: clock.now, configuration: session.cluster.configuration)
-        if json { return try Output.json(print.facts) }
-        for line in print.lines { Output.say(line) }
+        if json { try Output.json(print.facts) } else { for line in print.lines { Output.say(line) } }
+        if let failures = reply.failures { throw Complaint(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
   }

@@ -123,6 +123,9 @@ struct EnvelopeNote {
       let ready = try BodyCoding.decode(ProcessReady.self, from: body)
       return EnvelopeNote("pid \(ready.pid) \(ready.executable) \(ready.widgetKinds.joined(separator: " "))")
     case OpenApp.kind: return EnvelopeNote(try BodyCoding.decode(OpenApp.self, from: body).bundle)
+    case AwaitLaunch.kind:
+      let question = try BodyCoding.decode(AwaitLaunch.self, from: body)
+      return EnvelopeNote(question.bundle ?? question.widgetKind ?? "all extensions")
     case AppActivation.kind:
       return EnvelopeNote(
         try BodyCoding.decode(AppActivation.self, from: body).isActive ? "in front" : "no longer in front")

@@ -7,8 +7,8 @@ import MessageBus
 /// Starts the whole cluster of an instance, in order, and says when it is ready.
 struct ClusterLife {
   let cluster: ClusterFacts
-  /// The folder of the executables.
-  let executables: String
+  /// Where the executables are.
+  let search: ExecutableSearch
   let supervisor: Supervisor
 
   /// What `up` says once: all that a program needs to use the cluster.
@@ -99,7 +99,7 @@ struct ClusterLife {
   /// A broker that comes again listens where the first one did: those who are connected know no other place.
   private var bus: KeptProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
-    return KeptProcess(name: "message-bus", executable: path("message-bus")) {
+    return KeptProcess(name: "message-bus", executable: standing("message-bus")) {
       let earlier = try? BusAnnouncement.read(in: instance)
       let places = earlier.map { ["--listen", $0.endpoint, "--tap", $0.tap] } ?? []
       return ["--instance", instance.path, "--config", configuration] + places + bound
@@ -109,19 +109,22 @@ struct ClusterLife {
   private func agent(_ number: Int) -> KeptProcess {
     let arguments =
       ["--instance", cluster.folder, "--config", cluster.configurationPath, "--number", "\(number)"]
-      + ["--executables", executables] + bound
-    return KeptProcess(name: "agent-\(number)", executable: path("process-agent")) { arguments }
+      + (search.named.map { ["--executables", $0] } ?? []) + bound
+    return KeptProcess(name: "agent-\(number)", executable: standing("process-agent")) { arguments }
   }
 
   private var host: KeptProcess {
     let arguments = ["--instance", cluster.folder, "--config", cluster.configurationPath] + bound
-    return KeptProcess(name: "host", executable: path("host-system")) { arguments }
+    return KeptProcess(name: "host", executable: standing("host-system")) { arguments }
   }
 
   /// Providers name its ports, so it keeps them.
   private func pushServer(_ configured: ClusterConfiguration.PushServer) -> KeptProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
-    return KeptProcess(name: "push-server", executable: path(configured.executable)) {
+    let executable =
+      ExecutableCheck(cluster: cluster, search: search).path(ofPushServer: configured.executable)
+      ?? configured.executable
+    return KeptProcess(name: "push-server", executable: executable) {
       let earlier = try? PushServerAnnouncement.read(in: instance)
       let ports = [("--development-port", earlier?.development), ("--production-port", earlier?.production)]
       let kept = ports.flatMap { option, url in
@@ -140,18 +143,15 @@ struct ClusterLife {
     } catch {
       throw Complaint(Exit.configuration, "the provider's arguments: \(error)", at: cluster.configurationPath)
     }
-    return KeptProcess(name: "provider", executable: path(provider.executable)) {
+    let executable = search.authored(provider.executable) ?? provider.executable
+    return KeptProcess(name: "provider", executable: executable) {
       let earlier = (try? ProviderAnnouncement.read(in: instance)).flatMap { URL(string: $0.url)?.port }
       let port = earlier.map { ["--port", "\($0)"] } ?? []
       return ["--announce", instance.providerAnnouncement, "--die-with-parent"] + arguments + port
     }
   }
 
-  private func path(_ executable: String) -> String {
-    guard executable.contains("/") else { return executables + "/" + executable }
-    let folder = URL(fileURLWithPath: cluster.configurationPath).deletingLastPathComponent()
-    return URL(fileURLWithPath: executable, relativeTo: folder).standardizedFileURL.path
-  }
+  private func standing(_ name: String) -> String { search.standing(name) ?? name }
 
   // MARK: Waiting
 

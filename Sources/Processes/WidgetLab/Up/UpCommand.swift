@@ -16,6 +16,12 @@ struct UpCommand: AsyncParsableCommand {
 
       What the processes write to standard error is in <instance>/logs.
 
+      EXECUTABLES
+      Nothing is started while an executable cannot be started: it is missing, may not be executed, is of another \
+      machine, or misses a shared library.
+
+      \(ExecutableSearch.help)
+
       EXAMPLES
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           another cluster beside it
@@ -25,7 +31,7 @@ struct UpCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(help: ArgumentHelp("The folder of the executables; by default that of this tool.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder in which executables are looked for first.", valueName: "folder"))
   var executables: String?
 
   @Flag(help: "Print the ready line as one JSON object.")
@@ -43,6 +49,8 @@ struct UpCommand: AsyncParsableCommand {
       own.config = path
       let cluster = try own.cluster()
       try check(cluster)
+      let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
+      try await ExecutableCheck(cluster: cluster, search: search).run()
       do {
         try cluster.instance.create()
       } catch {
@@ -53,7 +61,7 @@ struct UpCommand: AsyncParsableCommand {
       let entry = AddressBook.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
       let file = enter(entry)
       defer { file?.remove() }
-      try await live(cluster, signals) { ready in
+      try await live(cluster, search, signals) { ready in
         var entry = entry
         entry.endpoint = ready.endpoint
         entry.tap = ready.tap
@@ -96,12 +104,12 @@ struct UpCommand: AsyncParsableCommand {
   }
 
   private func live(
-    _ cluster: ClusterFacts, _ signals: Signals, whenReady: (ClusterLife.Ready) throws -> Void
+    _ cluster: ClusterFacts, _ search: ExecutableSearch, _ signals: Signals,
+    whenReady: (ClusterLife.Ready) throws -> Void
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.tell($0, json: json) }
-    let folder = URL(fileURLWithPath: executables ?? ProcessFacts.own.folderOfFile).standardizedFileURL.path
-    let life = ClusterLife(cluster: cluster, executables: folder, supervisor: supervisor)
+    let life = ClusterLife(cluster: cluster, search: search, supervisor: supervisor)
     defer { life.removeAnnouncements() }
     let starting = Task { try await life.start() }
     let asked = Task {
@@ -173,9 +181,4 @@ final class Signals: Sendable {
   func next() async {
     for await _ in stream { return }
   }
-}
-
-extension String {
-  /// The folder that the file of this path lies in.
-  var folderOfFile: String { URL(fileURLWithPath: self).deletingLastPathComponent().path }
 }

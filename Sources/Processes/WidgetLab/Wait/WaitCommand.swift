@@ -11,7 +11,8 @@ struct WaitCommand: AsyncParsableCommand {
     commandName: "wait",
     abstract: "Returns as soon as a condition holds: for scripts, instead of a sleep.",
     discussion: """
-      Exit code 0 when it holds, which it may do already; 1 when the time is over. The cluster need not be up yet.
+      Exit code 0 when it holds, which it may do already; 1 when the time is over; 78, at once and with the cause, when the \
+      app or extension that is to be running or suspended cannot be started. The cluster need not be up yet.
 
       CONDITIONS
         host=ready               host, bus, agent, provider: ready, running or dead
@@ -92,6 +93,7 @@ struct Waiting: Sendable {
   /// Follows the journal until the condition holds: of what was there already only the end counts, then each envelope.
   ///
   /// - Returns: the envelope by which it holds.
+  /// - Throws: a complaint when it waits for a process whose last launch failed.
   func watch(_ condition: WaitCondition, _ reader: JournalReader) async throws -> Envelope? {
     var watch = WaitWatch(condition)
     let filter = TailFilter(since: start)
@@ -102,8 +104,10 @@ struct Waiting: Sendable {
         guard filter.place(envelope.header) == .inside else { continue }
         watch.see(envelope)
         if isThroughThePast, watch.holds { return watch.match }
+        if isThroughThePast, let failure = watch.failure { throw Complaint(notLaunched: [failure], in: folder) }
       }
       if watch.holds { return watch.match }
+      if let failure = watch.failure { throw Complaint(notLaunched: [failure], in: folder) }
       isThroughThePast = true
       try await Task.sleep(for: .milliseconds(20))
     }

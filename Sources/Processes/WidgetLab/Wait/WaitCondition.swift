@@ -72,12 +72,17 @@ struct WaitWatch: Sendable {
   private(set) var match: Envelope?
   /// Whether it holds.
   private(set) var holds: Bool
+  /// Why the process that is to run cannot be started, by the last word about it.
+  private(set) var failure: BusError?
 
   init(_ condition: WaitCondition) {
     self.condition = condition
     // Nobody has spoken of a process yet: it was never started.
     if case .state(_, "absent") = condition { holds = true } else { holds = false }
   }
+
+  /// States that a process cannot reach while its launch fails.
+  private static let livingStates = ["running", "suspended"]
 
   mutating func see(_ envelope: Envelope) {
     switch condition {
@@ -87,6 +92,7 @@ struct WaitWatch: Sendable {
       holds = true
     case .state(let address, let wanted):
       guard let state = envelope.reading(ProcessState.self), state.address == address else { return }
+      failure = Self.livingStates.contains(wanted) ? state.launchFailure : nil
       holds = state.state == wanted
       match = holds ? envelope : nil
     case .standing: return

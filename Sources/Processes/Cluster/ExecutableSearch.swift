@@ -1,0 +1,120 @@
+import Foundation
+
+/// Where the executables of a cluster are looked for: its own standing processes, and what `widgetlab.yaml` names.
+package struct ExecutableSearch: Sendable, Hashable {
+  /// The variable that names an installed prefix or a clone of WidgetLab.
+  package static let homeVariable = "WIDGETLAB_HOME"
+
+  /// The folder of `widgetlab.yaml`, absolute.
+  package let project: String
+  /// The folder that `--executables` names, absolute; `nil` without that option.
+  package let named: String?
+  /// The folders of the tool's own executables, in the order in which they are searched.
+  package let tool: [String]
+
+  /// The order of the search, for help texts.
+  package static let help = """
+    An `executable:` with a slash is a path, relative to the folder of widgetlab.yaml. A plain name is looked for in
+      1. the folder that --executables names;
+      2. the folder of widgetlab.yaml;
+      3. its .build/debug and .build/release: of two the one that was built last;
+      4. the folder of WidgetLab's own executables.
+    WidgetLab's own executables are looked for in the folder that --executables names, then in WIDGETLAB_HOME (the
+    PREFIX of scripts/install, or a clone with its .build) if it is set, else beside `widgetlab` itself.
+    """
+
+  /// - Parameters:
+  ///   - configuration: the path of `widgetlab.yaml`.
+  ///   - named: the value of `--executables`, relative to the working directory unless absolute.
+  ///   - own: the path of the executable that runs.
+  ///   - environment: where `WIDGETLAB_HOME` is looked up.
+  package init(
+    configuration: String, named: String?, own: String = ExecutableSearch.ownPath,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    project = URL(fileURLWithPath: configuration).standardizedFileURL.deletingLastPathComponent().path
+    self.named = named.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+    if let home = environment[Self.homeVariable], !home.isEmpty {
+      tool = Self.folders(ofHome: URL(fileURLWithPath: home).standardizedFileURL.path)
+    } else {
+      tool = [URL(fileURLWithPath: own).deletingLastPathComponent().path]
+    }
+  }
+
+  /// The path of the executable that runs, through all links.
+  package static var ownPath: String {
+    let path =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    // An executable that was built again while its process runs.
+    return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
+  }
+
+  /// The folders of a prefix or of a clone that hold the tool; all that could when none does.
+  private static func folders(ofHome home: String) -> [String] {
+    let all = [home + "/libexec/widgetlab", home + "/bin", home] + builds(in: home)
+    let holding = all.filter { isFile($0 + "/message-bus") }
+    return holding.isEmpty ? all : holding
+  }
+
+  /// The two build folders of a package, the one with the newer message bus first.
+  private static func builds(in package: String) -> [String] {
+    let folders = [package + "/.build/debug", package + "/.build/release"]
+    let dates = folders.map { date(of: $0 + "/message-bus") ?? .distantPast }
+    return dates[1] > dates[0] ? folders.reversed() : folders
+  }
+
+  // MARK: Searching
+
+  /// The path of an executable that `widgetlab.yaml` names; `nil` when no place has it.
+  package func authored(_ executable: String) -> String? {
+    for group in groups(of: executable) {
+      let found = group.filter(Self.isFile).map { (path: $0, date: Self.date(of: $0) ?? .distantPast) }
+      if let newest = found.max(by: { $0.date < $1.date }) {
+        // Of two that are equally new the first one counts.
+        return found.first { $0.date == newest.date }?.path ?? newest.path
+      }
+    }
+    return nil
+  }
+
+  /// The path of one of WidgetLab's own executables; `nil` when no place has it.
+  package func standing(_ name: String) -> String? { places(ofStanding: name).first(where: Self.isFile) }
+
+  /// All places where an executable of `widgetlab.yaml` is looked for, in order.
+  package func places(of executable: String) -> [String] { groups(of: executable).flatMap(\.self) }
+
+  /// All places where one of WidgetLab's own executables is looked for, in order.
+  package func places(ofStanding name: String) -> [String] {
+    ([named].compactMap(\.self) + tool).map { "\($0)/\(name)" }
+  }
+
+  /// Places in order; of the places of one group the newest file counts.
+  private func groups(of executable: String) -> [[String]] {
+    if executable.contains("/") {
+      return [[URL(fileURLWithPath: executable, relativeTo: folder).standardizedFileURL.path]]
+    }
+    let builds = [["debug", "release"].map { "\(project)/.build/\($0)/\(executable)" }]
+    let tools = tool.map { ["\($0)/\(executable)"] }
+    let own = named.map { [["\($0)/\(executable)"]] } ?? []
+    // In the tool's own clone, the sample of the same build counts.
+    return own + [["\(project)/\(executable)"]] + (isToolOfProject ? tools + builds : builds + tools)
+  }
+
+  private var folder: URL { URL(fileURLWithPath: project, isDirectory: true) }
+
+  /// Whether the tool was built in the project itself.
+  private var isToolOfProject: Bool {
+    let build = URL(fileURLWithPath: project + "/.build").resolvingSymlinksInPath().path + "/"
+    return tool.contains { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path.hasPrefix(build) }
+  }
+
+  private static func isFile(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+  }
+
+  private static func date(of path: String) -> Date? {
+    let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    return (try? FileManager.default.attributesOfItem(atPath: resolved))?[.modificationDate] as? Date
+  }
+}

@@ -1,0 +1,77 @@
+import Archive
+import Cluster
+import Conversations
+import Foundation
+import Gallery
+import Launching
+import MessageBus
+import Timekeeping
+import Timelines
+
+// Launches that fail, and who is told.
+
+extension Device {
+  nonisolated func listenForLaunches() {
+    bus.onRequest(AwaitLaunch.self) { [weak self] request, _ in
+      guard let self else { throw BusError(.closed, "the device is going down", isDefinite: false) }
+      return AwaitLaunch.Reply(failures: await outcome(of: request))
+    }
+  }
+
+  private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
+    // What was acknowledged before this request is wanted by now.
+    await timelines.intents.passed()
+    var failures: [LaunchFailure] = []
+    for address in addresses(of: request) {
+      if let error = await launcher.launchOutcome(of: address, within: .seconds(request.limit)) {
+        failures.append(LaunchFailure(address: address, error: error))
+      }
+    }
+    return failures
+  }
+
+  private func addresses(of request: AwaitLaunch) -> [Address] {
+    let name = configuration.device.name
+    if let bundle = request.bundle { return configuration.product(bundle).map { [$0.address(on: name)] } ?? [] }
+    let known = gallery.decision.state.declarations
+    let extensions = configuration.extensions.filter { product in
+      guard let kind = request.widgetKind, let widgets = known[product.bundle] else { return true }
+      return widgets.contains { $0.kind == kind }
+    }
+    return extensions.map { $0.address(on: name) }.sorted { $0.text < $1.text }
+  }
+
+  /// The extensions whose last launch failed.
+  func failedExtensions() async -> [LaunchFailure] {
+    var failures: [LaunchFailure] = []
+    for product in configuration.extensions {
+      let address = product.address(on: configuration.device.name)
+      if let error = await launcher.launchFailure(of: address) {
+        failures.append(LaunchFailure(address: address, error: error))
+      }
+    }
+    return failures
+  }
+
+  /// Has a process run for as long as `work` takes. A launch that takes longer than a timeline may is not waited for
+  /// before `work` begins.
+  ///
+  /// - Throws: why the process cannot be started, before `work` begins; what `work` throws.
+  func withLaunched<T>(
+    _ address: Address, because assertion: Assertion, _ work: () async throws(BusError) -> T
+  ) async throws(BusError) -> T {
+    await launcher.want(address, because: assertion)
+    let result: Result<T, BusError>
+    if let failure = await launcher.launchOutcome(of: address, within: configuration.settings.timelineDeadline) {
+      result = .failure(failure)
+    } else {
+      do throws(BusError) {
+        result = .success(try await work())
+      } catch {
+        result = .failure(error)
+      }
+    }
+    await launcher.release(address, because: assertion)
+    return try result.get()
+  }
+}

@@ -1,0 +1,115 @@
+import Cluster
+import Foundation
+import Glibc
+
+/// Whether every executable of a cluster can be started, said before anything is started.
+struct ExecutableCheck {
+  let cluster: ClusterFacts
+  let search: ExecutableSearch
+
+  /// One executable that cannot be started.
+  private struct Problem {
+    let what: String
+    let advice: String
+  }
+
+  /// - Throws: a complaint that names each executable that cannot be started, where it was looked for, and what to do.
+  func run() async throws {
+    var problems = missingStandingProcesses
+    for product in cluster.configuration.products {
+      let owner = "\(product.isExtension ? "the extension" : "the app") \(product.bundle)"
+      let loading = product.environment.filter { $0.key.hasPrefix("LD_") }
+      if let problem = try await problem(of: product.executable, owner, loading) { problems.append(problem) }
+    }
+    if let provider = cluster.configuration.provider {
+      let environment = ProcessInfo.processInfo.environment
+      if let problem = try await problem(of: provider.executable, "the provider", environment) {
+        problems.append(problem)
+      }
+    }
+    guard !problems.isEmpty else { return }
+    var advice: [String] = []
+    for problem in problems where !advice.contains(problem.advice) { advice.append(problem.advice) }
+    let head =
+      problems.count == 1 ? "an executable cannot be started" : "\(problems.count) executables cannot be started"
+    throw Complaint(
+      Exit.configuration,
+      "\(head), so the cluster is not started\n" + problems.map { "  \($0.what)" }.joined(separator: "\n"),
+      at: cluster.configurationPath, advice: advice.joined(separator: "\n         "))
+  }
+
+  /// The names of WidgetLab's own executables that the cluster needs and no place has.
+  private var missingStandingProcesses: [Problem] {
+    let pushServer = cluster.configuration.pushServer?.executable
+    let names = ["message-bus", "process-agent", "host-system"] + (pushServer == "push-server" ? ["push-server"] : [])
+    let absent = names.filter { search.standing($0) == nil }
+    guard let first = absent.first else {
+      guard let pushServer, path(ofPushServer: pushServer) == nil else { return [] }
+      return [missing(pushServer, "the push server")]
+    }
+    let folders = search.places(ofStanding: first).map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+    return [
+      Problem(
+        what: "WidgetLab itself: \(absent.joined(separator: ", ")) not found in \(folders.joined(separator: ", "))",
+        advice: """
+          in your clone of WidgetLab run `scripts/build`, or `scripts/install PREFIX`; set WIDGETLAB_HOME to the clone or \
+          to PREFIX if `widgetlab` lies elsewhere
+          """)
+    ]
+  }
+
+  private func problem(
+    of executable: String, _ owner: String, _ environment: [String: String]
+  ) async throws -> Problem? {
+    guard let path = search.authored(executable) else { return missing(executable, owner) }
+    let file = ExecutableFile(path)
+    if let problem = file.problem {
+      return Problem(what: "\(owner): \(path) \(problem)", advice: advice(for: executable, owner))
+    }
+    guard let problem = try await loadingProblem(of: file, environment) else { return nil }
+    return Problem(
+      what: "\(owner): \(path) \(problem)",
+      advice: "build it again; or install the library, or set LD_LIBRARY_PATH below `environment:` of \(owner)")
+  }
+
+  private func missing(_ executable: String, _ owner: String) -> Problem {
+    let places = search.places(of: executable).joined(separator: "\n      ")
+    return Problem(
+      what: "\(owner): there is no executable \(executable); looked for\n      \(places)",
+      advice: advice(for: executable, owner))
+  }
+
+  private func advice(for executable: String, _ owner: String) -> String {
+    if executable.contains("/") { return "build it, or correct `executable:` of \(owner) in widgetlab.yaml" }
+    let isPackage = FileManager.default.fileExists(atPath: search.project + "/Package.swift")
+    let build = isPackage ? "in \(search.project) run `swift build --product \(executable)`" : "build it"
+    return "\(build), or name its folder with --executables"
+  }
+
+  /// What the program's dynamic loader misses. The loader lists the libraries and does not run the program.
+  private func loadingProblem(of file: ExecutableFile, _ environment: [String: String]) async throws -> String? {
+    guard let loader = file.loader else { return nil }
+    var template = Array("\(NSTemporaryDirectory())/widgetlab-loader-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    // Without a file for its output nothing is said of it here: its launch will tell.
+    guard descriptor >= 0 else { return nil }
+    close(descriptor)
+    let output = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer { unlink(output) }
+    let child = try await Child.start(
+      Child.Order(
+        executable: loader, arguments: ["--list", file.path],
+        environment: environment.merging(["LC_ALL": "C"]) { $1 }, log: output))
+    let ending = await child.ending()
+    let said = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+    return file.problem(inListing: said, failed: ending != "exit code 0")
+  }
+
+  // MARK: Paths
+
+  /// The path of the push server, which is WidgetLab's own unless `widgetlab.yaml` names another.
+  func path(ofPushServer executable: String) -> String? {
+    executable.contains("/")
+      ? search.authored(executable) : search.standing(executable) ?? search.authored(executable)
+  }
+}

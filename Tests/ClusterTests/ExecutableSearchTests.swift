@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@testable import Cluster
+
+/// A project and a tool in a temporary folder, with empty files as executables.
+private struct Place {
+  let root: String
+  var project: String { root + "/project" }
+  var configuration: String { project + "/widgetlab.yaml" }
+
+  init(_ files: String...) throws {
+    root = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path + "/search-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: project, withIntermediateDirectories: true)
+    for file in files { try make(file) }
+  }
+
+  /// - Parameter age: seconds before now when it was built.
+  func make(_ file: String, age: Double = 0) throws {
+    let path = "\(root)/\(file)"
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+  }
+
+  func search(named: String? = nil, own: String = "tool/widgetlab", home: String? = nil) -> ExecutableSearch {
+    ExecutableSearch(
+      configuration: configuration, named: named.map { "\(root)/\($0)" }, own: "\(root)/\(own)",
+      environment: home.map { [ExecutableSearch.homeVariable: $0.isEmpty ? "" : "\(root)/\($0)"] } ?? [:])
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: root) }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `the search for an executable` {
+  /// The order of the places, best first.
+  private static let order = [
+    "author/Weather", "project/Weather", "project/.build/debug/Weather", "tool/Weather",
+  ]
+
+  @Test(arguments: order.indices)
+  func `takes a plain name from the first place that has it`(first: Int) throws {
+    let place = try Place()
+    defer { place.remove() }
+    for file in Self.order[first...] { try place.make(file) }
+    #expect(place.search(named: "author").authored("Weather") == "\(place.root)/\(Self.order[first])")
+  }
+
+  @Test func `finds nothing where nothing is, and names every place`() throws {
+    let place = try Place()
+    defer { place.remove() }
+    let search = place.search(named: "author")
+    #expect(search.authored("Weather") == nil)
+    #expect(
+      search.places(of: "Weather")
+        == [
+          "author/Weather", "project/Weather", "project/.build/debug/Weather", "project/.build/release/Weather",
+          "tool/Weather",
+        ].map { "\(place.root)/\($0)" })
+    #expect(search.places(of: "bin/Weather") == ["\(place.project)/bin/Weather"])
+  }
+
+  @Test func `takes of two builds the one that was built last`() throws {
+    let place = try Place()
+    defer { place.remove() }
+    try place.make("project/.build/debug/Weather", age: 100)
+    try place.make("project/.build/release/Weather", age: 10)
+    #expect(place.search().authored("Weather") == "\(place.project)/.build/release/Weather")
+    try place.make("project/.build/debug/Weather", age: 5)
+    #expect(place.search().authored("Weather") == "\(place.project)/.build/debug/Weather")
+  }
+
+  @Test(arguments: [
+    ("bin/Weather", "project/bin/Weather"), ("./Weather", "project/Weather"), ("../Weather", "Weather"),
+  ])
+  func `takes a path with a slash relative to widgetlab.yaml, and from nowhere else`(
+    executable: String, file: String
+  ) throws {
+    let place = try Place("author/\(executable)", "tool/\(executable)")
+    defer { place.remove() }
+    #expect(place.search(named: "author").authored(executable) == nil)
+    try place.make(file)
+    #expect(place.search(named: "author").authored(executable) == "\(place.root)/\(file)")
+  }
+
+  @Test func `takes an absolute path as it is`() throws {
+    let place = try Place("elsewhere/Weather")
+    defer { place.remove() }
+    #expect(place.search().authored("\(place.root)/elsewhere/Weather") == "\(place.root)/elsewhere/Weather")
+  }
+
+  @Test func `passes over a folder of the same name, as Xcode lays one beside the configuration`() throws {
+    let place = try Place("project/Weather/Info.plist", "project/.build/debug/Weather")
+    defer { place.remove() }
+    #expect(place.search().authored("Weather") == "\(place.project)/.build/debug/Weather")
+  }
+
+  @Test func `takes the sample of a clone from the build of the tool that runs`() throws {
+    let place = try Place("project/.build/release/widgetlab", "project/.build/release/sample")
+    defer { place.remove() }
+    try place.make("project/.build/debug/sample")
+    let search = place.search(own: "project/.build/release/widgetlab")
+    #expect(search.authored("sample") == "\(place.project)/.build/release/sample")
+  }
+
+  // MARK: WidgetLab's own executables
+
+  @Test func `finds the message bus beside the tool when --executables has only the author's`() throws {
+    let place = try Place("author/Weather", "tool/message-bus")
+    defer { place.remove() }
+    let search = place.search(named: "author")
+    #expect(search.standing("message-bus") == "\(place.root)/tool/message-bus")
+    #expect(search.authored("Weather") == "\(place.root)/author/Weather")
+  }
+
+  @Test func `takes the message bus from --executables when it is there`() throws {
+    let place = try Place("author/message-bus", "tool/message-bus", "home/bin/message-bus")
+    defer { place.remove() }
+    #expect(place.search(named: "author", home: "home").standing("message-bus") == "\(place.root)/author/message-bus")
+  }
+
+  @Test func `never takes a message bus from the project`() throws {
+    let place = try Place("project/message-bus", "project/.build/debug/message-bus")
+    defer { place.remove() }
+    #expect(place.search().standing("message-bus") == nil)
+    #expect(place.search().places(ofStanding: "message-bus") == ["\(place.root)/tool/message-bus"])
+  }
+
+  @Test(arguments: ["libexec/widgetlab", "bin", ".", ".build/debug", ".build/release"])
+  func `takes it from a prefix or a clone that WIDGETLAB_HOME names`(folder: String) throws {
+    let place = try Place("tool/message-bus", "home/\(folder)/message-bus", "home/\(folder)/sample")
+    defer { place.remove() }
+    let search = place.search(home: "home")
+    let found = try #require(search.standing("message-bus"))
+    #expect(URL(fileURLWithPath: found).standardizedFileURL.path == place.search(home: "home").standing("message-bus"))
+    #expect(found.hasPrefix("\(place.root)/home/"))
+    #expect(search.authored("sample")?.hasPrefix("\(place.root)/home/") == true)
+  }
+
+  @Test func `takes of a clone with two builds the newer one`() throws {
+    let place = try Place()
+    defer { place.remove() }
+    try place.make("home/.build/debug/message-bus", age: 100)
+    try place.make("home/.build/release/message-bus", age: 10)
+    #expect(place.search(home: "home").standing("message-bus") == "\(place.root)/home/.build/release/message-bus")
+  }
+
+  @Test func `is not led astray by a WIDGETLAB_HOME that is empty`() throws {
+    let place = try Place("tool/message-bus")
+    defer { place.remove() }
+    #expect(place.search(home: "").standing("message-bus") == "\(place.root)/tool/message-bus")
+  }
+
+  @Test func `names the places in a WIDGETLAB_HOME that has no message bus`() throws {
+    let place = try Place("tool/message-bus")
+    defer { place.remove() }
+    let search = place.search(home: "home")
+    #expect(search.standing("message-bus") == nil)
+    #expect(search.places(ofStanding: "message-bus").contains("\(place.root)/home/libexec/widgetlab/message-bus"))
+  }
+}
