@@ -1,6 +1,4 @@
 import Foundation
-import Glibc
-import Synchronization
 import Testing
 import WidgetLabTesting
 
@@ -20,7 +18,7 @@ struct LiveTrait: SuiteTrait, TestTrait, TestScoping {
   func scopeProvider(for test: Test, testCase: Test.Case?) -> LiveTrait? { test.isSuite ? nil : self }
 
   func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else {
       try await Turns.shared.take {
@@ -77,9 +75,9 @@ actor Turns {
 
   /// The number of processors that this process may use, which is less than the machine has under `taskset`.
   static let processors: Int = {
-    var set = cpu_set_t()
-    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return 1 }
-    return withUnsafeBytes(of: &set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") } ?? ""
+    return max(1, line.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue).map(\.nonzeroBitCount).reduce(0, +))
   }()
 
   /// A cluster waits more than it works, so there are more of them than cores. `WIDGETLAB_CLUSTERS` sets another number.
