@@ -1,8 +1,8 @@
-"""Runs the figures of scripts/bench, and prints them. Called by scripts/bench, which has built what is measured."""
+"""Measures the figures of scripts/bench and prints them. scripts/bench calls it after it has built the executables."""
 
 import argparse
 import atexit
-import json
+import datetime
 import os
 import platform
 import shutil
@@ -12,31 +12,63 @@ import tempfile
 import time
 
 import broker
+import compare
 import day
 import extension
 import host
 import push
+import results
 import transfers
 from figure import table
+from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure}
 
+# What is measured, and what the clusters need.
+EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "TrialExtension",
+    "TrialDay", "TrialPushes"]
+
+# Minutes after which a run is ended because it hangs.
+LONGEST, LONGEST_QUICK = 20, 8
+
+# What a figure that could not be measured leaves behind.
+KEPT = ".build/bench/failed"
+
+
+class Overdue(BaseException):
+    """The whole run has taken too long. No handler of errors takes it for the failure of one figure."""
+
 
 class Run:
-    """What every figure needs: the executables, a scratch folder, how many rounds, and what to stop in the end."""
+    """What each figure needs: the executables, a scratch folder, how much to measure, and what to stop at the end."""
 
     def __init__(self, arguments, scratch):
         self.executables, self.tools = arguments.executables, arguments.tools
         self.scratch = scratch
         self.quick = arguments.quick
-        self.endings = []
+        self.clusters, self.endings = [], []
 
-    def rounds(self, count):
-        return range(3 if self.quick else count)
+    def count(self, full, quick):
+        """How much of something is measured in this run."""
+        return quick if self.quick else full
+
+    def rounds(self, count, quick=3):
+        return range(self.count(count, quick))
 
     def at_end(self, stop):
         self.endings.append(stop)
+
+    def keep(self, folder):
+        """Copies the logs and journals of the clusters to a folder, and returns it."""
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        for cluster in self.clusters:
+            try:
+                cluster.keep(folder)
+            except OSError as error:
+                print(f"bench: {error}", file=sys.stderr)
+        return folder
 
     def end(self):
         while self.endings:
@@ -51,16 +83,25 @@ def arguments():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=FIGURES, action="append")
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--compare", metavar="FILE")
+    parser.add_argument("--configuration", required=True)
     parser.add_argument("--executables", required=True)
     parser.add_argument("--tools", required=True)
     return parser.parse_args()
 
 
-def come_first():
-    """Puts this process and all that it starts before what else the machine does; says whether it was allowed to.
+def check(folder):
+    """Ends the program when an executable is missing: a cluster would only wait for it."""
+    missing = [name for name in EXECUTABLES if not os.access(f"{folder}/{name}", os.X_OK)]
+    if missing:
+        sys.exit(f"error: {folder} has no {', '.join(missing)}; without --executables scripts/bench builds what it measures")
 
-    Where the kernel shares time between sessions (sched_autogroup) the priority of a process counts within its own only,
-    and the session has one too.
+
+def come_first():
+    """Raises the priority of this process and of all that it starts; returns whether that was permitted.
+
+    Where the kernel shares time between sessions (sched_autogroup) the priority of a process counts within its session
+    only, and the session has a priority too.
     """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -15)
@@ -77,52 +118,85 @@ def set_session_priority(nice):
         file.write(str(nice))
 
 
-def contents(path, otherwise=None):
-    if otherwise is not None and not os.path.exists(path):
-        return otherwise
-    with open(path) as file:
-        return file.read()
+def end_at(minutes):
+    def overdue(*_):
+        raise Overdue(f"the whole run is bounded to {minutes} minutes, and it was not finished by then")
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGALRM, overdue)
+    signal.alarm(minutes * 60)
 
 
-def too_long(*_):
-    raise TimeoutError("the whole run is bounded to 8 minutes, and they are over")
+def measured(name, asked, scratch):
+    """The figures of one name, or `None` when they could not be measured: then standard error says why."""
+    print(f"==> measuring: {name}", file=sys.stderr, flush=True)
+    run, began = Run(asked, scratch), time.monotonic()
+    try:
+        return FIGURES[name](run)
+    except (Exception, Overdue) as error:
+        text = str(error) if isinstance(error, (RuntimeError, Overdue)) else f"{type(error).__name__}: {error}"
+        print(f"error: {name}: {text}\n       logs and journals: {run.keep(f'{KEPT}/{name}')}", file=sys.stderr)
+        if isinstance(error, Overdue):
+            raise
+    finally:
+        run.end()
+        print(f"==> {name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def measure_all(asked):
+    """The figures, and the names of those that could not be measured."""
+    names = asked.only or list(FIGURES)
+    figures, failed = [], list(names)
+    scratch = tempfile.mkdtemp(prefix="widgetlab-bench-")
+    try:
+        for name in names:
+            found = measured(name, asked, scratch)
+            if found:
+                figures += found
+                failed.remove(name)
+    except Overdue:
+        print(f"error: not measured: {', '.join(failed)}", file=sys.stderr)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return figures, failed
+
+
+def show(report, figures):
+    print("\n".join(table(figures)))
+    warning = "; figures of a debug build are not comparable with those of a release build" if (
+        report["configuration"] == "debug") else ""
+    machine, load = report["machine"], report["load"]
+    print(
+        f"\nconfiguration: {report['configuration']}{warning}\n{machine['cores']} cores, load {load['before'][0]:.1f} before "
+        f"and {load['after'][0]:.1f} after, {platform.release()}, {report['seconds']:.0f} s, "
+        f"{'before' if report['raisedPriority'] else 'beside'} the other processes of the machine")
+    if report["failed"]:
+        print(f"not measured: {', '.join(report['failed'])}")
 
 
 def main():
     asked = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(480)
-    scratch = tempfile.mkdtemp(prefix="widgetlab-bench-")
-    figures, failed, began, load, is_first = [], [], time.monotonic(), os.getloadavg(), come_first()
+    check(asked.executables)
     try:
-        for name in asked.only or FIGURES:
-            print(f"==> measuring: {name}", file=sys.stderr, flush=True)
-            run = Run(asked, scratch)
-            try:
-                figures += FIGURES[name](run)
-            except (RuntimeError, TimeoutError) as error:
-                failed.append(name)
-                print(f"error: {name}: {error}", file=sys.stderr)
-                if isinstance(error, TimeoutError):
-                    break
-            finally:
-                run.end()
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    print("\n".join(table(figures)))
-    print(
-        f"\n{os.cpu_count()} cores, load {load[0]:.1f} before and {os.getloadavg()[0]:.1f} after, "
-        f"{platform.release()}, {time.monotonic() - began:.0f} s, "
-        f"{'before' if is_first else 'beside'} the other processes of the machine")
-    if asked.json:
-        report = {
-            "cores": os.cpu_count(), "kernel": platform.release(), "loadBefore": load, "loadAfter": os.getloadavg(),
-            "quick": asked.quick, "raisedPriority": is_first, "seconds": time.monotonic() - began, "failed": failed,
-            "figures": [figure.json() for figure in figures]}
-        with open(asked.json, "w") as file:
-            json.dump(report, file, indent=1, ensure_ascii=False)
-    return 1 if failed else 2 if any(figure.verdict == "over twice" for figure in figures) else 0
+        old = asked.compare and results.read(asked.compare)
+        if old:
+            compare.refuse_other_configuration(old, asked.configuration)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    end_at(LONGEST_QUICK if asked.quick else LONGEST)
+    began, load, is_first = datetime.datetime.now(datetime.timezone.utc), os.getloadavg(), come_first()
+    figures, failed = measure_all(asked)
+    signal.alarm(0)
+    report = results.report(asked.configuration, asked.quick, figures, failed, began, load, is_first)
+    show(report, figures)
+    if old:
+        print("\n" + "\n".join(compare.comparison(old, report)))
+    for path in filter(None, [results.default_path(report), asked.json]):
+        results.write(report, path)
+        print(f"results: {path}", file=sys.stderr)
+    if failed:
+        return 1
+    return 2 if not asked.quick and any(figure.verdict == "over twice" for figure in figures) else 0
 
 
 if __name__ == "__main__":

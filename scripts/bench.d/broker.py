@@ -6,30 +6,31 @@ from cluster import AGENT, HOST, Cluster, Tool, cpu_seconds
 from figure import Figure
 
 BODIES = [(100, "100 B"), (1024, "1 KiB")]
-WINDOW, REQUESTS, ROUND_TRIPS = 128, 6000, 1000
+WINDOW = 128
 
 
 class Line:
     """Two peers on one bus, and the process of that bus."""
 
-    def __init__(self, tools, pid, endpoint, server_key, host, agent):
+    def __init__(self, run, pid, endpoint, server_key, host, agent):
         self.pid = pid
-        self.peers = Tool(f"{tools}/peers", endpoint, server_key, HOST, *host, AGENT, *agent)
+        self.requests, self.round_trip_count = run.count(6000, quick=1000), run.count(1000, quick=200)
+        self.peers = Tool(f"{run.tools}/peers", endpoint, server_key, HOST, *host, AGENT, *agent)
         self.peers.hear()
 
     def load(self, body):
         """Microseconds of the bus's CPU time for one envelope, with many under way."""
         self.peers.ask(body, WINDOW, 200)
         before = cpu_seconds(self.pid)
-        self.peers.ask(body, WINDOW, REQUESTS)
-        return (cpu_seconds(self.pid) - before) / (2 * REQUESTS) * 1e6
+        self.peers.ask(body, WINDOW, self.requests)
+        return (cpu_seconds(self.pid) - before) / (2 * self.requests) * 1e6
 
     def round_trips(self, body):
         """p50 and p99 of one request after the other, in microseconds; and the CPU time of one envelope then."""
         self.peers.ask(body, 1, 100)
         before = cpu_seconds(self.pid)
-        _, middle, worst = self.peers.ask(body, 1, ROUND_TRIPS)
-        return float(middle), float(worst), (cpu_seconds(self.pid) - before) / (2 * ROUND_TRIPS) * 1e6
+        _, middle, worst = self.peers.ask(body, 1, self.round_trip_count)
+        return float(middle), float(worst), (cpu_seconds(self.pid) - before) / (2 * self.round_trip_count) * 1e6
 
 
 def keys(cluster, name):
@@ -69,8 +70,8 @@ class Round:
         pairs = keys(cluster, "host"), keys(cluster, "agent-1")
         self.lines = {
             "ours": Line(
-                run.tools, cluster.processes["message-bus"], self.bus["endpoint"], self.bus["publicKey"], *pairs),
-            "limit": Line(run.tools, self.proxy.process.pid, *self.proxy.hear(), *pairs),
+                run, cluster.processes["message-bus"], self.bus["endpoint"], self.bus["publicKey"], *pairs),
+            "limit": Line(run, self.proxy.process.pid, *self.proxy.hear(), *pairs),
         }
 
     def measure(self, order, note):
@@ -90,8 +91,7 @@ class Round:
 
 
 def measure(run):
-    cluster = Cluster(run.scratch, "broker", run.executables)
-    run.at_end(cluster.stop)
+    cluster = Cluster(run, "broker")
     found = {}
     for number in run.rounds(15):
         both = Round(run, cluster)

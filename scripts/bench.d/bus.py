@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import zmq
 
+from rules import HANG_GUARD
+
 HEADER = struct.Struct("<B31sQq16s16s16sIIHHIH6x")
 SEGMENT_HEAD, RECORD_HEAD = 16, 8
 NOTHING = bytes(16)
@@ -75,19 +77,19 @@ class Peer:
         self.socket.send(header + source + to + text)
         return id, now
 
-    def request(self, kind, destination, body, within=10):
+    def request(self, kind, destination, body, within=HANG_GUARD):
         """Asks, again while nobody is there, and returns the answer and the time of the asking."""
         end = time.monotonic() + within
         while True:
             id, asked = self.say(kind, destination, body)
-            answer = self.wait(lambda e: e.cause == id, within, f"{kind} to {destination}")
+            answer = self.wait(lambda e: e.cause == id, f"{kind} to {destination}", within)
             if answer.kind in (kind + "/ok", kind + "/ack"):
                 return answer, asked
             if answer.kind != "bus.undelivered" or time.monotonic() > end:
                 raise RuntimeError(f"{kind} to {destination}: {answer.kind} {answer.body.decode()}")
             time.sleep(0.02)
 
-    def wait(self, is_meant, within, what):
+    def wait(self, is_meant, what, within=HANG_GUARD):
         """The first envelope, of those that came and were not taken yet, that is meant."""
         end = time.monotonic() + within
         while True:
@@ -153,7 +155,7 @@ class Journal:
         self.read()
         self.kept = []
 
-    def wait_for(self, count, is_meant, what, within=20):
+    def wait_for(self, count, is_meant, what, within=HANG_GUARD):
         """The first so many envelopes since `forget` that are meant; looks every 10 ms."""
         end = time.monotonic() + within
         while True:
@@ -165,7 +167,7 @@ class Journal:
                 raise RuntimeError(f"the journal in {self.folder}: {what} did not come within {within} s")
             time.sleep(0.01)
 
-    def wait(self, is_meant, what, within=20):
+    def wait(self, is_meant, what, within=HANG_GUARD):
         return self.wait_for(1, is_meant, what, within)[0]
 
 

@@ -1,11 +1,14 @@
 """Processes and clusters of scripts/bench: each in a folder of its own, on the loopback interface, stopped in the end."""
 
+import glob
 import os
 import select
 import shutil
 import signal
 import subprocess
 import time
+
+from rules import HANG_GUARD, settings as setting_lines
 
 DEVICE = "bench"
 BUNDLE = "com.example.Trial.Widget"
@@ -55,13 +58,18 @@ class Tool:
 
 
 class Cluster:
-    """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself."""
+    """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself.
+
+    `measured` names the settings of rules.py that keep the device's own value. `whole` replaces the configuration, and only
+    the settings are added to it. The run stops the cluster at its end.
+    """
 
     def __init__(
-            self, scratch, name, executables, url_path="/figures?size=1000", settings=None, url=None, environment=None,
-            extension="TrialExtension", more=(), whole=None):
-        self.executables = executables
-        self.folder = f"{scratch}/{name}"
+            self, run, name, settings=None, measured=(), url=None, environment=None, extension="TrialExtension", more=(),
+            whole=None):
+        self.executables = run.executables
+        self.name = name
+        self.folder = f"{run.scratch}/{name}"
         self.logs = f"{self.folder}/logs"
         self.processes = {}
         os.makedirs(self.logs, mode=0o700)
@@ -69,17 +77,17 @@ class Cluster:
         lines = [
             f"device:\n  name: {DEVICE}", f"appGroups:\n  - {GROUP}", "extensions:", f"  - bundle: {BUNDLE}",
             f"    executable: {extension}", "    environment:",
-            f"      TRIAL_URL: {url or '${provider.url}' + url_path}", f"      TRIAL_GROUP: {GROUP}",
+            f"      TRIAL_URL: {url or '${provider.url}/figures?size=1000'}", f"      TRIAL_GROUP: {GROUP}",
         ]
         lines += [f'      {name}: "{value}"' for name, value in (environment or {}).items()]
         lines += ["provider:\n  executable: provider-server"]
-        if settings:
-            lines += ["settings:"] + [f"  {key}: {value}" for key, value in settings.items()]
-        lines += more
+        lines = (whole or lines + list(more)) + setting_lines(settings, measured)
         with open(self.config, "w") as file:
-            file.write(whole or "\n".join(lines) + "\n")
+            file.write("\n".join(lines) + "\n")
+        run.at_end(self.stop)
+        run.clusters.append(self)
         subprocess.run(
-            [f"{executables}/widgetlab", "keys", "make", "--instance", self.folder, "--config", self.config], check=True,
+            [f"{self.executables}/widgetlab", "keys", "make", "--instance", self.folder, "--config", self.config], check=True,
             stdout=subprocess.DEVNULL)
 
     def start(self, name):
@@ -103,7 +111,7 @@ class Cluster:
         self.processes[name] = pid
         return began
 
-    def wait_for_file(self, name, within=20):
+    def wait_for_file(self, name, within=HANG_GUARD):
         end = time.monotonic() + within
         while not os.path.exists(f"{self.folder}/{name}"):
             if time.monotonic() > end:
@@ -146,6 +154,15 @@ class Cluster:
         """Holds the trial extension at a point of its way."""
         os.makedirs(self.group, exist_ok=True)
         open(f"{self.group}/hold-{point}", "w").close()
+
+    def keep(self, folder):
+        """Copies to a folder what tells why a figure failed: configuration, logs and the last two segments of the journal."""
+        kept = f"{folder}/{self.name}"
+        shutil.copytree(self.logs, f"{kept}/logs", dirs_exist_ok=True)
+        shutil.copy(self.config, kept)
+        for segment in sorted(glob.glob(f"{self.folder}/journal/*.journal"))[-2:]:
+            os.makedirs(f"{kept}/journal", exist_ok=True)
+            shutil.copy(segment, f"{kept}/journal")
 
     def stop(self):
         for name in list(self.processes):

@@ -3,8 +3,9 @@
 from statistics import median
 
 from bus import Journal, Peer, printed, progress
-from cluster import AGENT, EXTENSION, GROUP, HOST, Cluster
+from cluster import AGENT, EXTENSION, GROUP, HOST, Cluster, Tool
 from figure import Figure
+from rules import HANG_GUARD
 
 SIGKILL = 9
 
@@ -12,7 +13,7 @@ SIGKILL = 9
 SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
 
 # What an author's code is held to.
-RULES = {"callDeadline": 5, "inlineRedirectLimit": 20, "firstCompletionCounts": False}
+RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False}
 
 # What the host says when it asks for a timeline.
 QUESTION = {
@@ -28,13 +29,12 @@ class Spawner:
     """A bus and an agent, with this program in the place of the host."""
 
     def __init__(self, run):
-        self.cluster = Cluster(run.scratch, "spawn", run.executables)
-        run.at_end(self.cluster.stop)
+        self.cluster = Cluster(run, "spawn")
         self.cluster.start_bus()
         self.cluster.start("process-agent")
         self.host = Peer(self.cluster.folder, "host", HOST)
         run.at_end(self.host.close)
-        self.host.wait(lambda e: e.kind == "agent.started", 20, "agent.started")
+        self.host.wait(lambda e: e.kind == "agent.started", "agent.started")
         self.journal = Journal(self.cluster.folder)
 
     def answer(self):
@@ -45,12 +45,12 @@ class Spawner:
             "address": EXTENSION, "executable": "TrialDay", "container": f"{self.cluster.folder}/device/container",
             "environment": {}, "groups": {GROUP: self.cluster.group}, "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
-        ready = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
+        ready = self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
         answer, _ = self.host.request("timeline.request", EXTENSION, QUESTION)
         with open(f"/proc/{ready.json['pid']}/status") as file:
             own = next(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
         self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
-        self.host.wait(lambda e: e.kind == "process.exited", 20, "process.exited")
+        self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
         return (answer.sent_at - asked) / 1e3, own / 1024
 
     def spawn(self, executable, first_line):
@@ -65,13 +65,13 @@ class Spawner:
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = None
         if executable == "TrialExtension":
-            said = self.host.wait(lambda e: e.kind == "process.ready", 20, "process.ready")
+            said = self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
             ready = (said.sent_at - asked) / 1e3
         registered = self.journal.wait(lambda e: e.kind == "life.register/ok", "life.register/ok")
         line = self.journal.wait(printed(first_line), f"the line '{first_line}'")
         if ready is not None:
             self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
-        self.host.wait(lambda e: e.kind == "process.exited", 20, "process.exited")
+        self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
         return (int(line.json["line"].split()[-1]) - registered.sent_at) / 1e3, ready
 
 
@@ -101,28 +101,39 @@ def measure_spawn(run):
 
 
 class Woken:
-    """A whole device. Each round one small download; its owner runs, is suspended or is dead when it ends."""
+    """A whole device. Each round one small download; its owner runs, is suspended or is dead when it ends.
 
-    def __init__(self, run, name, delay, suspend_after):
-        self.cluster = Cluster(
-            run.scratch, name, run.executables, f"/figures?size=1000&delay={delay}&seed=bench",
-            {"suspendAfter": suspend_after, "completionDeadline": 600})
-        run.at_end(self.cluster.stop)
+    The server holds the answer until the owner is in that state, so the machine's speed does not decide which state it is.
+    """
+
+    def __init__(self, run, name, suspend_after):
+        self.server = Tool(f"{run.tools}/files")
+        run.at_end(self.server.close)
+        url = f"http://127.0.0.1:{self.server.hear()[0]}/held/1000"
+        self.cluster = Cluster(run, name, {"suspendAfter": suspend_after}, url=url)
         self.cluster.start_device()
         self.operator = Peer(self.cluster.folder, "operator", "operator/bench")
         run.at_end(self.operator.close)
         self.journal = Journal(self.cluster.folder)
 
-    def began(self):
-        """A download is under way."""
+    def begin(self):
+        """Has the extension start a download and give its timeline. Returns when that timeline was stored."""
         self.journal.forget()
         self.cluster.forget_result()
-        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"}, within=30)
+        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
         self.journal.wait(progress("started"), "a download")
+        return self.journal.wait(lambda e: e.kind == "timeline.stored", "timeline.stored").sent_at
 
-    def waited(self, kind, timelines):
-        """Milliseconds from the end of the last task to the first envelope of the kind, by their senders' clocks; returns when
-        so many timelines were stored and the device rests."""
+    def wait_for_state(self, state, since):
+        """An earlier state of that name may have been written after the round began, so only a later one counts."""
+        self.journal.wait(
+            lambda e: e.kind == "process.state" and e.json["state"] == state and e.json["address"] == EXTENSION
+            and e.sent_at >= since, f"the state {state} of the extension")
+
+    def end(self, kind, timelines):
+        """Lets the download end. Returns the milliseconds from the end of the last task to the first envelope of the kind, by
+        their senders' clocks, as soon as so many timelines were stored and the device rests."""
+        self.server.tell()
         ended = self.journal.wait(progress("finished"), "the end of the download")
         first = self.journal.wait(lambda e: e.kind == kind and e.sent_at >= ended.sent_at, kind)
         self.journal.wait(lambda e: e.kind == "session.acknowledged", "session.acknowledged")
@@ -130,36 +141,32 @@ class Woken:
         return (first.sent_at - ended.sent_at) / 1e3
 
     def running(self):
-        self.began()
-        return self.waited("delegate.called", timelines=1)
+        self.begin()
+        return self.end("delegate.called", timelines=1)
 
     def suspended(self):
-        self.began()
-        self.journal.wait(self.state("suspended"), "the suspension")
-        return self.waited("handler.called", timelines=2)
+        self.wait_for_state("suspended", since=self.begin())
+        return self.end("handler.called", timelines=2)
 
     def dead(self):
-        self.began()
+        stored = self.begin()
         self.operator.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
-        self.journal.wait(self.state("absent"), "the host's word of the death")
-        return self.waited("handler.called", timelines=2)
-
-    def state(self, state):
-        return lambda e: e.kind == "process.state" and e.json["state"] == state and e.json["address"] == EXTENSION
+        self.wait_for_state("absent", since=stored)
+        return self.end("handler.called", timelines=2)
 
 
 def measure_wake(run):
     spawner = Spawner(run)
-    quick = Woken(run, "wake-quick", delay=30, suspend_after=60)
-    slow = Woken(run, "wake-slow", delay=400, suspend_after=0.05)
+    awake = Woken(run, "wake-running", suspend_after=600)
+    asleep = Woken(run, "wake-suspended", suspend_after=0.05)
     spawner.spawn(f"{run.tools}/bare", "began ")
-    quick.running()
-    slow.suspended()
+    awake.running()
+    asleep.suspended()
     found = {"running": [], "suspended": [], "dead": [], "bare": []}
     for _ in run.rounds(21):
-        found["running"].append(quick.running())
-        found["suspended"].append(slow.suspended())
-        found["dead"].append(slow.dead())
+        found["running"].append(awake.running())
+        found["suspended"].append(asleep.suspended())
+        found["dead"].append(asleep.dead())
         found["bare"].append(spawner.spawn(f"{run.tools}/bare", "began ")[0])
     floor = 2 * median(found["bare"]) + 5
     return [

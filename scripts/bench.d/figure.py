@@ -10,6 +10,11 @@ def percentile(values, share):
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
+def number(value):
+    """With no more digits than can be meant."""
+    return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
+
+
 class Figure:
     """One line of the table.
 
@@ -32,9 +37,6 @@ class Figure:
         return "met" if reached <= self.goal else "missed" if reached <= 2 * self.goal else "over twice"
 
     def cells(self):
-        def number(value):
-            return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
-
         spread = f"{number(min(self.values))}–{number(max(self.values))}"
         limit = f"{number(median(self.limit))} ({self.limit_name})" if self.limit else ""
         ratio = f"{self.ratio:.2f} ×" if self.limit else ""
@@ -51,8 +53,13 @@ class Figure:
 
 def table(figures):
     rows = [["figure", "median", "from–to", "n", "limit", "ratio", "goal", ""]] + [figure.cells() for figure in figures]
+    return aligned(rows, left=(0, 4, 6, 7))
+
+
+def aligned(rows, left):
+    """The lines of a table; `left` are the columns that begin at the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
-        "  ".join(cell.ljust(width) if column in (0, 4, 6, 7) else cell.rjust(width)
+        "  ".join(cell.ljust(width) if column in left else cell.rjust(width)
                   for column, (cell, width) in enumerate(zip(row, widths))).rstrip()
         for row in rows]

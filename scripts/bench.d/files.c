@@ -2,12 +2,14 @@
 //
 // files: serves on a free port of the loopback interface, says the port in one line, and ends with its standard input.
 // GET /<bytes> is answered with so many bytes; whatever follows in the path makes it another URL.
+// GET /held/<bytes> is answered after a line came on standard input: each line lets one such request pass.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 
 static const off_t block = 64 << 20;
 static int bytes;
+static sem_t passes;
 
 static void die(const char *what) {
   perror(what);
@@ -59,7 +62,9 @@ static void *converse(void *argument) {
       if (got == sizeof request - 1) break;
       continue;
     }
-    long long length = strncmp(request, "GET /", 5) ? 0 : atoll(request + 5);
+    const int is_held = strncmp(request, "GET /held/", 10) == 0;
+    long long length = strncmp(request, "GET /", 5) ? 0 : atoll(request + (is_held ? 10 : 5));
+    if (is_held) while (sem_wait(&passes)) continue;
     if (!send_head(peer, length) || !send_body(peer, length)) break;
     got -= end + 4 - request;
     memmove(request, end + 4, got);
@@ -87,6 +92,7 @@ int main(void) {
   socklen_t length = sizeof address;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   signal(SIGPIPE, SIG_IGN);
+  if (sem_init(&passes, 0, 0)) die("sem_init");
   if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1024)) die("listen");
   if (getsockname(listener, (struct sockaddr *)&address, &length)) die("getsockname");
   bytes = memfd_create("bytes", MFD_CLOEXEC);
@@ -98,7 +104,8 @@ int main(void) {
   if (pthread_create(&thread, NULL, accept_all, (void *)(intptr_t)listener)) die("pthread_create");
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
-  char ignored;
-  while (read(0, &ignored, 1) > 0) continue;
+  char character;
+  while (read(0, &character, 1) > 0)
+    if (character == '\n') sem_post(&passes);
   return 0;
 }

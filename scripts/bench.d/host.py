@@ -1,22 +1,28 @@
 """How quickly a host that was killed goes on: from its exec to the first delivery of events that wait."""
 
-from bus import Journal, Peer, printed
-from cluster import HOST, Cluster
+from bus import Journal, Peer, printed, progress
+from cluster import HOST, Cluster, Tool
 from figure import Figure, percentile
 
 
 def measure(run):
-    cluster = Cluster(
-        run.scratch, "host", run.executables, "/figures?size=1000&delay=100&seed=bench",
-        {"suspendAfter": 0.05, "completionDeadline": 600})
-    run.at_end(cluster.stop)
+    server = Tool(f"{run.tools}/files")
+    run.at_end(server.close)
+    url = f"http://127.0.0.1:{server.hear()[0]}/held/1000"
+    cluster = Cluster(run, "host", {"suspendAfter": 0.05}, url=url)
     cluster.start_device()
     journal = Journal(cluster.folder)
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)
     # The extension stands in its handler for ever, so its events are delivered again by each host.
     cluster.hold("handler")
-    operator.request("timeline.reload", HOST, {"widgetKind": "Trial"}, within=30)
+    operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
+    journal.wait(progress("started"), "a download")
+    stored = journal.wait(lambda e: e.kind == "timeline.stored", "timeline.stored")
+    journal.wait(
+        lambda e: e.kind == "process.state" and e.json["state"] == "suspended" and e.sent_at >= stored.sent_at,
+        "the suspension")
+    server.tell()
     journal.wait(printed("reached handler"), "the handler")
     found = []
     for _ in run.rounds(41):

@@ -12,7 +12,7 @@
 
 #include "wire.h"
 
-enum { most_body = 4096, most_window = 512, patience_in_ms = 20000 };
+enum { most_body = 4096, most_window = 512, patience_in_ms = 60000 };
 
 struct peer {
   void *socket;

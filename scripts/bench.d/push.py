@@ -21,18 +21,18 @@ from contextlib import closing
 from bus import Peer
 from cluster import DEVICE, HOST, Cluster, cpu_seconds
 from figure import Figure, percentile
+from rules import HANG_GUARD
 
 CONNECTIONS, STREAMS = 4, 64
-ACCEPTED, STORED = 20_000, 20_000
 APP, DEVICES = "com.example.Trial", 500
-RATE, SECONDS, APPS = 1000, 10, 4
+APPS = 4
 
 
 def needed(*programs):
     missing = [name for name in programs if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
         raise RuntimeError(
-            f"{' and '.join(missing)} not found; on Debian and Ubuntu: apt-get install nghttp2-client nghttp2-server openssl")
+            f"{' and '.join(missing)} not found; scripts/prerequisites --bench installs what is missing")
 
 
 def provider_token(folder):
@@ -110,7 +110,7 @@ class Nghttpd:
             [shutil.which("nghttpd", path=os.environ["PATH"] + ":/usr/sbin"), "-a", "127.0.0.1", "-d", root, "-m", "1000",
              str(port), f"{credentials}/server-key.pem", f"{credentials}/server.pem"],
             stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + HANG_GUARD
         while True:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -142,7 +142,7 @@ class PushServer:
         self.authorization = provider_token(f"{self.folder}/credentials/provider")
 
     def read(self, question, *values):
-        with closing(sqlite3.connect(f"file:{self.folder}/push.sqlite?mode=ro", uri=True, timeout=10)) as database:
+        with closing(sqlite3.connect(f"file:{self.folder}/push.sqlite?mode=ro", uri=True, timeout=HANG_GUARD)) as database:
             return database.execute(question, values).fetchall()
 
     @property
@@ -155,7 +155,7 @@ class PushServer:
         self.cluster.kill("push-server")
         os.remove(f"{self.cluster.folder}/push-server.json")
         tokens = [f"{number:0160x}" for number in range(count)]
-        with closing(sqlite3.connect(f"{self.folder}/push.sqlite")) as database, database:
+        with closing(sqlite3.connect(f"{self.folder}/push.sqlite", timeout=HANG_GUARD)) as database, database:
             database.executemany(
                 "INSERT INTO tokens (token, device, bundle, use, environment, state, since) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [(token, f"away{number}", APP, "widgets", "development", "active", time.time())
@@ -163,7 +163,7 @@ class PushServer:
         self.start()
         return tokens
 
-    def token(self, app, within=60):
+    def token(self, app, within=HANG_GUARD):
         """The device token of an app's widgets, when there is one."""
         end = time.monotonic() + within
         while True:
@@ -183,17 +183,16 @@ def measure(run):
 
 def answered(run):
     """Requests to devices that are away: answered, or stored."""
-    cluster = Cluster(run.scratch, "push", run.executables, more=["pushServer: {}"])
-    run.at_end(cluster.stop)
+    cluster, count = Cluster(run, "push", more=["pushServer: {}"]), run.count(20_000, quick=1000)
     cluster.start_bus()
     server = PushServer(cluster)
     load = Load(run, APP, server.know(DEVICES), server.authorization)
     limit = Nghttpd(run, cluster, load.paths)
     run.at_end(limit.close)
     steps = [
-        lambda: load.ask(limit.process.pid, limit.url, ACCEPTED),
-        lambda: load.ask(server.pid, server.url, ACCEPTED, apns_expiration="0"),
-        lambda: load.ask(server.pid, server.url, STORED)]
+        lambda: load.ask(limit.process.pid, limit.url, count),
+        lambda: load.ask(server.pid, server.url, count, apns_expiration="0"),
+        lambda: load.ask(server.pid, server.url, count)]
     for step in steps:
         step()
     found = [[] for _ in steps]
@@ -216,23 +215,24 @@ def answered(run):
 def delivered(run):
     """A thousand a second to a device that is there: its host with extensions whose widgets take pushes."""
     apps = [f"com.example.Trial{number}" for number in range(1, APPS + 1)]
-    cluster = Cluster(run.scratch, "pushed", run.executables, whole=configuration(apps))
-    run.at_end(cluster.stop)
+    rate, seconds = run.count(1000, quick=200), run.count(10, quick=2)
+    # The budget decides which pushes become reloads.
+    cluster = Cluster(run, "pushed", measured=["developerMode"], whole=configuration(apps))
     cluster.start_bus()
     server = PushServer(cluster)
     cluster.start("process-agent")
     cluster.start("host-system")
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)
-    operator.request("timeline.reload", HOST, {}, within=30)
+    operator.request("timeline.reload", HOST, {})
     loads = [Load(run, app, [server.token(app)], server.authorization) for app in apps]
-    count = RATE * SECONDS
+    count = rate * seconds
     watch = Watch(server)
     before = {name: cpu_seconds(pid) for name, pid in cluster.processes.items()}
     threads = [
         threading.Thread(target=watch.perform, args=(
-            load.ask, server.pid, server.url, count // APPS, f"--rps={RATE // APPS}"),
-            kwargs={"connections": 1}) for load in loads]
+            load.ask, server.pid, server.url, count // APPS, f"--rps={rate // APPS}"),
+            kwargs={"connections": 1}, daemon=True) for load in loads]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -242,7 +242,7 @@ def delivered(run):
     late = [row[0] * 1e3 for row in server.read(
         "SELECT stations.at - requests.at FROM stations JOIN requests ON requests.number = request WHERE name = 'delivered'")]
     passed = server.read("SELECT COUNT(*) FROM stations WHERE name IN ('superseded', 'collapsed', 'expired')")[0][0]
-    text = f"push: {count} at {RATE}/s to a host with {APPS} apps"
+    text = f"push: {count} at {rate}/s to a host with {APPS} apps"
     return [
         Figure(f"{text}: not acknowledged, at most", "pushes", watch.backlog, value=max(watch.backlog)),
         Figure("the same, 1 s after the last", "pushes", [left], goal=0.5, goal_text="none"),
@@ -284,11 +284,11 @@ class Watch:
 
 
 def configuration(apps):
-    lines = [f"device:\n  name: {DEVICE}\n  version: \"26.0\"", "apps:"]
+    lines = ["device:", f"  name: {DEVICE}", '  version: "26.0"', "apps:"]
     rights = "    entitlements: {aps-environment: development}"
     for app in apps:
         lines += [f"  - bundle: {app}", "    executable: TrialPushes", rights, "    environment:", '      TRIAL_APP: "yes"']
     lines += ["extensions:"]
     for app in apps:
         lines += [f"  - bundle: {app}.Widget", "    executable: TrialPushes", rights]
-    return "\n".join(lines + ["pushServer: {}"]) + "\n"
+    return lines + ["pushServer: {}"]

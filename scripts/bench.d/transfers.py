@@ -14,7 +14,7 @@ from bus import Journal, Peer, progress
 from cluster import HOST, Cluster, Tool, cpu_seconds
 from figure import Figure
 
-LARGE, SMALL, FILES, CONNECTIONS = 256 << 20, 10_000, 1000, 6
+SMALL, CONNECTIONS = 10_000, 6
 
 
 class Owner:
@@ -22,10 +22,7 @@ class Owner:
 
     def __init__(self, run, name, url, files):
         self.files = files
-        self.cluster = Cluster(
-            run.scratch, name, run.executables, url=url, environment={"TRIAL_FILES": files},
-            settings={"suspendAfter": 60, "completionDeadline": 600})
-        run.at_end(self.cluster.stop)
+        self.cluster = Cluster(run, name, {"suspendAfter": 600}, url=url, environment={"TRIAL_FILES": files})
         self.cluster.start_device()
         self.operator = Peer(self.cluster.folder, "operator", "operator/bench")
         run.at_end(self.operator.close)
@@ -44,27 +41,27 @@ class Owner:
         self.set_network("off")
         self.reload()
         self.journal.wait_for(
-            self.files, lambda e: e.kind == "transfer.create/ok", "the acceptance of the tasks", within=60)
+            self.files, lambda e: e.kind == "transfer.create/ok", "the acceptance of the tasks")
         self.set_network("wifi")
         return self.ended()
 
     def reload(self):
         self.journal.forget()
-        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"}, within=30)
+        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
 
     def set_network(self, path):
         self.operator.request("network.set", HOST, {"state": {"path": path, "isConstrained": False}})
 
     def ended(self):
         """Milliseconds from the first request to the last end; returns when all was handed over and acknowledged."""
-        began = self.journal.wait(progress("started"), "a download", within=60)
-        ended = self.journal.wait_for(self.files, progress("finished"), "the end of the downloads", within=60)
+        began = self.journal.wait(progress("started"), "a download")
+        ended = self.journal.wait_for(self.files, progress("finished"), "the end of the downloads")
         self.journal.wait_for(
             self.files, lambda e: e.kind == "delegate.called" and e.json["method"] == "didCompleteWithError",
-            "the delegate's calls", within=60)
+            "the delegate's calls")
         deliveries = {envelope.id for envelope in self.journal.kept if envelope.kind == "session.events"}
         self.journal.wait_for(
-            len(deliveries), lambda e: e.kind == "session.acknowledged", "the acknowledgements", within=60)
+            len(deliveries), lambda e: e.kind == "session.acknowledged", "the acknowledgements")
         return (max(envelope.sent_at for envelope in ended) - began.sent_at) / 1e3
 
     def spent(self):
@@ -103,12 +100,12 @@ class Memory:
 class Curl:
     """Downloads into new files, as the host does."""
 
-    def __init__(self, run, url):
-        self.folder, self.url, self.round = f"{run.scratch}/curl", url, 0
+    def __init__(self, run, url, size, files):
+        self.folder, self.url, self.round, self.size, self.files = f"{run.scratch}/curl", url, 0, size, files
         os.mkdir(self.folder)
 
     def large(self):
-        took = self.run("--output", f"{self.folder}/large", f"{self.url}/{LARGE}/0")
+        took = self.run("--output", f"{self.folder}/large", f"{self.url}/{self.size}/0")
         os.remove(f"{self.folder}/large")
         return took
 
@@ -117,7 +114,7 @@ class Curl:
         self.round += 1
         os.mkdir(f"{self.folder}/{self.round}")
         with open(f"{self.folder}/list", "w") as file:
-            for number in range(FILES):
+            for number in range(self.files):
                 file.write(f"url={self.url}/{SMALL}/{number}\noutput={self.folder}/{self.round}/{number}\n")
         return self.run("--parallel", "--parallel-max", str(CONNECTIONS), "--config", f"{self.folder}/list")
 
@@ -140,8 +137,9 @@ def measure(run):
     server = Tool(f"{run.tools}/files")
     run.at_end(server.close)
     url = f"http://127.0.0.1:{server.hear()[0]}"
-    curl = Curl(run, url)
-    large, small = Owner(run, "large", f"{url}/{LARGE}", 1), Owner(run, "small", f"{url}/{SMALL}", FILES)
+    size, files = run.count(256 << 20, quick=32 << 20), run.count(1000, quick=100)
+    curl = Curl(run, url, size, files)
+    large, small = Owner(run, "large", f"{url}/{size}", 1), Owner(run, "small", f"{url}/{SMALL}", files)
     large.download(), small.download()
     steps = [
         lambda: measured(large, large.download), curl.large, lambda: measured(small, small.download),
@@ -153,7 +151,7 @@ def measure(run):
             found[index].append(steps[index]())
     (one, one_cpu, one_grown), (curl_one, curl_one_cpu), (many, many_cpu, many_grown), (queued, queued_cpu, _), (
         curl_many, curl_many_cpu) = (map(list, zip(*step)) for step in found)
-    of_one, of_many = f"transfers: one file of {LARGE >> 20} MiB", f"transfers: {FILES} files of {SMALL // 1000} kB"
+    of_one, of_many = f"transfers: one file of {size >> 20} MiB", f"transfers: {files} files of {SMALL // 1000} kB"
     parallel = f"curl --parallel-max {CONNECTIONS}"
     return [
         Figure(of_one, "ms", one, curl_one, "curl", goal=1 / 0.9, goal_text="≤ 1.11 × (0.9 of its rate)"),
