@@ -7,8 +7,9 @@ cd "$root"
 
 # The two build configurations. The demo, the tests and CI share the debug one and so every object file of it: it is built
 # in half the time, and the demo runs no slower. Benchmarks, and everything with --release, use the other one.
-debug_configuration=(--disable-index-store)
-release_configuration=(-c release -Xswiftc -enable-testing --disable-index-store)
+# The debug flags are none, so that a plain `swift build` uses the same objects.
+debug_configuration=()
+release_configuration=(-c release -Xswiftc -enable-testing)
 configuration=("${debug_configuration[@]}")
 
 # Has the functions and scripts below build and run the release configuration.
