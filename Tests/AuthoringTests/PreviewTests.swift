@@ -1,8 +1,9 @@
-import AppIntents
 import Foundation
-import SwiftUI
 import Testing
-import WidgetKit
+
+@testable import AppIntents
+@testable import SwiftUI
+@testable import WidgetKit
 
 /// The compiler plugin behind `#Preview`, spoken to as the compiler speaks to it. The previews at the end of this file are
 /// compiled through it: every form that Documentation/authors.md promises.
