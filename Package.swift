@@ -320,7 +320,7 @@ let package = Package(
       [
         "Archive", "Cluster", "Conversations", "Gallery", "HostSystem", "MessageBus", "Timelines", "Transfers", grdb,
       ]),
-    tests("ProcessAgentTests", ["Conversations", "MessageBus", "ProcessAgent"]),
+    tests("ProcessAgentTests", ["Cluster", "Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Archive", "Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
     tests("HouseTests", []),
