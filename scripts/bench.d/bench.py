@@ -1,7 +1,6 @@
 """Measures the figures of scripts/bench and prints them. scripts/bench calls it after it has built the executables."""
 
 import argparse
-import atexit
 import datetime
 import os
 import platform
@@ -101,21 +100,18 @@ def come_first():
     """Raises the priority of this process and of all that it starts; returns whether that was permitted.
 
     Where the kernel shares time between sessions (sched_autogroup) the priority of a process counts within its session
-    only, and the session has a priority too.
+    only, and the session has a priority too. The session is a new one: otherwise the caller's other programs would have that
+    priority as well, and extensions, which are in sessions of their own, would get no time beside them.
     """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -15)
+        os.setsid()
         if contents("/proc/sys/kernel/sched_autogroup_enabled", "0").strip() == "1":
-            atexit.register(set_session_priority, contents("/proc/self/autogroup").split()[-1])
-            set_session_priority(-15)
+            with open("/proc/self/autogroup", "w") as file:
+                file.write("-15")
         return True
     except OSError:
         return False
-
-
-def set_session_priority(nice):
-    with open("/proc/self/autogroup", "w") as file:
-        file.write(str(nice))
 
 
 def end_at(minutes):

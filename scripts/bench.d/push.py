@@ -183,7 +183,7 @@ def measure(run):
 
 def answered(run):
     """Requests to devices that are away: answered, or stored."""
-    cluster, count = Cluster(run, "push", more=["pushServer: {}"]), run.count(20_000, quick=1000)
+    cluster, count = Cluster(run, "push", more=["pushServer: {}"]), run.count(20_000, quick=500)
     cluster.start_bus()
     server = PushServer(cluster)
     load = Load(run, APP, server.know(DEVICES), server.authorization)

@@ -137,7 +137,7 @@ def measure(run):
     server = Tool(f"{run.tools}/files")
     run.at_end(server.close)
     url = f"http://127.0.0.1:{server.hear()[0]}"
-    size, files = run.count(256 << 20, quick=32 << 20), run.count(1000, quick=100)
+    size, files = run.count(256 << 20, quick=32 << 20), run.count(1000, quick=20)
     curl = Curl(run, url, size, files)
     large, small = Owner(run, "large", f"{url}/{size}", 1), Owner(run, "small", f"{url}/{SMALL}", files)
     large.download(), small.download()
@@ -145,7 +145,7 @@ def measure(run):
         lambda: measured(large, large.download), curl.large, lambda: measured(small, small.download),
         lambda: measured(small, small.download_queued), curl.small]
     found = [[] for _ in steps]
-    for number in run.rounds(7):
+    for number in run.rounds(7, quick=2):
         # in turn from either end: whoever comes later finds the disk busy with what the one before wrote
         for index in range(len(steps))[:: -1 if number % 2 else 1]:
             found[index].append(steps[index]())
