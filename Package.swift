@@ -82,8 +82,11 @@ func process(
     linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale : []))
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+/// - Parameter isOptimized: also in a debug build, for tests that compute for long.
+func tests(_ name: String, _ dependencies: [Target.Dependency], isOptimized: Bool = false) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(name)",
+    swiftSettings: house + (isOptimized ? [.unsafeFlags(["-O"])] : []))
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -323,7 +326,7 @@ let package = Package(
     tests("ProcessAgentTests", ["Cluster", "Conversations", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Archive", "Cluster", "Conversations", logging]),
     tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
-    tests("HouseTests", []),
+    tests("HouseTests", [], isOptimized: true),
     tests("LiveTests", ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
   ],
   swiftLanguageModes: [.v6]

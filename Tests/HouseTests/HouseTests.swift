@@ -112,10 +112,20 @@ struct Tree {
       .filter { (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: $0).path).isEmpty) == false }
   }
 
+  /// The Swift files in this folder of Sources or Tests.
   func swiftFiles(below path: String) throws -> [SourceFile] {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: path).path)
-    return try names.sorted().filter { $0.hasSuffix(".swift") }.map {
-      SourceFile("\(path)/\($0)", try read("\(path)/\($0)"))
+    try Tree.swiftFiles.get().filter { $0.path.hasPrefix(path + "/") }
+  }
+
+  /// Read once: most of the time of these tests goes into this.
+  private static let swiftFiles = Result { try Tree().readSwiftFiles(below: "Sources", "Tests") }
+
+  private func readSwiftFiles(below folders: String...) throws -> [SourceFile] {
+    try folders.flatMap { folder in
+      let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+      return try names.sorted().filter { $0.hasSuffix(".swift") }.map {
+        SourceFile("\(folder)/\($0)", try read("\(folder)/\($0)"))
+      }
     }
   }
 

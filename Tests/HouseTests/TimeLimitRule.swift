@@ -3,7 +3,7 @@ import Foundation
 extension SourceRules {
   /// An asynchronous test that waits for what never comes fails after its time limit, and does not hold up the others.
   static func timeLimited(_ file: SourceFile) -> [Finding] {
-    guard file.path.hasPrefix("Tests/") else { return [] }
+    guard file.path.hasPrefix("Tests/"), file.code.contains(where: { $0.contains("@Test") }) else { return [] }
     var reader = TestReader(file.code)
     reader.run()
     let unlimited = reader.tests.filter { $0.isAsync && !$0.isLimited }.map {
