@@ -28,7 +28,7 @@ extension QuietTests {
       print(
         "\(Self.count) idle connections take \(grown >> 20) MiB, both ends together: \((grown / Self.count) >> 10) KiB each"
       )
-      #expect(grown < Self.count * 300 << 10)
+      #expect(grown < Self.count * 150 << 10)
       for client in idle { await client.close() }
       await first.close()
       await lab.stop()
