@@ -247,13 +247,12 @@ let package = Package(
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // What the demo starts. SwiftPM links the executables that a target depends on before it compiles the target, so that
     // `swift build --target DemoExecutables` builds these eight and nothing else.
-    .target(
-      name: "DemoExecutables",
-      dependencies: [
+    room(
+      "DemoExecutables", in: "Processes",
+      [
         "MessageBusBrokerMain", "ProcessAgentMain", "HostSystemMain", "PushServerMain", "WidgetLabMain",
-        "ContainingApp",
-        "WidgetExtension", "ProviderServer",
-      ], path: "Sources/Processes/DemoExecutables", swiftSettings: house),
+        "ContainingApp", "WidgetExtension", "ProviderServer",
+      ]),
 
     // CaffeineTracker: the sample that an author copies.
     process("ContainingApp", in: "CaffeineTracker", ["UIKit"], isAuthored: true),
