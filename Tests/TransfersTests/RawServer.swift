@@ -113,7 +113,10 @@ private final class Conversation: ChannelInboundHandler {
       channel.eventLoop.scheduleTask(in: .milliseconds(50)) { next.value.0.perform(next.value.1[...], channel) }
     case .endless(let text):
       let next = NIOLoopBound(self, eventLoop: channel.eventLoop)
-      channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess { next.value.perform([.endless(text)], channel) }
+      // Not at once: a write that needs no waiting succeeds within its call, and the stack would grow with each.
+      channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess {
+        channel.eventLoop.execute { next.value.perform([.endless(text)], channel) }
+      }
     }
   }
 }
