@@ -20,7 +20,7 @@ import WidgetLabTesting
         $0.reading(SessionEvents.self) != nil && $0.source == Trial.host.text && $0.sourceGeneration == 2
       }
       try trial.release("file-before")
-      try await trial.cluster.run("clock", "advance", "36s")
+      try await trial.cluster.run("clock", "advance", "\(Trial.completionDeadline + 6)s")
       let exit = try await trial.journal.waitFor("the extension is evicted") {
         $0.reading(ProcessExited.self)?.address == Trial.widgetExtension
       }

@@ -170,14 +170,16 @@ import WidgetLabTesting
   }
 
   @Test func `are not waited for by a request in getSnapshot, which is halted half-way`() async throws {
-    let settings = ["timelineDeadline: 1"]
-    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", settings: settings) { trial in
+    try await HandlersTrial.run("halted snapshot", extensionForm: "halted") { trial in
       #expect(try await trial.cluster.run("snapshot", Trial.kind) == "snapshot\n")
       try await trial.cluster.run("reload", Trial.kind)
       try await trial.stored("a good entry")
-      let answer = try await trial.cluster.attempt(["snapshot", Trial.kind])
+      let before = try await trial.journal.all().last?.sequence ?? 0
+      async let asked = trial.cluster.attempt(["snapshot", Trial.kind])
+      try await trial.expireTimeline(after: before)
+      let answer = try await asked
       #expect(answer.status != 0)
-      #expect(answer.errors.contains("no snapshot within 1 s: the extension is halted half-way"))
+      #expect(answer.errors.contains("no snapshot within 30 s: the extension is halted half-way"))
       try await trial.state("suspended")
       let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
@@ -185,14 +187,16 @@ import WidgetLabTesting
   }
 
   @Test func `bring what a request in getTimeline could not, which is halted half-way`() async throws {
-    try await HandlersTrial.run("halted request", extensionForm: "halted", settings: ["timelineDeadline: 1"]) { trial in
+    try await HandlersTrial.run("halted request", extensionForm: "halted") { trial in
       try await trial.cluster.run("reload", Trial.kind)
       try await trial.stored("a good entry")
+      let before = try await trial.journal.all().last?.sequence ?? 0
       try await trial.begin()
+      try await trial.expireTimeline(after: before)
       let failed = try await trial.journal.waitFor("the extension is halted") { $0.kind == ReloadFailed.kind.name }
       #expect(
         failed.reading(ReloadFailed.self)?.reason
-          == "no timeline within 1 s: the extension is halted half-way, and the last timeline stays")
+          == "no timeline within 30 s: the extension is halted half-way, and the last timeline stays")
       try await trial.state("suspended", after: failed.sequence)
       let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
@@ -244,6 +248,7 @@ private struct HandlersTrial {
       settings:
         developerMode: true
         suspendAfter: \(suspendAfter)
+        callDeadline: 60
       """
     let rounds = LiveTrait.rounds
     for _ in 1...rounds {
@@ -263,6 +268,12 @@ private struct HandlersTrial {
   func set(_ name: String) throws {
     let path = "\(cluster.instance.device(Trial.device).group(Trial.group))/\(name)"
     guard FileManager.default.createFile(atPath: path, contents: nil) else { throw LabError("\(path) cannot be made") }
+  }
+
+  /// Moves the clock over the deadline of a timeline or snapshot that the extension is asked for.
+  func expireTimeline(after sequence: UInt64) async throws {
+    try await journal.waitFor("the extension is asked", after: sequence) { $0.reading(RequestTimeline.self) != nil }
+    try await cluster.run("clock", "advance", "31s")
   }
 
   /// Returns when the extension is suspended.

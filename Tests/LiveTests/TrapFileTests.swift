@@ -114,7 +114,7 @@ import WidgetLabTesting
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { request in
       LocalServer.Reply(body: Data(count: TrapTrial.size), holdsAfter: request.path == "/inline" ? 0 : nil)
     }
-    try await TrapTrial.run(18, path: "/", inline: "/inline", answer: answer) { trial in
+    try await TrapTrial.run(18, path: "/", inline: "/inline", callDeadline: 5, answer: answer) { trial in
       try await trial.reload()
       for _ in 1...2 { _ = await trial.server.next() }
       let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))

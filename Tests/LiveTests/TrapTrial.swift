@@ -8,7 +8,7 @@ import WidgetLabTesting
 struct TrapTrial: Sendable {
   static let size = 20_000
   /// By then the time for a completion is over; the clock is moved, nobody waits.
-  static let overTheDeadline = "36s"
+  static let overTheDeadline = "\(Trial.completionDeadline + 6)s"
 
   let cluster: LabCluster
   let journal: LabJournal
@@ -28,15 +28,21 @@ struct TrapTrial: Sendable {
   ///   - path: what is downloaded; `/held` for a file that comes when the test releases it.
   ///   - inline: what the processes themselves ask for.
   ///   - suspendAfter: seconds; by default nobody is suspended during the test.
+  ///   - callDeadline: seconds that a call of an author's thread waits for the host.
   ///   - apps: forms of the trap by the bundle identifiers of apps.
   static func run(
-    _ trap: Int, path: String = "/held", inline: String = "/", suspendAfter: Double = 60, settings: [String] = [],
+    _ trap: Int, path: String = "/held", inline: String = "/", suspendAfter: Double = 60, callDeadline: Int = 60,
+    settings: [String] = [],
     environment: [String] = [], apps: [String: String] = [:],
     answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply = usual,
     _ body: @Sendable (TrapTrial) async throws -> Void
   ) async throws {
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
+      let rules = [
+        "suspendAfter: \(suspendAfter)", "callDeadline: \(callDeadline)",
+        "completionDeadline: \(Trial.completionDeadline)",
+      ]
       let server = try LocalServer(answer)
       defer { server.stop() }
       let environment =
@@ -57,7 +63,7 @@ struct TrapTrial: Sendable {
         \(extensions.joined(separator: "\n"))
         settings:
           developerMode: true
-        \((["suspendAfter: \(suspendAfter)"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((rules + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with("trap \(trap)", configuration: configuration) { cluster in

@@ -89,7 +89,7 @@ def connected(plan):
     context = ssl.create_default_context(cafile=plan["ca"])
     context.set_alpn_protocols(["h2"])
     host, port = plan["url"].split("//")[1].split(":")
-    plain = socket.create_connection((host, int(port)), timeout=30)
+    plain = socket.create_connection((host, int(port)), timeout=120)
     return context.wrap_socket(plain, server_hostname=host)
 
 
@@ -120,7 +120,7 @@ def misbehave(name, plan):
     stream = connected(plan)
     reader = Reader(stream)
     stream.setblocking(False)
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     chunks, sent, asked, pending = iter(CASES[name]()), 0, 0, b""
     while not reader.ended and time.monotonic() < end:
         # Bounded: a server that never has enough is seen by its connection, which stands when this returns.

@@ -71,7 +71,7 @@ def with_httpx(connection):
     if connection.get("certificate"):
         context.load_cert_chain(*connection["certificate"])
     results, tokens = [], {}
-    with httpx.Client(http2=True, verify=context, timeout=30) as client:
+    with httpx.Client(http2=True, verify=context, timeout=120) as client:
         for request in connection["requests"]:
             try:
                 answer = client.request(
@@ -139,7 +139,7 @@ def with_h2(connection):
     context.set_alpn_protocols(["h2"])
     host, port = connection["url"].split("//")[1].split(":")
     results, tokens = [], {}
-    with socket.create_connection((host, int(port)), timeout=30) as plain:
+    with socket.create_connection((host, int(port)), timeout=120) as plain:
         with context.wrap_socket(plain, server_hostname=host) as stream:
             wire = h2.connection.H2Connection()
             wire.initiate_connection()

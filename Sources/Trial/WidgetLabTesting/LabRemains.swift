@@ -17,10 +17,16 @@ package final class LabRemains: Sendable {
   }
 
   private let test: String
+  private let runFolder: String
   private let state = Mutex(State())
 
-  /// - Parameter test: the name of the test, of which the name of the folder is made.
-  package init(test: String) { self.test = test }
+  /// - Parameters:
+  ///   - test: the name of the test, of which the name of the folder is made.
+  ///   - runFolder: where the folder is made when the test fails.
+  package init(test: String, in runFolder: String = LabRemains.runFolder) {
+    self.test = test
+    self.runFolder = runFolder
+  }
 
   /// The folder for the failures of this run: `WIDGETLAB_FAILURES`, or one below `.build/test-failures` that is named
   /// after the time of the first failure.
@@ -60,7 +66,7 @@ package final class LabRemains: Sendable {
     }
     defer { for folder in folders { try? FileManager.default.removeItem(atPath: folder) } }
     guard !failures.isEmpty else { return nil }
-    let place = try Self.newFolder(named: test)
+    let place = try newFolder()
     try Data(failures.map { $0 + "\n" }.joined(separator: "\n").utf8)
       .write(to: URL(fileURLWithPath: place + "/issues.txt"))
     for (number, folder) in zip(1..., folders) {
@@ -69,10 +75,10 @@ package final class LabRemains: Sendable {
     return place
   }
 
-  /// Makes a folder whose name is made of a text. A number is added when there is one of that name.
-  private static func newFolder(named text: String) throws -> String {
+  /// Makes a folder whose name is made of the test's. A number is added when there is one of that name.
+  private func newFolder() throws -> String {
     try FileManager.default.createDirectory(atPath: runFolder, withIntermediateDirectories: true)
-    let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+    let words = test.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
     let name = String(words.joined(separator: "-").prefix(150))
     for number in 1...10_000 {
       let path = "\(runFolder)/\(name)\(number == 1 ? "" : "-\(number)")"

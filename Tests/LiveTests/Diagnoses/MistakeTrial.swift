@@ -44,7 +44,7 @@ struct MistakeTrial: Sendable {
         extensions:
         \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
         settings:
-        \((["suspendAfter: 0.5", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((["suspendAfter: 0.5", "callDeadline: 60", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with("mistake \(mistake)", configuration: configuration) { cluster in

@@ -10,9 +10,13 @@ import WidgetLabTesting
   // (Uncurlynt/Weather-WithgetKit, AdguardTeam/AdguardForiOS issue 1849: one failed fetch).
   @Test func `a provider that answers when all is well, and one that answers anyway`() async throws {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text("trouble", 503) }
-    try await MistakeTrial.run("answer", settings: ["timelineDeadline: 2"], answer: answer) { trial in
+    try await MistakeTrial.run("answer", answer: answer) { trial in
       try await trial.reload()
       try await trial.right.shows("no news")
+      try await trial.journal.waitFor("the wrong provider is asked") {
+        $0.destination == trial.wrong.owner.text && $0.reading(RequestTimeline.self)?.purpose == .timeline
+      }
+      try await trial.cluster.run("clock", "advance", "31s")
       let earned = try await trial.cluster.expect("get-timeline-never-completes", of: trial.wrong, notOf: trial.right)
       #expect(earned.subject == "AnswersWhenAllIsWell of the kind Mistake")
     }

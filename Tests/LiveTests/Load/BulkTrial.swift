@@ -38,6 +38,7 @@ struct BulkTrial: Sendable {
       settings:
         developerMode: true
         suspendAfter: \(suspendAfter)
+        callDeadline: 60
         limiterFirst: 0
       """
     let text = configuration + (memory + settings).map { "\n  \($0)" }.joined()

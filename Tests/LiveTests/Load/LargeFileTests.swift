@@ -31,7 +31,7 @@ import WidgetLabTesting
       $0.reading(TransferProgress.self)?.step == .finished
     }
     let loaded = ContinuousClock.now
-    try await trial.journal.waitFor("the file was handed over", within: .seconds(120)) {
+    try await trial.journal.waitFor("the file was handed over", within: .seconds(300)) {
       $0.kind == SessionAcknowledged.kind.name
     }
     let most = await memory.end()

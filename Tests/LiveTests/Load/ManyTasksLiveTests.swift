@@ -8,7 +8,7 @@ import WidgetLabTesting
   private static let count = BulkTrial.isLong ? 10_000 : 1000
 
   @Test func `are listed, carried over deaths, and told in the order in which they ended`() async throws {
-    let settings = ["timelineDeadline: 120", "completionDeadline: 120", "memoryInterval: 0.1"]
+    let settings = ["timelineDeadline: 600", "completionDeadline: 600", "memoryInterval: 0.1"]
     try await BulkTrial.run("many tasks", count: Self.count, path: "/figures?size=1000", settings: settings) {
       try await play($0)
     }

@@ -181,7 +181,7 @@ struct LonePushServer: Sendable {
       head=$(printf '{"alg":"ES256","kid":"\(server.keyID)"}' | b64)
       claims=$(printf '{"iss":"\(server.teamID)","iat":%s}' "$(date +%s)" | b64)
       signature=$(printf '%s.%s' "$head" "$claims" | openssl dgst -binary -sha256 -sign '\(server.key)' | b64)
-      curl -sS -i --http2 --max-time 30 --cacert '\(server.certificateAuthority)' -H 'apns-push-type: widgets' \
+      curl -sS -i --http2 --max-time 120 --cacert '\(server.certificateAuthority)' -H 'apns-push-type: widgets' \
         -H 'apns-topic: \(topic)' -H "authorization: bearer $head.$claims.$signature" \
         -w '\\nHTTP %{http_code}\\n' -d '{"aps":{"content-changed":true}}' \(arguments) \
         '\(server.development)/3/device/\(token)'

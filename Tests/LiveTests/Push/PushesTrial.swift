@@ -41,7 +41,7 @@ struct PushesTrial: Sendable {
       \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
       pushServer: {}
       settings:
-      \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      \((["suspendAfter: 0.5", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for round in 1...rounds {

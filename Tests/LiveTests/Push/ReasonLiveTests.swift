@@ -164,7 +164,7 @@ import WidgetLabTesting
   }
 
   @Test func `is told IdleTimeout when it says nothing for too long`() async throws {
-    try await ProviderTrial.with("idle", rules: ["idleTimeout: 1"]) { trial in
+    try await ProviderTrial.with("idle", rules: ["idleTimeout: 10"]) { trial in
       let request = ProviderPlan.Request(to: try await trial.token(), token: try await trial.key())
       var plan = trial.plan([request])
       plan.untilClosed = true

@@ -73,6 +73,7 @@ struct StoryTrial: Sendable {
     settings:
       developerMode: true
       suspendAfter: 0.5
+      callDeadline: 60
       limiterFirst: 0
     """
 
