@@ -170,7 +170,9 @@ import WidgetLabTesting
   }
 
   @Test func `are not waited for by a request in getSnapshot, which is halted half-way`() async throws {
-    try await HandlersTrial.run("halted snapshot", extensionForm: "halted") { trial in
+    // The download does not end during the test, and so it brings no timeline.
+    let urls = ["/figures?size=524288&bytesPerSecond=512&seed=endless"]
+    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", urls: urls) { trial in
       #expect(try await trial.cluster.run("snapshot", Trial.kind) == "snapshot\n")
       try await trial.cluster.run("reload", Trial.kind)
       try await trial.stored("a good entry")
@@ -190,6 +192,9 @@ import WidgetLabTesting
     try await HandlersTrial.run("halted request", extensionForm: "halted") { trial in
       try await trial.cluster.run("reload", Trial.kind)
       try await trial.stored("a good entry")
+      // While the provider is stopped the download does not end, and the extension is asked for nothing else.
+      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+      try provider.signal(SIGSTOP)
       let before = try await trial.journal.all().last?.sequence ?? 0
       try await trial.begin()
       try await trial.expireTimeline(after: before)
@@ -200,6 +205,7 @@ import WidgetLabTesting
       try await trial.state("suspended", after: failed.sequence)
       let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
+      try provider.signal(SIGCONT)
       try await trial.acknowledged()
       try await trial.stored("\(HandlersTrial.size) bytes")
       #expect(try await trial.calls(of: Trial.widgetExtension).first == "handler 1")
