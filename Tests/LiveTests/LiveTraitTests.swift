@@ -3,7 +3,7 @@ import Testing
 import WidgetLabTesting
 
 /// What the live tests promise of themselves: how many run at once, and what a failed one leaves.
-@Suite struct `A live test` {
+@Suite(.live, .timeLimit(.live)) struct `A live test` {
   /// A folder as a cluster has it, and the folder for failures.
   private struct Places {
     let root = FileManager.default.temporaryDirectory.path + "/remains-\(UUID().uuidString)"
