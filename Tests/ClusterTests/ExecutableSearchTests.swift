@@ -72,12 +72,12 @@ private struct Place {
   }
 
   @Test(arguments: [
-    ("bin/Weather", "project/bin/Weather"), ("./Weather", "project/Weather"), ("../Weather", "Weather"),
+    ("bin/Weather", "project/bin/Weather"), ("./Weather", "project/Weather"), ("../bin/Weather", "bin/Weather"),
   ])
   func `takes a path with a slash relative to widgetlab.yaml, and from nowhere else`(
     executable: String, file: String
   ) throws {
-    let place = try Place("author/\(executable)", "tool/\(executable)")
+    let place = try Place("author/bin/Weather", "tool/bin/Weather", "author/Weather", "tool/Weather")
     defer { place.remove() }
     #expect(place.search(named: "author").authored(executable) == nil)
     try place.make(file)

@@ -88,7 +88,7 @@ struct AuthorPackage: Sendable {
       output: folder + "/up.out", errors: errors)
     let ending = Task { await child.ending() }
     do {
-      try await ready(child, errors)
+      try await ready(errors)
       try await work()
     } catch {
       kill(child.pid, SIGINT)
@@ -100,15 +100,12 @@ struct AuthorPackage: Sendable {
     guard status == 0 else { throw LabError("`widgetlab up` ended with \(status)") }
   }
 
-  /// Returns when `up` says that it is ready.
-  private func ready(_ child: LabChild, _ errors: String) async throws {
-    while true {
-      let said = (try? String(contentsOfFile: folder + "/up.out", encoding: .utf8)) ?? ""
-      if said.contains("\nready: ") { return }
-      guard LabProcess(pid: child.pid).isAlive else {
-        throw LabError("`widgetlab up` ended:\n\((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")")
-      }
-      try await Task.sleep(for: .milliseconds(20))
+  /// Returns when the host is ready.
+  private func ready(_ errors: String) async throws {
+    let answer = try await widgetlab("wait", "--for", "host=ready", "--timeout", "600")
+    guard answer.status == 0 else {
+      let said = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+      throw LabError("the cluster did not get ready: \(answer.errors)\n`widgetlab up` said:\n\(said)")
     }
   }
 }
