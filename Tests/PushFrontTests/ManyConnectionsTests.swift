@@ -28,7 +28,9 @@ extension QuietTests {
       print(
         "\(Self.count) idle connections take \(grown >> 20) MiB, both ends together: \((grown / Self.count) >> 10) KiB each"
       )
-      #expect(grown < Self.count * 150 << 10)
+      // `swift test` runs other tests beside this one, which take memory of the same process.
+      let others = ProcessInfo.processInfo.environment["WIDGETLAB_QUIET"] == "1" ? 0 : 512 << 20
+      #expect(grown < Self.count * 150 << 10 + others)
       for client in idle { await client.close() }
       await first.close()
       await lab.stop()

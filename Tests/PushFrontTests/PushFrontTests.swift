@@ -38,6 +38,21 @@ import Testing
     await lab.stop()
   }
 
+  @Test func `allows more streams before it answers the first authorized request`() async throws {
+    let lab = try await TestFront.start()
+    let client = try await lab.connect()
+    client.send(Wire.greeting + Wire.acknowledgement + Wire.push(on: 1))
+    // the front's own SETTINGS and their acknowledgement come first; this backend answers within `receive`
+    var kinds: [UInt8] = []
+    while let frame = await client.next(where: { $0.kind == 1 || $0.kind == 4 && !$0.ends }) {
+      kinds.append(frame.kind)
+      if frame.kind == 1 { break }
+    }
+    #expect(kinds == [4, 4, 1])
+    await client.close()
+    await lab.stop()
+  }
+
   @Test func `has the answer of a backend that takes its time on another thread`() async throws {
     let lab = try await TestFront.start(
       TestBackend { request, answer in

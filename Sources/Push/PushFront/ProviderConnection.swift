@@ -20,6 +20,8 @@ final class ProviderConnection: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   /// Within `channelRead`…`channelReadComplete`: what is written is flushed at their end.
   private var isReading = false
+  /// Answers that the backend gave within `receive`; nil outside of it.
+  private var early: [(UInt32, APNsAnswer)]?
   private var isClosing = false
   private var watch: (task: Scheduled<Void>, at: NIODeadline)?
 
@@ -117,16 +119,26 @@ final class ProviderConnection: ChannelInboundHandler {
     }
     guard var session = session.take() else { return }
     let (inbox, stream) = (inbox, arrival.stream)
+    early = []
     registry.backend.receive(arrival.request, in: &session) { inbox.put($0, on: stream) }
     let mayHaveMore = session.isAuthorized && !isAuthorized
     self.session = session
     if mayHaveMore {
       isAuthorized = true
+      // Before the answer: AsyncHTTPClient 1.37 does not expect a new limit on a connection that is idle, and a debug
+      // build of it ends there with a failed assertion.
       http.allow(streams: registry.limits.streams)
     }
+    let answers = early ?? []
+    early = nil
+    answer(answers)
   }
 
   func answer(_ answers: some Sequence<(UInt32, APNsAnswer)>) {
+    guard early == nil else {
+      early?.append(contentsOf: answers)
+      return
+    }
     if !isReading { http.now = .now() }
     for (stream, answer) in answers { http.answer(answer, on: stream) }
     if !isReading { settle() }
