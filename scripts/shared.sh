@@ -1,18 +1,18 @@
-# Sourced by the scripts beside it: where the tree is, how they speak, and the one build configuration.
-# Not a command.
+# Sourced by the scripts beside it: where the tree is, how they print, and the build configurations. Not a command.
 
 set -euo pipefail
+unset WIDGETLAB_HOME # names another build, and these scripts use this one
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 
-# The two build configurations. The demo, the tests and CI share the debug one and so every object file of it: it is built
-# in half the time, and the demo runs no slower. Benchmarks, and everything with --release, use the other one.
-# The debug flags are none, so that a plain `swift build` uses the same objects.
+# The two build configurations. The demo, the tests and CI share the debug build, so that nothing is compiled twice. It takes
+# half the time of a release build, and the demo runs as fast. Benchmarks, and everything with --release, use the other one.
+# The debug build has no extra flags: a plain `swift build` uses the same objects.
 debug_configuration=()
 release_configuration=(-c release -Xswiftc -enable-testing)
 configuration=("${debug_configuration[@]}")
 
-# Has the functions and scripts below build and run the release configuration.
+# After this call, this script uses the release configuration. Scripts that it calls need --release.
 use_release() { configuration=("${release_configuration[@]}"); }
 
 # The folder of the executables of the chosen configuration.

@@ -77,7 +77,9 @@ actor Turns {
   static let processors: Int = {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") } ?? ""
-    return max(1, line.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue).map(\.nonzeroBitCount).reduce(0, +))
+    let allowed = line.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue).map(\.nonzeroBitCount).reduce(0, +)
+    // A virtual machine may list processors that it does not have.
+    return max(1, min(allowed, ProcessInfo.processInfo.activeProcessorCount))
   }()
 
   /// A cluster waits more than it works, so there are more of them than cores. `WIDGETLAB_CLUSTERS` sets another number.

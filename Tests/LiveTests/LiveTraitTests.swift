@@ -52,7 +52,7 @@ import WidgetLabTesting
   }
 
   @Test func `waits for its turn, of which there are more on more cores and at least one`() throws {
-    #expect((1...64).contains(Turns.processors))
+    #expect(Turns.processors >= 1)
     #expect(Turns.count(cores: 2) > Turns.count(cores: 1))
     #expect(Turns.count(cores: 1) >= 1)
   }

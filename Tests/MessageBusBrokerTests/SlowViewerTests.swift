@@ -13,7 +13,7 @@ import ZeroMQ
 
 extension QuietTests {
   /// The bus never waits for a viewer.
-  // It says 24 MB to a broker that was compiled without optimisation.
+  // The test sends 24 MB through a broker that was compiled without optimisation.
   @Suite(.timeLimit(.minutes(5))) struct `A viewer that is too slow` {
     private let fixture: BrokerFixture
 

@@ -36,7 +36,7 @@ KEPT = ".build/bench/failed"
 
 
 class Overdue(BaseException):
-    """The whole run has taken too long. No handler of errors takes it for the failure of one figure."""
+    """The whole run has taken too long. A BaseException, so that `except Exception` does not catch it."""
 
 
 class Run:
@@ -165,7 +165,7 @@ def show(report, figures):
     print(
         f"\nconfiguration: {report['configuration']}{warning}\n{machine['cores']} cores, load {load['before'][0]:.1f} before "
         f"and {load['after'][0]:.1f} after, {platform.release()}, {report['seconds']:.0f} s, "
-        f"{'before' if report['raisedPriority'] else 'beside'} the other processes of the machine")
+        f"{'raised' if report['raisedPriority'] else 'normal'} priority")
     if report["failed"]:
         print(f"not measured: {', '.join(report['failed'])}")
 

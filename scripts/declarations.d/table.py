@@ -23,7 +23,7 @@ Made by `scripts/declarations` from `scripts/declarations.d/declarations.txt` an
 
 def symbols():
     """How often each name is declared in the modules that are built."""
-    build = ROOT / ".build/debug"
+    build = pathlib.Path(sys.argv[sys.argv.index("--build") + 1]) if "--build" in sys.argv else ROOT / ".build/debug"
     ours = [*ROOT.glob("Sources/*/C*")]
     maps = [*(folder / "module.modulemap" for folder in ours), *(build / f"{folder.name}.build/module.modulemap" for folder in ours)]
     maps = [path for path in maps if path.exists()]
@@ -75,7 +75,7 @@ def table(names):
 
 def main():
     page, wrong = table(symbols())
-    if sys.argv[1:] == ["--check"]:
+    if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text() != page:
             wrong.append(f"{PAGE.relative_to(ROOT)} is not what scripts/declarations makes: run it")
     else:

@@ -206,17 +206,17 @@ package actor Launcher {
       let reason = "the lives of the processes cannot be written: \(error)"
       failure = BusError(.failed, reason, isDefinite: false)
       intents.yield(.broken(reason))
-      return tellWhoAwaitsLaunches()
+      return resumeLaunchWaiters()
     }
     for answer in answers { perform(answer) }
     noteUnderWay()
     setTimer()
     for mourner in mourners where mourner.addresses.allSatisfy(decision.isOver) { mourner.continuation.resume() }
     mourners.removeAll { $0.addresses.allSatisfy(decision.isOver) }
-    tellWhoAwaitsLaunches()
+    resumeLaunchWaiters()
   }
 
-  private func tellWhoAwaitsLaunches() {
+  private func resumeLaunchWaiters() {
     for (id, waiter) in launching where !isBeingLaunched(waiter.address) {
       launching[id] = nil
       waiter.continuation.resume()

@@ -4,7 +4,7 @@ package struct Intents<Intent: Sendable>: AsyncSequence, Sendable {
   package typealias Element = Intent
   package typealias Failure = Never
 
-  /// What is handed to the reader; a mark, which has no intent, is passed over and said to be passed.
+  /// An entry of the stream. One without an intent is a mark: the reader skips it and signals that it was reached.
   fileprivate struct Item: Sendable {
     var intent: (Intent, ClockWork)?
     var mark: AsyncStream<Void>.Continuation?

@@ -8,7 +8,7 @@ import MessageBus
 import Timekeeping
 import Timelines
 
-// Launches that fail, and who is told.
+// Reports of failed launches.
 
 extension Device {
   nonisolated func listenForLaunches() {
@@ -21,9 +21,11 @@ extension Device {
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
     // What was acknowledged before this request is wanted by now.
     await timelines.intents.passed()
+    let deadline = ContinuousClock.now + .seconds(request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {
-      if let error = await launcher.launchOutcome(of: address, within: .seconds(request.limit)) {
+      let left = max(.zero, deadline - .now)
+      if let error = await launcher.launchOutcome(of: address, within: left) {
         failures.append(LaunchFailure(address: address, error: error))
       }
     }

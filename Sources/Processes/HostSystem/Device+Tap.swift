@@ -75,6 +75,10 @@ extension Device {
     }
     // One that is opened is kept awake by the person in front of it.
     if who != .openApp { await launcher.want(performer, because: .interaction) }
+    if let failure = await launcher.launchOutcome(of: performer, within: configuration.settings.timelineDeadline) {
+      if who != .openApp { await launcher.release(performer, because: .interaction) }
+      throw failure
+    }
     // By one life: one that ends over it would have the next one end over it too.
     let asked = Task { [bus] in
       _ = try await bus.request(question, to: performer, story: story, within: .seconds(30), whenUnreachable: .wait)

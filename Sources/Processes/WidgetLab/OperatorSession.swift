@@ -91,7 +91,7 @@ struct OperatorSession: Sendable {
       let reply = try await ask(question(limit), within: .seconds(limit + 5))
       guard reply.failures.isEmpty else { throw Complaint(notLaunched: reply.failures.map(\.error), in: folder) }
     } catch let error as BusError where !error.isDefinite {
-      // The host went away meanwhile, and what was asked of it before stands all the same.
+      // The host ended in between. The earlier request is still valid.
     }
   }
 
@@ -106,14 +106,14 @@ struct OperatorSession: Sendable {
 }
 
 extension Complaint {
-  /// What a person is told whose command needs processes that cannot be started.
+  /// The error of a command that needs a process which cannot be started.
   ///
   /// - Parameter folder: the instance's.
   init(notLaunched errors: [BusError], in folder: String) {
     self.init(
       Exit.configuration, errors.map { "\($0)" }.joined(separator: "\n  "), at: folder,
       advice: """
-        correct it, build again, and repeat this command; `widgetlab tail --kind process.output` shows what the process \
+        correct it, build again, and run `widgetlab reload --all` or `widgetlab app open`; `widgetlab tail --kind process.output` shows what the process \
         said, `widgetlab ps` how its last life ended
         """)
   }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-/// What an author meets whose package lies beside WidgetLab, as Documentation/authors.md describes it.
+/// A package beside WidgetLab, as Documentation/authors.md describes it.
 @Suite(.live, .timeLimit(.live)) struct `an author's own package` {
   private static let debug = ".build/debug/WeatherWidget"
 
@@ -86,7 +86,7 @@ import WidgetLabTesting
 
   // MARK: While the cluster runs
 
-  @Test func `whose extension and app end at their launch has each command say so with the cause`() async throws {
+  @Test func `has each command report an extension or an app that ends at launch, with the cause`() async throws {
     let package = try AuthorPackage(app: "WeatherApp")
     defer { package.remove() }
     let cause = "error while loading shared libraries: libnope.so: cannot open shared object file"

@@ -26,7 +26,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           another cluster beside it
         widgetlab up --json                      the ready line as a JSON object
-        widgetlab up --executables .build/release
+        widgetlab up --executables .build/debug
       """)
 
   @OptionGroup var options: InstanceOptions
