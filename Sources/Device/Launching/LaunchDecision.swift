@@ -152,6 +152,13 @@ package struct LaunchDecision: Sendable {
     return process.state == .absent && !process.isAsking && heard.contains(agent)
   }
 
+  /// Whether it is being launched, or will be when its agent has reported which children it has.
+  package func isLaunchPending(_ address: Address) -> Bool {
+    guard let process = processes[address], let agent = agents[address] else { return false }
+    return process.state == .launching
+      || process.state == .absent && !process.assertions.isEmpty && !heard.contains(agent)
+  }
+
   func changed(_ address: Address, _ process: Process) -> Answer {
     .changed(
       ProcessState(

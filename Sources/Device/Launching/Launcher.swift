@@ -168,7 +168,7 @@ package actor Launcher {
   }
 
   private func isBeingLaunched(_ address: Address) -> Bool {
-    failure == nil && decision.processes[address]?.state == .launching
+    failure == nil && decision.isLaunchPending(address)
   }
 
   /// What `ps` prints.
