@@ -72,7 +72,7 @@ extension Launcher {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LauncherTests {
-  @Test func `who waits for a launch is told how it came out`() async throws {
+  @Test func `the outcome of a launch reaches each caller that waits for it`() async throws {
     let scene = try await Scene()
     let host = try await scene.host()
     await scene.agent.setCrashes(.max)
@@ -86,7 +86,7 @@ extension Launcher {
     #expect(await host.launcher.awakeLife(of: widget) != nil)
   }
 
-  @Test func `who waits for a process that nobody launches is answered at once`() async throws {
+  @Test func `a process that is not being launched has no outcome to wait for`() async throws {
     let scene = try await Scene()
     let host = try await scene.host()
     #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)

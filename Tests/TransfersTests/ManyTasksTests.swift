@@ -38,7 +38,7 @@ private final class Statements: Sendable {
   }
 }
 
-/// Tests that need the machine for themselves: `scripts/test` runs them by this name, one after the other, after all others.
+/// Tests that need a quiet machine. `scripts/test` runs the suites of this name in sequence, after all other tests.
 @Suite(.serialized) enum QuietTests {}
 
 extension QuietTests {

@@ -32,7 +32,7 @@ import WidgetLabTesting
     let product = ["environment:", "  TRIAL_QUERY: hangs"]
     let settings = ["placesEachKind: false", "timelineDeadline: 2"]
     try await GalleryTrial.run("hanging query", settings: settings, product: product) { trial in
-      // The deadline of a timeline goes by the device's clock, that of a query by the machine's.
+      // The deadline of a timeline is measured by the device's clock, the deadline of a query by the machine's.
       try await trial.cluster.run("clock", "hold")
       try await trial.add("Milk")
       #expect(try await trial.entry(of: 1).views.joined().contains("black"))
