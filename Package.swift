@@ -1,13 +1,13 @@
 // swift-tools-version: 6.3
 
-// One manifest for every wing of the house. Which wing may import which is written in Documentation/architecture.md
-// and held by Tests/HouseTests against this file and against the import lines.
+// The manifest of all layers. Documentation/architecture.md lists which layer may import which. Tests/RepositoryTests checks
+// it against this file and against the import lines.
 
 import CompilerPluginSupport
 import PackageDescription
 
-/// What every target of ours is compiled with: all upcoming features of this compiler, and no warning.
-let house: [SwiftSetting] = [
+/// The settings of all targets: all upcoming features of this compiler, and warnings as errors.
+let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -17,16 +17,16 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// deploy/Dockerfile sets it to the folder of the Swift runtime's shared libraries, so that the image has one copy of ICU
-/// and not eight. The executables then look for these libraries in `../lib`.
+/// deploy/Dockerfile sets it to the folder of the Swift runtime's shared libraries, so that the image has one copy of
+/// ICU and not eight. The executables then search `../lib` for these libraries.
 let sharedRuntime = Context.environment["WIDGETLAB_SHARED_RUNTIME"]
 let besideExecutable = ["-Xlinker", "-rpath=$ORIGIN/../lib"]
 
-/// Executables carry the Swift runtime, so that a process starts quickly and an image needs no toolchain. The libraries
-/// are named because `-static-stdlib` at the link alone does not bring Foundation's own, and `swift test` cannot build
-/// against the static module folder, which `--static-swift-stdlib` would ask of it. They lie at a fixed address, since at
-/// another one 75,000 places would have to be written anew, in each of an extension's lives: 1 to 2 ms. Only ICU, half of
-/// such an executable, can be shared at little cost: 0.3 ms.
+/// Executables link the Swift runtime statically, so that a process starts quickly and an image needs no toolchain. The
+/// libraries are listed because `-static-stdlib` at the link does not include Foundation's own, and `swift test` cannot
+/// build against the static module folder, which `--static-swift-stdlib` would require. They have a fixed load address,
+/// because relocating them takes 75,000 fix-ups in each launch of an extension: 1 to 2 ms. Only ICU, half of such an
+/// executable, can be shared at little cost: 0.3 ms.
 let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -37,13 +37,13 @@ let staticRuntime: [LinkerSetting] = [
       + ["-Xlinker", "--end-group"])
 ]
 
-/// A standing process starts once, and so it can load the whole Swift runtime at its start: 4 to 5 ms.
+/// A service process starts once, so it can load the whole Swift runtime at its start: 4 to 5 ms.
 let dynamicRuntime: [LinkerSetting] = [
   .unsafeFlags(
     ["-use-ld=lld", "-Xclang-linker", "-no-pie", "-no-toolchain-stdlib-rpath", "-lstdc++"] + besideExecutable)
 ]
 
-/// `Locale.current` of an author's executable is the device's: `Localization` stands in the place of Foundation's getters.
+/// `Locale.current` of an author's executable is the device's: `Localization` replaces Foundation's getters.
 let deviceLocale: [LinkerSetting] = [
   .unsafeFlags(
     ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
@@ -51,20 +51,20 @@ let deviceLocale: [LinkerSetting] = [
     })
 ]
 
-/// Set by scripts/sanitize: what a sanitizer intercepts in the runtime, it finds only in a shared library.
+/// Set by scripts/sanitize: a sanitizer finds the runtime functions that it intercepts only in a shared library.
 let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
-/// What an author's targets are compiled with, so that a file may import Foundation alone, or FoundationNetworking beside
-/// it, and means our URLSession all the same: Documentation/authors.md.
+/// The settings of authors' targets. A file may import Foundation only, or also FoundationNetworking, and gets our
+/// URLSession in both cases: Documentation/authors.md.
 let author: [SwiftSetting] = [
   .unsafeFlags([
-    "-Xfrontend", "-import-module", "-Xfrontend", "BackgroundURLSession",
-    "-module-alias", "FoundationNetworking=BackgroundURLSession",
+    "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
+    "-module-alias", "FoundationNetworking=URLSessionAPI",
   ])
 ]
 
-func room(_ name: String, in wing: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", swiftSettings: house)
+func module(_ name: String, in layer: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
 }
 
 func runtime(isAuthored: Bool) -> [LinkerSetting] {
@@ -73,20 +73,20 @@ func runtime(isAuthored: Bool) -> [LinkerSetting] {
 }
 
 func process(
-  _ name: String, in wing: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false,
+  _ name: String, in layer: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false,
   resources: [Resource]? = nil
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(wing)/\(name)", resources: resources,
-    swiftSettings: house + (isAuthored ? author : []),
+    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
+    swiftSettings: strict + (isAuthored ? author : []),
     linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale : []))
 }
 
-/// - Parameter isOptimized: also in a debug build, for tests that compute for long.
+/// - Parameter isOptimized: also optimise a debug build, for tests with long computations.
 func tests(_ name: String, _ dependencies: [Target.Dependency], isOptimized: Bool = false) -> Target {
   .testTarget(
     name: name, dependencies: dependencies, path: "Tests/\(name)",
-    swiftSettings: house + (isOptimized ? [.unsafeFlags(["-O"])] : []))
+    swiftSettings: strict + (isOptimized ? [.unsafeFlags(["-O"])] : []))
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -140,7 +140,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    // One trait: SwiftPM hands several on in random order, and then compiles Hummingbird anew after each `swift test`.
+    // One trait: SwiftPM passes several in random order, and then recompiles Hummingbird after each `swift test`.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -148,185 +148,197 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
-    // Bus: the wire and everything that is said on it.
+    // Bus: the transport and all messages.
     .systemLibrary(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
     .target(name: "CClock", path: "Sources/Bus/CClock"),
     .target(name: "CProcess", path: "Sources/Bus/CProcess"),
     .target(name: "CChecksum", path: "Sources/Bus/CChecksum"),
-    room("ZeroMQ", in: "Bus", ["CZeroMQ"]),
-    room("Archive", in: "Bus"),
-    room("Conversations", in: "Bus", ["Archive", "CClock"]),
-    room("Journal", in: "Bus", ["CChecksum", "Conversations"]),
-    room("MessageBus", in: "Bus", ["Conversations", "ZeroMQ"]),
+    module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
+    module("Archive", in: "Model"),
+    module("Messages", in: "Bus", ["Archive", "CClock"]),
+    module("Journal", in: "Bus", ["CChecksum", "Messages"]),
+    module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
 
-    // Authoring: what an author's code sees. No server stack below this line of the manifest.
-    room(
-      "AuthoredProcess", in: "Authoring",
-      ["Archive", "CDeviceClock", "CProcess", "Conversations", "MessageBus", "ZeroMQ"]),
-    room("Localization", in: "Authoring"),
-    room("BackgroundURLSession", in: "Authoring", ["AuthoredProcess", "Conversations", "Localization", "MessageBus"]),
-    .target(name: "CDeviceClock", dependencies: ["CClock"], path: "Sources/Authoring/CDeviceClock"),
-    .target(name: "CLazyCurl", path: "Sources/Authoring/CLazyCurl"),
-    room(
-      "ForegroundURLSession", in: "Authoring",
-      ["AuthoredProcess", "BackgroundURLSession", "CLazyCurl", "Conversations", "MessageBus"]),
-    room(
-      "AppIntents", in: "Authoring",
-      ["Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "MessageBus"]),
-    room(
-      "UIKit", in: "Authoring",
+    // SDK: the modules that an author's code imports. These targets use no server stack.
+    module(
+      "AuthorRuntime", in: "SDK",
+      ["Archive", "CDeviceClock", "CProcess", "Messages", "MessageBus", "ZeroMQ"]),
+    module("Localization", in: "SDK"),
+    module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Messages", "Localization", "MessageBus"]),
+    .target(name: "CDeviceClock", dependencies: ["CClock"], path: "Sources/SDK/CDeviceClock"),
+    .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
+    module(
+      "CurlURLLoading", in: "SDK",
+      ["AuthorRuntime", "URLSessionAPI", "CLazyCurl", "Messages", "MessageBus"]),
+    module(
+      "AppIntents", in: "SDK",
+      ["Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "MessageBus"]),
+    module(
+      "UIKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession",
+        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "CurlURLLoading",
         "MessageBus",
       ]),
-    room(
-      "SwiftUI", in: "Authoring",
-      ["AppIntents", "Archive", "BackgroundURLSession", "Conversations", "PreviewsMacros", "UIKit"]),
+    module(
+      "SwiftUI", in: "SDK",
+      ["AppIntents", "Archive", "URLSessionAPI", "Messages", "PreviewsMacros", "UIKit"]),
     .macro(
-      name: "PreviewsMacros", path: "Sources/Authoring/PreviewsMacros", swiftSettings: house),
-    room(
-      "WidgetKit", in: "Authoring",
+      name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
+    module(
+      "WidgetKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession",
+        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "CurlURLLoading",
         "MessageBus", "PreviewsMacros", "SwiftUI",
       ]),
 
-    // Device: the rooms of the host system. No room imports another.
-    room("Timekeeping", in: "Device", ["CClock"]),
-    room("Launching", in: "Device", ["Conversations", "MessageBus", "Timekeeping", grdb]),
-    room(
+    // Device: the modules of the host system. They do not import each other, except Timekeeping.
+    module("Timekeeping", in: "Device", ["CClock"]),
+    module("Launching", in: "Device", ["Messages", "MessageBus", "Timekeeping", grdb]),
+    module(
       "Transfers", in: "Device",
       [
-        "Conversations", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
+        "Messages", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
-    room("Timelines", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", crypto, grdb]),
-    room("Gallery", in: "Device", ["Archive", "Conversations", "MessageBus", grdb]),
-    room("Pushes", in: "Device", ["Archive", "Conversations", "MessageBus", "Timekeeping", grdb]),
+    module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", crypto, grdb]),
+    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", grdb]),
+    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", grdb]),
 
-    // Push: what Apple's servers do. Contract and store know no socket, the front no database.
-    room("APNs", in: "Push", ["Conversations", asn1, crypto, x509]),
-    room("PushStore", in: "Push", ["Conversations", "MessageBus", "Timekeeping", grdb, heap]),
-    room("PushFront", in: "Push", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
+    // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
+    module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
+    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Timekeeping", grdb, heap]),
+    module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
-    // Processes: each an assembly, which its tests can link, and a main of three lines. Nobody imports one, but for the
-    // two that Trial/Faults breaks on purpose.
-    // Cluster is what they share: the instance folder, widgetlab.yaml, the standing keys, how a process begins and ends.
-    room(
+    // Processes: each is a library, which its tests can link, and a main of three lines. Other targets do not import
+    // the libraries, except the two that Trial/Faults breaks on purpose.
+    // Cluster is what they share: the instance folder, widgetlab.yaml, the stored keys, and the start and exit of a
+    // process.
+    module(
       "Cluster", in: "Processes",
-      ["Archive", "CProcess", "Conversations", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
-    room(
+      ["Archive", "CProcess", "Messages", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+    module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "Conversations", "Journal", "ZeroMQ", arguments, logging]),
+      ["Cluster", "Messages", "Journal", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
-    room(
+    module(
       "ProcessAgent", in: "Processes",
-      ["CProcess", "Cluster", "Conversations", "MessageBus", "ZeroMQ", arguments, logging]),
+      ["CProcess", "Cluster", "Messages", "MessageBus", "ZeroMQ", arguments, logging]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
-    room(
+    module(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Conversations", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
+        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
         "Timelines",
         "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
-    room(
+    module(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Conversations", "MessageBus", "PushFront", "PushStore", arguments, grdb, logging,
+        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
-    room(
+    module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "CProcess", "Cluster", "Conversations", "Journal", "MessageBus", arguments,
+        "APNs", "Archive", "CProcess", "Cluster", "Messages", "Journal", "MessageBus", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
-    // What the demo starts. SwiftPM links the executables that a target depends on before it compiles the target, so that
-    // `swift build --target DemoExecutables` builds these eight and nothing else.
-    room(
+    // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
+    // the target, so `swift build --target DemoExecutables` builds these eight and nothing else.
+    module(
       "DemoExecutables", in: "Processes",
       [
         "MessageBusBrokerMain", "ProcessAgentMain", "HostSystemMain", "PushServerMain", "WidgetLabMain",
         "ContainingApp", "WidgetExtension", "ProviderServer",
       ]),
 
-    // CaffeineTracker: the sample that an author copies.
-    process("ContainingApp", in: "CaffeineTracker", ["UIKit"], isAuthored: true),
-    process("WidgetExtension", in: "CaffeineTracker", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    // Samples: the sample that an author copies.
+    process("ContainingApp", in: "Samples", ["UIKit"], isAuthored: true),
+    process("WidgetExtension", in: "Samples", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "ProviderServer", in: "CaffeineTracker",
+      "ProviderServer", in: "Samples",
       [
         arguments, asyncHTTPClient, grdb, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioSSL,
         unixSignals,
       ]),
 
-    // Trial: everything that proves it.
-    room("WidgetLabTesting", in: "Trial", ["CProcess", "Cluster", "Conversations", "Journal"]),
-    process("TrialExtension", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialHandlers", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialTraps", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialViews", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    // Testing: test support and the executables of the tests.
+    module("FidelityRules", in: "Testing"),
+    module("WidgetLabTesting", in: "Testing", ["CProcess", "Cluster", "Messages", "Journal"]),
+    process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureViews", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "TrialWidgets", in: "Trial", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
+      "FixtureWidgets", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
-    process("TrialTimelines", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialDay", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialMistakes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("TrialPushes", in: "Trial", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("Faults", in: "Trial", ["Conversations", "HostSystem", "ProcessAgent"]),
+    process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixturePushes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("Faults", in: "Testing", ["Messages", "HostSystem", "ProcessAgent"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
-    tests("ConversationsTests", ["Conversations"]),
-    tests("JournalTests", ["Conversations", "Journal"]),
-    tests("MessageBusTests", ["Conversations", "MessageBus", "ZeroMQ"]),
+    tests("MessagesTests", ["Messages", "FidelityRules"]),
+    tests("JournalTests", ["Messages", "Journal"]),
+    tests("MessageBusTests", ["Messages", "MessageBus", "ZeroMQ"]),
     tests(
       "MessageBusBrokerTests",
-      ["Cluster", "Conversations", "Journal", "MessageBus", "MessageBusBroker", "WidgetLabTesting", "ZeroMQ"]),
+      ["Cluster", "Messages", "Journal", "MessageBus", "MessageBusBroker", "WidgetLabTesting", "ZeroMQ"]),
     tests(
-      "AuthoringTests",
+      "SDKTests",
       [
-        "AppIntents", "Archive", "AuthoredProcess", "BackgroundURLSession", "Conversations", "Localization",
-        "MessageBus",
-        "SwiftUI", "UIKit", "WidgetKit",
+        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules",
+        "Localization", "MessageBus", "SwiftUI", "UIKit", "WidgetKit",
       ]),
-    tests("ArchiveTests", ["Archive"]),
-    tests("TimekeepingTests", ["CClock", "Timekeeping"]),
+    tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("TimekeepingTests", ["CClock", "FidelityRules", "Timekeeping"]),
     tests(
-      "ForegroundURLSessionTests",
+      "CurlURLLoadingTests",
       [
-        "AuthoredProcess", "BackgroundURLSession", "Conversations", "ForegroundURLSession", "MessageBus",
-        "WidgetLabTesting",
+        "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "CurlURLLoading",
+        "MessageBus", "WidgetLabTesting",
       ]),
-    tests("LaunchingTests", ["Conversations", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
+    tests(
+      "LaunchingTests",
+      ["Messages", "FidelityRules", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
     tests(
       "TransfersTests",
       [
-        "Conversations", "MessageBus", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix,
-        nioSSL,
+        "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore,
+        nioHTTP1, nioPosix, nioSSL,
       ]),
-    tests("TimelinesTests", ["Archive", "Conversations", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
-    tests("PushesTests", ["Archive", "Conversations", "MessageBus", "Pushes", "Timekeeping", grdb]),
-    tests("APNsTests", ["APNs", "Conversations", asn1, crypto, x509]),
-    tests("PushStoreTests", ["APNs", "Conversations", "MessageBus", "PushStore", "Timekeeping", grdb]),
     tests(
-      "PushFrontTests",
-      ["APNs", "PushFront", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
-    tests("PushServerTests", ["APNs", "Conversations", "PushServer"]),
-    tests("GalleryTests", ["Archive", "Conversations", "Gallery", "MessageBus", grdb]),
+      "TimelinesTests",
+      ["Archive", "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
+    tests("PushesTests", ["Archive", "Messages", "FidelityRules", "MessageBus", "Pushes", "Timekeeping", grdb]),
+    tests("APNsTests", ["APNs", "Messages", "FidelityRules", asn1, crypto, x509]),
+    tests(
+      "PushStoreTests",
+      ["APNs", "Messages", "FidelityRules", "MessageBus", "PushStore", "Timekeeping", grdb]),
+    tests(
+      "APNsServerTests",
+      ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
+    tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
+    tests("GalleryTests", ["Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", grdb]),
     tests(
       "HostSystemTests",
       [
-        "Archive", "Cluster", "Conversations", "Gallery", "HostSystem", "MessageBus", "Timelines", "Transfers", grdb,
+        "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
+        "Transfers", grdb,
       ]),
-    tests("ProcessAgentTests", ["Cluster", "Conversations", "MessageBus", "ProcessAgent"]),
-    tests("ClusterTests", ["Archive", "Cluster", "Conversations", logging]),
-    tests("WidgetLabTests", ["Archive", "Cluster", "Conversations", "Journal", "WidgetLab", arguments]),
-    tests("HouseTests", [], isOptimized: true),
-    tests("LiveTests", ["Archive", "Cluster", "Conversations", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
+    tests("ProcessAgentTests", ["Cluster", "Messages", "FidelityRules", "MessageBus", "ProcessAgent"]),
+    tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),
+    tests(
+      "WidgetLabTests",
+      ["Archive", "Cluster", "Messages", "FidelityRules", "Journal", "WidgetLab", arguments]),
+    tests("RepositoryTests", [], isOptimized: true),
+    tests(
+      "LiveTests",
+      ["Archive", "Cluster", "Messages", "FidelityRules", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
   ],
   swiftLanguageModes: [.v6]
 )

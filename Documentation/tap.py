@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints what passes on the bus, from the tap and the layout in Documentation/protocol.md alone.
+"""Prints the bus traffic, using only the tap and the layout in Documentation/protocol.md.
 
 Usage: tap.py INSTANCE-FOLDER [KIND-PREFIX] [COUNT]      needs python3-zmq
 
-The bus waits for no viewer: one that is too slow loses some. Without a prefix every number passes here, and those that
-were lost are told as `lost 41..97`; they stand in the journal (widgetlab tail --since seq:41 --until seq:97).
+The bus does not wait for viewers: a slow viewer loses envelopes. Without a prefix the sequence numbers have no gaps,
+and lost ones are printed as `lost 41..97`; the journal has them (widgetlab tail --since seq:41 --until seq:97).
 """
 import json
 import struct
@@ -27,7 +27,7 @@ tap = zmq.Context().socket(zmq.SUB)
 tap.curve_serverkey = bus["publicKey"].encode()
 tap.curve_publickey = key["publicKey"].encode()
 tap.curve_secretkey = key["secretKey"].encode()
-tap.setsockopt(zmq.SUBSCRIBE, b"\x01" + prefix.encode())  # version 1, then the kind
+tap.setsockopt(zmq.SUBSCRIBE, b"\x01" + prefix.encode())  # version 1, then the message type
 tap.connect(bus["tap"])
 
 last = None

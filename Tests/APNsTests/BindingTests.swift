@@ -1,12 +1,13 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import APNs
 
-/// What the first pushes of a connection bind it to.
-@Suite struct `a connection with provider tokens` {
-  /// The key of the first push, that of another one an hour later, and the reason for that.
+/// How the first pushes of a connection bind it.
+@Suite struct `Connections with provider tokens` {
+  /// The key of the first push, that of another push an hour later, and the expected reason.
   private static let pairs: [(first: String, second: String, reason: APNsReason?)] = [
     ("KEY0000001", "KEY0000002", nil),
     ("KEY0000001", "TOPIC00001", .unrelatedKeyIDInToken),
@@ -18,14 +19,14 @@ import Testing
     ("BOTH000001", "KEY0000001", nil),
   ]
 
-  @Test(arguments: pairs.indices)
-  func `is bound to the key of its first push`(index: Int) {
+  @Test(.rule("APNS-16"), arguments: pairs.indices)
+  func `the key of a connection's first push decides which keys the connection accepts afterwards`(index: Int) {
     let (first, second, reason) = Self.pairs[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt(first)])) == nil)
     lab.now += 1201
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt(second)])) == reason, "\(first), \(second)")
-    // Another connection knows nothing of it.
+    // Another connection is not bound.
     lab.session = ProviderSession()
     let alone: APNsReason? =
       switch reason {
@@ -36,8 +37,8 @@ import Testing
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt(second)])) == alone)
   }
 
-  @Test func `takes a key in its environment alone`() {
-    var lab = Lab()
+  @Test(.rule("APNS-17")) func `a connection accepts a provider key only in the key's own environments`() {
+    var lab = ProviderKeyFixture()
     for (key, isFor) in [
       ("KEY0000001", Set([PushEnvironment.development])), ("PROD000001", [.production]),
       ("BOTH000001", [.development, .production]),
@@ -45,15 +46,16 @@ import Testing
       for environment in PushEnvironment.allCases {
         lab.session = ProviderSession()
         lab.environment = environment
-        let path = "/3/device/" + (environment == .development ? Lab.widgets : Lab.production)
+        let path =
+          "/3/device/" + (environment == .development ? ProviderKeyFixture.widgets : ProviderKeyFixture.production)
         let reason = lab.reason(lab.request(["authorization": "bearer " + lab.jwt(key)], path: path))
         #expect(reason == (isFor.contains(environment) ? nil : .badEnvironmentKeyIDInToken))
       }
     }
   }
 
-  @Test func `may send to the topics of its key alone`() {
-    var lab = Lab()
+  @Test(.rule("APNS-17")) func `a connection with a topic-specific key sends only to the topics of that key`() {
+    var lab = ProviderKeyFixture()
     let headers: KeyValuePairs<String, String?> = ["authorization": "bearer " + lab.jwt("TOPIC00001")]
     #expect(lab.reason(lab.request(headers)) == nil)
     #expect(lab.reason(lab.alert(headers)) == nil)
@@ -63,28 +65,28 @@ import Testing
     #expect(lab.reason(foreign) == .topicDisallowed)
   }
 
-  @Test func `changes its token once in twenty minutes`() {
-    var lab = Lab()
+  @Test(.rule("APNS-15", "APNS-44")) func `a connection may change its provider token once in 20 minutes`() {
+    var lab = ProviderKeyFixture()
     let first = lab.request()
     #expect(lab.reason(first) == nil)
     lab.now += 1199
     let second = lab.request()
     #expect(lab.reason(second) == .tooManyProviderTokenUpdates)
-    #expect(lab.reason(first) == nil, "the former one is good")
+    #expect(lab.reason(first) == nil, "the old token is still valid")
     lab.now += 1
     #expect(lab.reason(second) == nil)
-    // Back to the first one is a change like another.
+    // Back to the first token is a change like any other.
     #expect(lab.reason(first) == .tooManyProviderTokenUpdates)
     #expect(
       lab.reason(lab.request(["authorization": "bearer " + lab.jwt("KEY0000002")])) == .tooManyProviderTokenUpdates)
     lab.session = ProviderSession()
-    #expect(lab.reason(first) == nil, "another connection")
+    #expect(lab.reason(first) == nil, "another connection has its own limit")
     lab.settings.providerTokenUpdateInterval = 0
     #expect(lab.reason(second) == nil)
   }
 
-  @Test func `is not bound by a token that was refused`() {
-    var lab = Lab()
+  @Test func `a refused provider token does not bind its connection`() {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt(age: 4000)])) == .expiredProviderToken)
     #expect(!lab.session.isAuthorized)
     #expect(
@@ -93,15 +95,15 @@ import Testing
     #expect(lab.session.isAuthorized)
   }
 
-  @Test func `is bound by a right token in a wrong request`() {
-    var lab = Lab()
+  @Test func `a valid provider token in an invalid request binds its connection`() {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["apns-priority": "2"])) == .badPriority)
     #expect(lab.session.isAuthorized)
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt("OTHER00001")])) == .forbidden)
   }
 
-  @Test func `goes on with a new token when the former one is too old`() {
-    var lab = Lab()
+  @Test func `a connection accepts a new provider token after the previous one has expired`() {
+    var lab = ProviderKeyFixture()
     let first = lab.request()
     #expect(lab.reason(first) == nil)
     lab.now += 3601

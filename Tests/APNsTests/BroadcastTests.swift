@@ -1,10 +1,11 @@
+import FidelityRules
 import Foundation
 import Testing
 
 @testable import APNs
 
-/// `/4/broadcasts`, as far as Apple documents it.
-@Suite struct `a broadcast` {
+/// `/4/broadcasts`, as documented by Apple.
+@Suite struct `Broadcast requests` {
   private static let samples: [(name: String, value: String?, reason: String)] = [
     ("apns-push-type", "widgets", "InvalidPushType"),
     ("apns-push-type", "alert", "InvalidPushType"),
@@ -22,7 +23,8 @@ import Testing
   ]
 
   private static func request(
-    _ lab: Lab, _ changes: KeyValuePairs<String, String?> = [:], bundle: String = Lab.bundle,
+    _ lab: ProviderKeyFixture, _ changes: KeyValuePairs<String, String?> = [:],
+    bundle: String = ProviderKeyFixture.bundle,
     method: String = "POST", body: String = #"{"aps":{}}"#
   ) -> APNsRequest {
     var headers: [String: String] = [
@@ -36,19 +38,21 @@ import Testing
       headers: headers.map { APNsRequest.Header(name: $0.key, value: $0.value) }, body: Array(body.utf8))
   }
 
-  @Test(arguments: samples.indices)
-  func `is refused as Apple's is, and for want of channels`(index: Int) {
+  @Test(.rule("APNS-21"), arguments: samples.indices)
+  func `a broadcast is refused with Apple's reasons, and with ChannelNotRegistered when it is valid`(index: Int) {
     let (name, value, reason) = Self.samples[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     #expect(lab.check(Self.request(lab, [name: value])).reason == reason)
   }
 
-  @Test func `has its own id, path and payload`() {
-    var lab = Lab()
+  @Test func `a broadcast has its own request id header, path and payload limit`() {
+    var lab = ProviderKeyFixture()
     let answer = lab.check(Self.request(lab, ["apns-request-id": "eabeae54-14a8-11e5-b60b-1697f925ec7b"])).answer
     #expect(answer.idHeader == "apns-request-id" && answer.apnsID == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
     #expect(answer.status == 400)
-    #expect(lab.check(Self.request(lab, bundle: Lab.bundle + ".push-type.widgets")).reason == "TopicDisallowed")
+    #expect(
+      lab.check(Self.request(lab, bundle: ProviderKeyFixture.bundle + ".push-type.widgets")).reason == "TopicDisallowed"
+    )
     #expect(lab.check(Self.request(lab, bundle: "")).status == 404)
     #expect(lab.check(Self.request(lab, method: "GET")).status == 405)
     #expect(lab.check(Self.request(lab, body: "")).reason == "PayloadEmpty")

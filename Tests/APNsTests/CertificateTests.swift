@@ -1,15 +1,16 @@
-import Conversations
 import Crypto
+import FidelityRules
 import Foundation
+import Messages
 import SwiftASN1
 import Testing
 import X509
 
 @testable import APNs
 
-@Suite struct `a connection with a client certificate` {
+@Suite struct `Connections with a client certificate` {
   private static func certificate(
-    _ bundle: String = Lab.bundle, _ environments: Set<PushEnvironment> = [.development, .production]
+    _ bundle: String = ProviderKeyFixture.bundle, _ environments: Set<PushEnvironment> = [.development, .production]
   ) throws -> [UInt8] {
     try withCredentials { folder in
       let credentials = try PushCredentials.make(in: folder)
@@ -19,10 +20,10 @@ import X509
     }
   }
 
-  /// A certificate of one's own making.
+  /// Creates a custom certificate.
   private static func certificate(
-    subject: DistinguishedName, from: Date = Lab.now.addingTimeInterval(-10),
-    until: Date = Lab.now.addingTimeInterval(10)
+    subject: DistinguishedName, from: Date = ProviderKeyFixture.now.addingTimeInterval(-10),
+    until: Date = ProviderKeyFixture.now.addingTimeInterval(10)
   ) throws -> [UInt8] {
     let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
     let certificate = try Certificate(
@@ -36,38 +37,41 @@ import X509
     DistinguishedName([RelativeDistinguishedName(.init(type: ClientCertificate.userID, utf8String: bundle))])
   }
 
-  private func lab(_ certificate: [UInt8]) -> Lab {
-    var lab = Lab()
+  private func lab(_ certificate: [UInt8]) -> ProviderKeyFixture {
+    var lab = ProviderKeyFixture()
     lab.now = Date()
     lab.session = ProviderSession(certificate: certificate)
     return lab
   }
 
-  @Test func `may send to the topics of its extensions, whatever its authorization says`() throws {
+  @Test(.rule("APNS-18"))
+  func `a certificate connection sends to the topics of its certificate and ignores the authorization header`() throws {
     var lab = lab(try Self.certificate())
     #expect(lab.session.isAuthorized)
     #expect(
       ClientCertificate(derEncoded: try Self.certificate()).topics
-        == Set(["", ".voip", ".complication"].map { Lab.bundle + $0 }))
+        == Set(["", ".voip", ".complication"].map { ProviderKeyFixture.bundle + $0 }))
     for authorization in [nil, "bearer nonsense", "bearer " + lab.jwt("PROD000001")] {
       #expect(lab.reason(lab.alert(["authorization": authorization])) == nil)
     }
     let background: KeyValuePairs<String, String?> = ["apns-push-type": "background", "apns-priority": "5"]
     #expect(lab.reason(lab.alert(background)) == nil)
-    let voip = lab.alert(["apns-push-type": "voip", "apns-topic": Lab.bundle + ".voip"])
+    let voip = lab.alert(["apns-push-type": "voip", "apns-topic": ProviderKeyFixture.bundle + ".voip"])
     #expect(lab.reason(voip) == .deviceTokenNotForTopic)
-    #expect(lab.reason(lab.request()) == .topicDisallowed, "widgets stand in no certificate")
+    #expect(lab.reason(lab.request()) == .topicDisallowed, "no certificate has the topic of widgets")
     #expect(lab.reason(lab.alert(["apns-topic": "com.example.Other"])) == .topicDisallowed)
-    #expect(lab.reason(lab.alert(["apns-topic": nil])) == .missingTopic, "it has three")
+    #expect(lab.reason(lab.alert(["apns-topic": nil])) == .missingTopic, "the certificate has three topics")
     for type in [PushType.liveactivity, .location] {
-      let request = lab.alert(["apns-push-type": type.rawValue, "apns-topic": Lab.bundle + type.topicSuffix])
+      let request = lab.alert([
+        "apns-push-type": type.rawValue, "apns-topic": ProviderKeyFixture.bundle + type.topicSuffix,
+      ])
       #expect(lab.reason(request) == .forbidden)
     }
   }
 
-  @Test func `is of its environments`() throws {
+  @Test func `a client certificate is accepted only in its environments`() throws {
     for environment in PushEnvironment.allCases {
-      var lab = lab(try Self.certificate(Lab.bundle, [environment]))
+      var lab = lab(try Self.certificate(ProviderKeyFixture.bundle, [environment]))
       for port in PushEnvironment.allCases {
         lab.environment = port
         let verdict = lab.check(lab.alert())
@@ -77,24 +81,29 @@ import X509
     }
   }
 
-  @Test func `of one topic has it by default`() throws {
-    var lab = Lab()
-    lab.session = ProviderSession(certificate: try Self.certificate(subject: Self.name(Lab.bundle)))
+  @Test func `a client certificate with one topic makes that topic the default`() throws {
+    var lab = ProviderKeyFixture()
+    lab.session = ProviderSession(certificate: try Self.certificate(subject: Self.name(ProviderKeyFixture.bundle)))
     #expect(lab.reason(lab.alert(["apns-topic": nil])) == nil)
     #expect(lab.reason(lab.alert()) == nil)
     #expect(lab.reason(lab.request()) == .topicDisallowed)
   }
 
-  @Test func `is refused when it is none for pushes, out of its time, or cannot be read`() throws {
-    let nobody = try DistinguishedName { CommonName("nobody") }
+  @Test func `a client certificate is refused without push topics, outside its validity, or when it is unreadable`()
+    throws
+  {
+    let withoutTopic = try DistinguishedName { CommonName("no topic") }
     let day = 86_400.0
     let wrong = [
-      try Self.certificate(subject: nobody), [1, 2, 3], [],
-      try Self.certificate(subject: Self.name(Lab.bundle), until: Lab.now.addingTimeInterval(-1)),
-      try Self.certificate(subject: Self.name(Lab.bundle), from: Lab.now + 1, until: Lab.now + day),
+      try Self.certificate(subject: withoutTopic), [1, 2, 3], [],
+      try Self.certificate(
+        subject: Self.name(ProviderKeyFixture.bundle), until: ProviderKeyFixture.now.addingTimeInterval(-1)),
+      try Self.certificate(
+        subject: Self.name(ProviderKeyFixture.bundle), from: ProviderKeyFixture.now + 1,
+        until: ProviderKeyFixture.now + day),
     ]
     for certificate in wrong {
-      var lab = Lab()
+      var lab = ProviderKeyFixture()
       lab.session = ProviderSession(certificate: certificate)
       let verdict = lab.check(lab.alert())
       #expect(verdict.reason == "BadCertificate")

@@ -1,16 +1,17 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import APNs
 
-/// What of a request is asked after who sent it. Both sides of each rule: what is refused, and its neighbour that is
-/// not.
-@Suite struct `the contract of a push` {
+/// The checks after the authentication. Each rule is tested on both sides of its limit: the refused value and the
+/// accepted one.
+@Suite struct `The checks of a push request` {
   private static let suffix = ".push-type.widgets"
   private typealias Priority = (text: String?, reason: APNsReason?)
 
-  /// A change of the right request, and the reason; `nil` when it is accepted.
+  /// A change of the valid request, and the expected reason; `nil` when it is accepted.
   private static let headers: [(name: String, value: String?, reason: APNsReason?)] = [
     ("apns-id", nil, nil),
     ("apns-id", "eabeae54-14a8-11e5-b60b-1697f925ec7b", nil),
@@ -21,7 +22,7 @@ import Testing
     ("apns-id", "gabeae54-14a8-11e5-b60b-1697f925ec7b", .badMessageID),
     ("apns-topic", nil, .missingTopic),
     ("apns-topic", "", .missingTopic),
-    ("apns-topic", Lab.bundle, .badTopic),
+    ("apns-topic", ProviderKeyFixture.bundle, .badTopic),
     ("apns-topic", suffix, .badTopic),
     ("apns-topic", "com.example.Caffeine Tracker.push-type.widgets", .badTopic),
     ("apns-topic", "com.example.Other.push-type.widgets", .deviceTokenNotForTopic),
@@ -53,10 +54,10 @@ import Testing
     ("host", "api.sandbox.push.apple.com", nil),
   ]
 
-  @Test(arguments: headers.indices)
-  func `has a rule for each header`(index: Int) {
+  @Test(.rule("APNS-01"), arguments: headers.indices)
+  func `each header value is accepted or refused with its reason`(index: Int) {
     let (name, value, reason) = Self.headers[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     let verdict = lab.check(lab.request([name: value]))
     #expect(verdict.reason == reason?.rawValue, "\(name): \(value ?? "-") \(verdict.explanation ?? "")")
     #expect(verdict.status == reason?.status ?? 200)
@@ -64,70 +65,75 @@ import Testing
   }
 
   private static let lines: [(method: String, path: String, reason: APNsReason?)] = [
-    ("POST", "/3/device/" + Lab.widgets, nil),
-    ("POST", "/3/device/" + Lab.widgets.uppercased(), nil),
-    ("GET", "/3/device/" + Lab.widgets, .methodNotAllowed),
-    ("post", "/3/device/" + Lab.widgets, .methodNotAllowed),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets, nil),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets.uppercased(), nil),
+    ("GET", "/3/device/" + ProviderKeyFixture.widgets, .methodNotAllowed),
+    ("post", "/3/device/" + ProviderKeyFixture.widgets, .methodNotAllowed),
     ("POST", "/3/device/", .missingDeviceToken),
     ("POST", "/3/device", .missingDeviceToken),
-    ("POST", "/3/devices/" + Lab.widgets, .badPath),
-    ("POST", "/2/device/" + Lab.widgets, .badPath),
-    ("POST", "/3/device/" + Lab.widgets + "/", .badPath),
+    ("POST", "/3/devices/" + ProviderKeyFixture.widgets, .badPath),
+    ("POST", "/2/device/" + ProviderKeyFixture.widgets, .badPath),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets + "/", .badPath),
     ("POST", "/", .badPath),
     ("POST", "", .badPath),
-    ("POST", "3/device/" + Lab.widgets, .badPath),
-    ("POST", "/3/device/" + Lab.widgets + "?a=b", .badDeviceToken),
-    ("POST", "/3/device/" + Lab.widgets.dropLast(), .badDeviceToken),
-    ("POST", "/3/device/" + Lab.widgets.dropLast(2), .badDeviceToken),
-    ("POST", "/3/device/%61" + Lab.widgets.dropFirst(), .badDeviceToken),
-    ("POST", "/3/device/" + Lab.old, .unregistered),
-    ("POST", "/3/device/" + Lab.expired, .expiredToken),
-    ("POST", "/3/device/" + Lab.production, .badDeviceToken),
-    ("POST", "/3/device/" + Lab.app, .deviceTokenNotForTopic),
+    ("POST", "3/device/" + ProviderKeyFixture.widgets, .badPath),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets + "?a=b", .badDeviceToken),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets.dropLast(), .badDeviceToken),
+    ("POST", "/3/device/" + ProviderKeyFixture.widgets.dropLast(2), .badDeviceToken),
+    ("POST", "/3/device/%61" + ProviderKeyFixture.widgets.dropFirst(), .badDeviceToken),
+    ("POST", "/3/device/" + ProviderKeyFixture.old, .unregistered),
+    ("POST", "/3/device/" + ProviderKeyFixture.expired, .expiredToken),
+    ("POST", "/3/device/" + ProviderKeyFixture.production, .badDeviceToken),
+    ("POST", "/3/device/" + ProviderKeyFixture.app, .deviceTokenNotForTopic),
   ]
 
   @Test(arguments: lines.indices)
-  func `has a rule for the method and the path`(index: Int) {
+  func `each method and path is accepted or refused with its reason`(index: Int) {
     let (method, path, reason) = Self.lines[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(method: method, path: path)) == reason, "\(method) \(path)")
   }
 
-  @Test func `says of a 410 since when, and of nothing else`() {
-    var lab = Lab()
-    for token in [Lab.old, Lab.expired] {
-      #expect(lab.check(lab.request(path: "/3/device/" + token)).answer.timestamp == Lab.now.addingTimeInterval(-60))
+  @Test(.rule("APNS-08")) func `only a response with status 410 has a timestamp`() {
+    var lab = ProviderKeyFixture()
+    for token in [ProviderKeyFixture.old, ProviderKeyFixture.expired] {
+      #expect(
+        lab.check(lab.request(path: "/3/device/" + token)).answer.timestamp
+          == ProviderKeyFixture.now.addingTimeInterval(-60))
     }
     #expect(lab.check(lab.request(path: "/3/device/00")).answer.timestamp == nil)
     #expect(lab.check(lab.request()).answer.timestamp == nil)
   }
 
-  @Test func `knows a token in its environment alone`() {
-    var lab = Lab()
+  @Test(.rule("APNS-06")) func `a device token is valid only in its own environment`() {
+    var lab = ProviderKeyFixture()
     lab.environment = .production
     let token = "bearer " + lab.jwt("PROD000001")
     #expect(lab.reason(lab.request(["authorization": token])) == .badDeviceToken)
-    #expect(lab.reason(lab.request(["authorization": token], path: "/3/device/" + Lab.production)) == nil)
+    #expect(
+      lab.reason(lab.request(["authorization": token], path: "/3/device/" + ProviderKeyFixture.production)) == nil)
   }
 
-  @Test func `is not for the other use of a token`() {
-    var lab = Lab()
+  @Test(.rule("APNS-07")) func `a widget token refuses app pushes, and an app token refuses widget pushes`() {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.alert()) == nil)
-    let alertToWidgets = lab.request(["apns-push-type": "alert", "apns-topic": Lab.bundle])
+    let alertToWidgets = lab.request(["apns-push-type": "alert", "apns-topic": ProviderKeyFixture.bundle])
     #expect(lab.reason(alertToWidgets) == .deviceTokenNotForTopic)
-    let widgetsToApp = lab.request(path: "/3/device/" + Lab.app)
+    let widgetsToApp = lab.request(path: "/3/device/" + ProviderKeyFixture.app)
     #expect(lab.reason(widgetsToApp) == .deviceTokenNotForTopic)
   }
 
-  @Test(arguments: [("5", nil), ("10", .badPriority), ("1", .badPriority), (nil, .badPriority)] as [Priority])
-  func `asks for priority 5 of a background push`(priority: String?, reason: APNsReason?) {
-    var lab = Lab()
+  @Test(
+    .rule("APNS-05"),
+    arguments: [("5", nil), ("10", .badPriority), ("1", .badPriority), (nil, .badPriority)] as [Priority])
+  func `a background push must have priority 5`(priority: String?, reason: APNsReason?) {
+    var lab = ProviderKeyFixture()
     let body = #"{"aps":{"content-available":1}}"#
     #expect(lab.reason(lab.alert(["apns-push-type": "background", "apns-priority": priority], body: body)) == reason)
   }
 
-  @Test func `takes no header twice`() {
-    var lab = Lab()
+  @Test func `a request with a repeated header is refused with DuplicateHeaders`() {
+    var lab = ProviderKeyFixture()
     for name in ["apns-topic", "authorization", "x-mine", "apns-id"] {
       let plain = lab.request(["x-mine": "1", "apns-id": UUID().uuidString])
       let twice = APNsRequest(
@@ -138,23 +144,26 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (PushType.alert, 4096, nil), (.alert, 4097, APNsReason.payloadTooLarge), (.alert, 0, .payloadEmpty),
-    (.voip, 5121, .deviceTokenNotForTopic),
-  ])
-  func `has a limit of bytes`(type: PushType, count: Int, reason: APNsReason?) {
-    var lab = Lab()
+  @Test(
+    .rule("APNS-03", "APNS-44"),
+    arguments: [
+      (PushType.alert, 4096, nil), (.alert, 4097, APNsReason.payloadTooLarge), (.alert, 0, .payloadEmpty),
+      (.voip, 5121, .deviceTokenNotForTopic),
+    ])
+  func `an alert payload that is empty or above 4096 bytes is refused`(type: PushType, count: Int, reason: APNsReason?)
+  {
+    var lab = ProviderKeyFixture()
     let frame = #"{"aps":{"alert":""}}"#
     let body = frame.replacing(
       #""""#, with: "\"" + String(repeating: "a", count: max(0, count - frame.utf8.count)) + "\"")
-    let topic = Lab.bundle + type.topicSuffix
+    let topic = ProviderKeyFixture.bundle + type.topicSuffix
     let request = lab.alert(["apns-push-type": type.rawValue, "apns-topic": topic], body: count == 0 ? "" : body)
     #expect(request.body.count == count)
     #expect(lab.reason(request) == reason)
   }
 
-  @Test(arguments: [(5120, nil), (5121, APNsReason.payloadTooLarge)])
-  func `has a higher limit for voip`(count: Int, reason: APNsReason?) {
+  @Test(.rule("APNS-03", "APNS-44"), arguments: [(5120, nil), (5121, APNsReason.payloadTooLarge)])
+  func `a VoIP payload may have 5120 bytes`(count: Int, reason: APNsReason?) {
     let request = APNsRequest(method: "POST", path: "", headers: [], body: Array(repeating: 32, count: count))
     let contract = APNsContract(environment: .development)
     var found: APNsReason?
@@ -162,19 +171,20 @@ import Testing
     #expect(found == reason)
   }
 
-  @Test func `calls a body that the front cut off too large`() {
-    var lab = Lab()
+  @Test func `a body that the HTTP/2 server truncated is refused with PayloadTooLarge`() {
+    var lab = ProviderKeyFixture()
     let plain = lab.request()
     let cut = APNsRequest(
       method: "POST", path: plain.path, headers: plain.headers, body: plain.body, isTruncated: true)
     #expect(lab.reason(cut) == .payloadTooLarge)
   }
 
-  @Test func `counts requests in a row to one token, when it is told to`() {
-    var lab = Lab()
+  @Test(.rule("APNS-19", "APNS-44")) func `consecutive requests to one token are limited only when the setting is on`()
+  {
+    var lab = ProviderKeyFixture()
     let one = lab.request()
     let other = lab.alert()
-    for _ in 0..<1000 where lab.reason(one) != nil { Issue.record("nothing is counted by default") }
+    for _ in 0..<1000 where lab.reason(one) != nil { Issue.record("a request was refused with the limit off") }
     lab.settings.consecutiveRequests = 3
     lab.settings.consecutiveWindow = 10
     lab.session = ProviderSession()
@@ -185,8 +195,8 @@ import Testing
     #expect(lab.reason(one) == nil)
   }
 
-  @Test func `gives back the id that was sent, and makes one in lower case`() {
-    var lab = Lab()
+  @Test(.rule("APNS-09")) func `a response repeats the apns-id of the request or has a new one in lower case`() {
+    var lab = ProviderKeyFixture()
     let sent = "EABEAE54-14a8-11E5-B60B-1697F925EC7B"
     #expect(lab.check(lab.request(["apns-id": sent])).answer.apnsID == sent)
     #expect(lab.check(lab.request(["apns-id": sent], method: "GET")).answer.apnsID == sent)
@@ -196,8 +206,8 @@ import Testing
     }
   }
 
-  @Test func `names notifications in the order of their time, and no two alike`() {
-    var lab = Lab()
+  @Test(.rule("APNS-11")) func `unique ids are distinct UUIDs of version 7 that sort by time`() {
+    var lab = ProviderKeyFixture()
     let request = lab.request()
     var ids: [UUID] = []
     for _ in 0..<100 {
@@ -213,40 +223,41 @@ import Testing
     #expect(Set(made).count == 100 && Set(made.map { Array($0)[14] }) == ["4"])
   }
 
-  @Test func `tells its own id in development alone`() {
-    var lab = Lab()
+  @Test(.rule("APNS-10")) func `the apns-unique-id is sent only in the development environment`() {
+    var lab = ProviderKeyFixture()
     let verdict = lab.check(lab.request())
     #expect(verdict.answer.uniqueID == verdict.uniqueID)
     lab.environment = .production
     #expect(lab.check(lab.request()).answer.uniqueID == nil)
   }
 
-  @Test func `says what it accepted`() {
-    var lab = Lab()
+  @Test func `an accepted push has the values of its headers and their defaults`() {
+    var lab = ProviderKeyFixture()
     let body = #"{"aps":{"content-changed":true},"mine":"é"}"#
     let headers: KeyValuePairs<String, String?> = [
       "apns-priority": "5", "apns-expiration": "1800000100", "apns-collapse-id": "c",
     ]
     guard case .accepted(let push) = lab.check(lab.request(headers, body: body)).outcome else {
-      Issue.record("it was refused")
+      Issue.record("the push was refused")
       return
     }
-    #expect(push.token == lab.tokens[Lab.widgets])
-    #expect(push.type == .widgets && push.topic == Lab.bundle + Self.suffix && push.priority == 5)
-    #expect(push.expiration == Lab.now.addingTimeInterval(100))
+    #expect(push.token == lab.tokens[ProviderKeyFixture.widgets])
+    #expect(push.type == .widgets && push.topic == ProviderKeyFixture.bundle + Self.suffix && push.priority == 5)
+    #expect(push.expiration == ProviderKeyFixture.now.addingTimeInterval(100))
     #expect(push.collapseID == "c" && push.payload == body && push.remark == nil)
     guard case .accepted(let plain) = lab.check(lab.request(["apns-expiration": "0"])).outcome else {
-      Issue.record("it was refused")
+      Issue.record("the push was refused")
       return
     }
     #expect(plain.priority == 10 && plain.expiration == Date(timeIntervalSince1970: 0) && plain.collapseID == nil)
   }
 
-  @Test func `is asked of the operator too, but for the provider token`() {
-    var lab = Lab()
+  @Test func `a push of the operator is checked like any other but needs no provider token`() {
+    var lab = ProviderKeyFixture()
     lab.session = .console
     #expect(lab.reason(lab.request(["authorization": nil])) == nil)
     #expect(lab.reason(lab.request(["authorization": nil, "apns-priority": "7"])) == .badPriority)
-    #expect(lab.reason(lab.request(["authorization": nil], path: "/3/device/" + Lab.old)) == .unregistered)
+    #expect(
+      lab.reason(lab.request(["authorization": nil], path: "/3/device/" + ProviderKeyFixture.old)) == .unregistered)
   }
 }

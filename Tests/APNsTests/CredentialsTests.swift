@@ -1,14 +1,14 @@
-import Conversations
 import Crypto
 import Foundation
+import Messages
 import SwiftASN1
 import Testing
 import X509
 
 @testable import APNs
 
-@Suite(.timeLimit(.minutes(1))) struct `the credentials` {
-  @Test func `are made once, and read later`() throws {
+@Suite(.timeLimit(.minutes(1))) struct `Push credentials` {
+  @Test func `credentials are created once and read afterwards`() throws {
     try withCredentials { folder in
       let made = try PushCredentials.make(in: folder)
       let before = try Self.files(in: folder)
@@ -27,10 +27,10 @@ import X509
     }
   }
 
-  @Test func `are for their owner alone`() throws {
+  @Test func `credential files are readable and writable by their owner only`() throws {
     try withCredentials { folder in
       _ = try PushCredentials.make(in: folder)
-      _ = try PushCredentials.addCertificate(in: folder, bundle: Lab.bundle)
+      _ = try PushCredentials.addCertificate(in: folder, bundle: ProviderKeyFixture.bundle)
       for path in try Self.files(in: folder).keys {
         let mode = try FileManager.default.attributesOfItem(atPath: folder + "/" + path)[.posixPermissions] as? Int
         #expect(mode == 0o600, "\(path)")
@@ -38,7 +38,7 @@ import X509
     }
   }
 
-  @Test func `are the same for all who make them at once`() async throws {
+  @Test func `concurrent creators get the same credentials`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let keys = try await withThrowingTaskGroup(of: [ListedKey].self) { group in
@@ -54,7 +54,7 @@ import X509
     #expect(text.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
   }
 
-  @Test func `have a server certificate of the authority for every name`() throws {
+  @Test func `the server certificate is signed by the authority and covers every server name`() throws {
     try withCredentials { folder in
       let made = try PushCredentials.make(in: folder)
       let first = try Self.server(made)
@@ -66,26 +66,28 @@ import X509
       #expect(more.names.contains(.ipAddress(ASN1OctetString(contentBytes: [10, 0, 0, 7]))))
       #expect(more.authority == first.authority)
       #expect(
-        try Self.server(PushCredentials.make(in: folder)).certificate == more.certificate, "more names do not harm")
+        try Self.server(PushCredentials.make(in: folder)).certificate == more.certificate, "additional names are kept")
     }
   }
 
-  @Test func `register more keys, which a running push server finds`() throws {
+  @Test func `a running push server finds a provider key that is added later`() throws {
     try withCredentials { folder in
       _ = try PushCredentials.make(in: folder)
       let ring = try ProviderKeyRing(folder: folder)
       #expect(ring.key("LABDEVKEY0")?.environments == [.development])
       #expect(ring.key("LABDEVKEY0")?.topics == nil && ring.key("NOTHING000") == nil)
       let added = try PushCredentials.addKey(
-        in: folder, teamID: "OTHERTEAM1", environments: [.development, .production], topics: [Lab.bundle])
+        in: folder, teamID: "OTHERTEAM1", environments: [.development, .production], topics: [ProviderKeyFixture.bundle]
+      )
       let found = try #require(ring.key(added.id))
-      #expect(found.team == "OTHERTEAM1" && found.environments.count == 2 && found.topics == [Lab.bundle])
+      #expect(
+        found.team == "OTHERTEAM1" && found.environments.count == 2 && found.topics == [ProviderKeyFixture.bundle])
       #expect(added.id.count == 10)
       #expect(try PushCredentials.make(in: folder).keys.count == 3)
     }
   }
 
-  @Test func `say what is wrong`() throws {
+  @Test func `missing, malformed and invalid credentials throw an error`() throws {
     try withCredentials { folder in
       let error = #expect(throws: PushCredentialsError.self) { try PushCredentials.read(in: folder) }
       #expect(error?.description.contains("provider.json is missing") == true)
@@ -118,7 +120,7 @@ import X509
   }
 }
 
-/// A folder that is there while the body runs.
+/// A folder that exists while the body runs.
 func withCredentials<T>(_ body: (String) throws -> T) throws -> T {
   let folder = FileManager.default.temporaryDirectory.appending(path: "credentials-\(UUID().uuidString)").path
   defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -1,46 +1,47 @@
+import FidelityRules
 import Foundation
 import Testing
 
 @testable import APNs
 
-@Suite struct `a payload` {
+@Suite struct `Push payloads` {
   private static let samples: [(text: String, flaw: String?, remark: String?)] = [
     (#"{"aps":{"content-changed":true}}"#, nil, nil),
     (
       #" { "aps" : { "content-changed" : true , "a" : [ 1 , -2.5e+3 , null , false , "é\n\u00e9" , [] , {} ] } } "#,
       nil, nil
     ),
-    (#"{"aps":{}}"#, nil, "no 'content-changed' that is true"),
-    (#"{"aps":{"content-changed":false}}"#, nil, "no 'content-changed' that is true"),
-    (#"{"aps":{"content-changed":1}}"#, nil, "no 'content-changed' that is true"),
-    (#"{"aps":{"content-changed":"true"}}"#, nil, "no 'content-changed' that is true"),
-    (#"{"content-changed":true,"aps":{}}"#, nil, "belongs into 'aps'"),
-    (#"{"aps":{"a":{"content-changed":true}}}"#, nil, "belongs into 'aps'"),
-    (#"{"a":{"aps":{"content-changed":true}}}"#, nil, "no dictionary 'aps'"),
-    (#"{}"#, nil, "no dictionary 'aps'"),
-    (#"{"aps":[]}"#, nil, "no dictionary 'aps'"),
+    (#"{"aps":{}}"#, nil, "no 'content-changed' with the value true"),
+    (#"{"aps":{"content-changed":false}}"#, nil, "no 'content-changed' with the value true"),
+    (#"{"aps":{"content-changed":1}}"#, nil, "no 'content-changed' with the value true"),
+    (#"{"aps":{"content-changed":"true"}}"#, nil, "no 'content-changed' with the value true"),
+    (#"{"content-changed":true,"aps":{}}"#, nil, "put it into 'aps'"),
+    (#"{"aps":{"a":{"content-changed":true}}}"#, nil, "put it into 'aps'"),
+    (#"{"a":{"aps":{"content-changed":true}}}"#, nil, "no 'aps' dictionary"),
+    (#"{}"#, nil, "no 'aps' dictionary"),
+    (#"{"aps":[]}"#, nil, "no 'aps' dictionary"),
     (#"{"aps":{"content-changed":true,}}"#, "after a comma", "not JSON"),
-    (#"[]"#, "no dictionary begins", "not JSON"),
-    (#"hello"#, "no dictionary begins", "not JSON"),
-    ("", "no dictionary begins", "not JSON"),
+    (#"[]"#, "expected a dictionary", "not JSON"),
+    (#"hello"#, "expected a dictionary", "not JSON"),
+    ("", "expected a dictionary", "not JSON"),
     (#"{"aps":{}"#, "',' or '}'", "not JSON"),
-    (#"{"aps":{}} x"#, "more follows", "not JSON"),
-    (#"{"aps" {}}"#, "':' is due", "not JSON"),
-    (#"{aps:{}}"#, "a key is due", "not JSON"),
-    (#"{"aps":{"a":tru}}"#, "a value is due", "not JSON"),
-    (#"{"aps":{"a":01}}"#, "a value is due", "not JSON"),
-    (#"{"aps":{"a":1.}}"#, "lacks digits", "not JSON"),
-    (#"{"aps":{"a":1e}}"#, "lacks digits", "not JSON"),
+    (#"{"aps":{}} x"#, "data after the end", "not JSON"),
+    (#"{"aps" {}}"#, "expected ':'", "not JSON"),
+    (#"{aps:{}}"#, "expected a key", "not JSON"),
+    (#"{"aps":{"a":tru}}"#, "expected a value", "not JSON"),
+    (#"{"aps":{"a":01}}"#, "expected a value", "not JSON"),
+    (#"{"aps":{"a":1.}}"#, "without digits", "not JSON"),
+    (#"{"aps":{"a":1e}}"#, "without digits", "not JSON"),
     (#"{"aps":{"a":"\x"}}"#, "escape", "not JSON"),
     (#"{"aps":{"a":"\u00g0"}}"#, "\\u", "not JSON"),
     ("{\"aps\":{\"a\":\"\n\"}}", "control character", "not JSON"),
-    (#"{"aps":{"a":"#, "a value is due", "not JSON"),
-    (#"{"aps"#, "no end", "not JSON"),
+    (#"{"aps":{"a":"#, "expected a value", "not JSON"),
+    (#"{"aps"#, "unterminated", "not JSON"),
     (String(repeating: #"{"a":"#, count: 5000), "deeper", "not JSON"),
   ]
 
   @Test(arguments: samples.indices)
-  func `is looked over once`(index: Int) {
+  func `a payload scan reports the JSON flaw and the remark about aps`(index: Int) {
     let (text, flaw, remark) = Self.samples[index]
     let scan = PayloadScan(Array(text.utf8))
     #expect(scan.flaw?.contains(flaw ?? "\u{0}") ?? (flaw == nil), "\(scan.flaw ?? "-")")
@@ -48,15 +49,16 @@ import Testing
     #expect(said?.contains(remark ?? "\u{0}") ?? (remark == nil), "\(said ?? "-")")
   }
 
-  @Test func `that is not JSON is accepted with a remark, since no reason exists`() throws {
-    var lab = Lab()
+  @Test(.rule("APNS-04"))
+  func `a payload that is not JSON is accepted with a remark because APNs has no reason for it`() throws {
+    var lab = ProviderKeyFixture()
     let verdict = lab.check(lab.request(body: "not JSON"))
     #expect(verdict.status == 200)
     #expect(verdict.explanation?.contains("not JSON") == true)
     #expect(lab.check(lab.request()).explanation == nil)
   }
 
-  @Test func `is JSON where Foundation says so`() {
+  @Test func `the payload scan accepts the same texts as JSONSerialization`() {
     var generator = Seeded(seed: 4)
     for text in Self.samples.map(\.text).filter({ $0.count < 200 }) {
       for _ in 0..<200 {
@@ -66,7 +68,7 @@ import Testing
         }
         let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
         let flaw = PayloadScan(bytes).flaw
-        // Foundation passes over a comma before a closing brace, and JSON has none: RFC 8259.
+        // Foundation accepts a comma before a closing brace; JSON does not: RFC 8259.
         if flaw?.contains("after a comma") == true { continue }
         let ours = flaw == nil
         #expect(theirs == ours, "\(String(decoding: bytes, as: UTF8.self))")
@@ -75,7 +77,7 @@ import Testing
   }
 }
 
-/// The same numbers in each run.
+/// A deterministic generator with a seed.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

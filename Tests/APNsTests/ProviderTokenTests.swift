@@ -1,20 +1,21 @@
-import Conversations
 import Crypto
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import APNs
 
-/// What a provider's JSON Web Token must be, in every form in which real clients and Apple's own samples have it.
-@Suite struct `a provider token` {
-  private static let moment = Int(Lab.now.timeIntervalSince1970)
+/// The forms of JSON Web Tokens that real clients and Apple's own samples send.
+@Suite struct `Provider tokens` {
+  private static let moment = Int(ProviderKeyFixture.now.timeIntervalSince1970)
   private static let header = #"{"alg":"ES256","kid":"KEY0000001"}"#
   private static let claims = #"{"iss":"TEAM567890","iat":\#(moment)}"#
 
   private struct Sample {
     let name: String
-    var header = `a provider token`.header
-    var claims = `a provider token`.claims
+    var header = `Provider tokens`.header
+    var claims = `Provider tokens`.claims
     var inDER = false
     var reason: APNsReason?
   }
@@ -30,10 +31,14 @@ import Testing
     Sample(name: "string of milliseconds, as Apple's sample", claims: #"{"iss":"TEAM567890","iat":"\#(moment)650"}"#),
     Sample(name: "milliseconds", claims: #"{"iss":"TEAM567890","iat":\#(moment)000}"#),
     Sample(name: "an hour old", claims: #"{"iss":"TEAM567890","iat":\#(moment - 3600)}"#),
-    Sample(name: "more", claims: #"{"iss":"TEAM567890","iat":\#(moment - 3601)}"#, reason: .expiredProviderToken),
-    Sample(name: "of 1970", claims: #"{"iss":"TEAM567890","iat":0}"#, reason: .expiredProviderToken),
-    Sample(name: "in an hour", claims: #"{"iss":"TEAM567890","iat":\#(moment + 3600)}"#),
-    Sample(name: "later", claims: #"{"iss":"TEAM567890","iat":\#(moment + 3601)}"#, reason: .invalidProviderToken),
+    Sample(
+      name: "older than an hour", claims: #"{"iss":"TEAM567890","iat":\#(moment - 3601)}"#,
+      reason: .expiredProviderToken),
+    Sample(name: "issued in 1970", claims: #"{"iss":"TEAM567890","iat":0}"#, reason: .expiredProviderToken),
+    Sample(name: "issued in an hour", claims: #"{"iss":"TEAM567890","iat":\#(moment + 3600)}"#),
+    Sample(
+      name: "issued in more than an hour", claims: #"{"iss":"TEAM567890","iat":\#(moment + 3601)}"#,
+      reason: .invalidProviderToken),
     Sample(name: "negative", claims: #"{"iss":"TEAM567890","iat":-1}"#, reason: .invalidProviderToken),
     Sample(name: "no number", claims: #"{"iss":"TEAM567890","iat":true}"#, reason: .invalidProviderToken),
     Sample(name: "infinite", claims: #"{"iss":"TEAM567890","iat":"inf"}"#, reason: .invalidProviderToken),
@@ -48,24 +53,24 @@ import Testing
     Sample(name: "no kid", header: #"{"alg":"ES256"}"#, reason: .invalidProviderToken),
     Sample(name: "unknown kid", header: #"{"alg":"ES256","kid":"KEY9999999"}"#, reason: .invalidProviderToken),
     Sample(name: "kid of another key", header: #"{"alg":"ES256","kid":"KEY0000002"}"#, reason: .invalidProviderToken),
-    Sample(name: "header is no JSON", header: "alg", reason: .invalidProviderToken),
+    Sample(name: "header is not JSON", header: "alg", reason: .invalidProviderToken),
     Sample(name: "header is a list", header: "[]", reason: .invalidProviderToken),
     Sample(name: "kid is a number", header: #"{"alg":"ES256","kid":1}"#, reason: .invalidProviderToken),
-    Sample(name: "claims are no JSON", claims: "", reason: .invalidProviderToken),
+    Sample(name: "claims are not JSON", claims: "", reason: .invalidProviderToken),
     Sample(name: "deep", claims: String(repeating: "[", count: 2000), reason: .invalidProviderToken),
   ]
 
-  @Test(arguments: samples.indices)
-  func `is believed or not`(index: Int) {
+  @Test(.rule("APNS-12", "APNS-13", "APNS-14", "APNS-44"), arguments: samples.indices)
+  func `a provider token is accepted or refused by its header, claims and signature`(index: Int) {
     let sample = Self.samples[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     let token = lab.keys["KEY0000001"]?.token(sample.header, sample.claims, inDER: sample.inDER) ?? ""
     let verdict = lab.check(lab.request(["authorization": "bearer " + token]))
     #expect(verdict.reason == sample.reason?.rawValue, "\(sample.name): \(verdict.explanation ?? "")")
     #expect(lab.session.isAuthorized == (sample.reason == nil))
   }
 
-  /// What is made of a right token.
+  /// Invalid tokens derived from a valid one.
   private static let forgeries: [(name: String, forge: @Sendable (String) -> String)] = [
     ("two parts", { $0.split(separator: ".").prefix(2).joined(separator: ".") }),
     ("four parts", { $0 + ".AAAA" }),
@@ -82,7 +87,7 @@ import Testing
     ("garbage", { _ in "garbage" }),
     ("points", { _ in ".." }),
     ("one letter each", { _ in "A.A.A" }),
-    ("letters that are none", { _ in "é.é.é" }),
+    ("letters outside ASCII", { _ in "é.é.é" }),
   ]
 
   private static func parts(_ token: String, _ index: Int, _ text: String) -> String {
@@ -96,10 +101,10 @@ import Testing
     return (try? P384.Signing.PrivateKey().signature(for: Data(signed.utf8)))?.rawRepresentation.base64URL ?? ""
   }
 
-  @Test(arguments: forgeries.indices)
-  func `that was forged is not believed`(index: Int) {
+  @Test(.rule("APNS-12"), arguments: forgeries.indices)
+  func `a forged provider token is refused`(index: Int) {
     let (name, forge) = Self.forgeries[index]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     let verdict = lab.check(lab.request(["authorization": "bearer " + forge(lab.jwt())]))
     #expect(verdict.reason == "InvalidProviderToken", "\(name)")
     #expect(!lab.session.isAuthorized)
@@ -109,21 +114,21 @@ import Testing
     (nil, APNsReason.missingProviderToken), ("", .missingProviderToken), ("bearer", .missingProviderToken),
     ("bearer ", .missingProviderToken), ("Basic abc", .missingProviderToken), ("bearer a.b.c", .invalidProviderToken),
   ])
-  func `is asked for`(authorization: String?, reason: APNsReason) {
-    var lab = Lab()
+  func `a request without a usable provider token is refused`(authorization: String?, reason: APNsReason) {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["authorization": authorization])) == reason)
   }
 
   @Test(arguments: ["bearer ", "Bearer ", "BEARER  "])
-  func `follows the word bearer in any case`(scheme: String) {
-    var lab = Lab()
+  func `the bearer scheme is accepted in any letter case`(scheme: String) {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["authorization": scheme + lab.jwt()])) == nil)
   }
 
-  @Test func `is verified once for a connection, and its age with each request`() {
-    var lab = Lab()
+  @Test func `a provider token is verified once per connection, and its age is checked with each request`() {
+    var lab = ProviderKeyFixture()
     let request = lab.request()
-    for _ in 0..<100 where lab.reason(request) != nil { Issue.record("it was refused") }
+    for _ in 0..<100 where lab.reason(request) != nil { Issue.record("the token was refused") }
     #expect(lab.lookups == 1)
     lab.now += 3601
     #expect(lab.reason(request) == .expiredProviderToken)
@@ -131,17 +136,17 @@ import Testing
     #expect(lab.reason(request) == nil)
   }
 
-  @Test func `that is not believed is looked at once`() {
-    var lab = Lab()
+  @Test func `a refused provider token is verified only once per connection`() {
+    var lab = ProviderKeyFixture()
     let forged = lab.request(["authorization": "bearer " + lab.jwt("KEY0000002").replacing("A", with: "B")])
-    for _ in 0..<100 where lab.reason(forged) != .invalidProviderToken { Issue.record("it was believed") }
+    for _ in 0..<100 where lab.reason(forged) != .invalidProviderToken { Issue.record("the token was accepted") }
     #expect(lab.lookups <= 1)
     #expect(lab.reason(lab.request()) == nil)
   }
 
-  @Test func `is read without a slip whatever it is`() {
+  @Test func `a randomly changed provider token is refused`() {
     var generator = Seeded(seed: 6)
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     let good = Array(lab.jwt().utf8)
     for _ in 0..<2000 {
       var bytes = good
@@ -155,7 +160,7 @@ import Testing
       }
       let text = String(decoding: bytes, as: UTF8.self)
       let reason = lab.reason(lab.request(["authorization": "bearer " + text]))
-      // The last letter of a signature has bits that mean nothing.
+      // The last letter of a signature has unused bits.
       if reason != .invalidProviderToken, bytes.dropLast() != good.dropLast() { Issue.record("\(text)") }
       lab.session = ProviderSession()
     }

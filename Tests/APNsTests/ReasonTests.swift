@@ -1,16 +1,16 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import APNs
 
-@Suite struct `a reason` {
-  @Test func `comes with its status`() {
+@Suite struct `Reasons for refusals` {
+  @Test func `each status has the expected number of reasons`() {
     let counts = Dictionary(grouping: APNsReason.allCases, by: \.status).mapValues(\.count)
     #expect(counts == [400: 14, 403: 8, 404: 1, 405: 1, 410: 2, 413: 1, 429: 2, 500: 1, 503: 2])
   }
 
-  @Test func `is on the page with its status, its condition, what is said and the test that saw it`() throws {
+  @Test func `each reason is documented in apns.md and covered by a live test`() throws {
     let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let page = try String(contentsOf: root.appending(path: "Documentation/apns.md"), encoding: .utf8)
@@ -28,25 +28,30 @@ import Testing
       #expect(cells[2].count > 10 && cells[3].count > 5, "\(reason)")
       let test = try #require(cells[4].split(separator: "`").first.map(String.init), "\(reason)")
       #expect(live.contains("func `\(test)`"), "there is no live test '\(test)'")
-      #expect(live.contains("\"\(reason.rawValue)\""), "\(reason.rawValue) stands in no live test")
+      #expect(live.contains("\"\(reason.rawValue)\""), "\(reason.rawValue) is in no live test")
     }
   }
 
-  /// Requests of pieces that are right, wrong and strange.
-  @Test func `is given to every request that is not accepted, whatever it is`() {
+  /// Requests with random combinations of valid, invalid and unusual values.
+  @Test func `every request that is not accepted has a reason`() {
     var generator = Seeded(seed: 3)
     let values: [String: [String]] = [
       "apns-id": ["", "x", "eabeae54-14a8-11e5-b60b-1697f925ec7b"], "apns-priority": ["10", "5", "1", "9", ""],
-      "apns-topic": [Lab.bundle, Lab.bundle + ".push-type.widgets", "", ".", "é", ".voip"],
+      "apns-topic": [
+        ProviderKeyFixture.bundle, ProviderKeyFixture.bundle + ".push-type.widgets", "", ".", "é", ".voip",
+      ],
       "apns-push-type": PushType.allCases.map(\.rawValue) + ["", "x"],
       "apns-expiration": ["0", "-1", "1e9", "1900000000"],
       "apns-collapse-id": ["a", String(repeating: "x", count: 65)], "\u{0}": ["\u{0}"],
     ]
     let paths =
-      [Lab.widgets, Lab.app, Lab.old, Lab.expired, Lab.production, "", "zz", "0", "é/"].map { "/3/device/" + $0 }
+      [
+        ProviderKeyFixture.widgets, ProviderKeyFixture.app, ProviderKeyFixture.old, ProviderKeyFixture.expired,
+        ProviderKeyFixture.production, "", "zz", "0", "é/",
+      ].map { "/3/device/" + $0 }
       + ["/4/broadcasts/apps/a", "/4/broadcasts/apps/", "/3/device", "//", "/"]
     let bodies = ["", "{", #"{"aps":{"content-changed":true}}"#, String(repeating: "[", count: 5000)]
-    var lab = Lab()
+    var lab = ProviderKeyFixture()
     lab.settings.consecutiveRequests = 2
     let good = "bearer " + lab.jwt()
     var seen: Set<String> = []

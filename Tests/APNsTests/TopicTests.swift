@@ -1,10 +1,11 @@
-import Conversations
+import FidelityRules
+import Messages
 import Testing
 
 @testable import APNs
 
-/// The eleven types with their topics.
-@Suite struct `a topic` {
+/// The eleven push types with their topics.
+@Suite struct `Push topics` {
   /// Source: Apple's *Sending notification requests to APNs*.
   private static let suffixes: [PushType: String] = [
     .alert: "", .background: "", .complication: ".complication", .controls: ".push-type.controls",
@@ -12,31 +13,31 @@ import Testing
     .mdm: "", .pushtotalk: ".voip-ptt", .voip: ".voip", .widgets: ".push-type.widgets",
   ]
 
-  @Test(arguments: PushType.allCases)
-  func `has the suffix of its type`(type: PushType) throws {
+  @Test(.rule("APNS-02"), arguments: PushType.allCases)
+  func `a topic has the suffix of its push type`(type: PushType) throws {
     #expect(Self.suffixes[type] == type.topicSuffix)
-    let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : Lab.bundle
+    let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : ProviderKeyFixture.bundle
     let topic = try PushTopic(bundle + type.topicSuffix, for: type)
     #expect(topic.bundle == bundle)
-    #expect(throws: APNsRefusal.self) { try PushTopic(Lab.bundle + ".push-type.other\u{7f}", for: type) }
+    #expect(throws: APNsRefusal.self) { try PushTopic(ProviderKeyFixture.bundle + ".push-type.other\u{7f}", for: type) }
   }
 
-  @Test(arguments: PushType.allCases)
-  func `of one type is none of another`(type: PushType) {
-    let topic = Lab.bundle + type.topicSuffix
+  @Test(.rule("APNS-02"), arguments: PushType.allCases)
+  func `a topic of one push type is refused for another type`(type: PushType) {
+    let topic = ProviderKeyFixture.bundle + type.topicSuffix
     for other in PushType.allCases where other.topicSuffix != type.topicSuffix && other != .mdm {
-      // A bundle identifier may end so: then the device token decides.
+      // A bundle identifier may end like this: then the device token decides.
       let mayBeBundle = other.topicSuffix.isEmpty && [.voip, .complication].contains(type)
-      var lab = Lab()
+      var lab = ProviderKeyFixture()
       let request = lab.alert(["apns-push-type": other.rawValue, "apns-topic": topic])
       #expect(lab.reason(request) == (mayBeBundle ? .deviceTokenNotForTopic : .badTopic), "\(type) as \(other)")
     }
   }
 
   @Test(arguments: PushType.allCases)
-  func `of a type that no token here takes is not for the token`(type: PushType) {
-    var lab = Lab()
-    let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : Lab.bundle
+  func `an app token accepts only alert and background pushes`(type: PushType) {
+    var lab = ProviderKeyFixture()
+    let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : ProviderKeyFixture.bundle
     let request = lab.alert([
       "apns-push-type": type.rawValue, "apns-topic": bundle + type.topicSuffix, "apns-priority": "5",
     ])
@@ -44,16 +45,16 @@ import Testing
     #expect(lab.reason(request) == (isForApp ? nil : .deviceTokenNotForTopic))
   }
 
-  @Test func `says the type where the request does not`() {
+  @Test func `the topic determines the push type when the request has none`() {
     for type in PushType.allCases where !type.topicSuffix.isEmpty {
-      #expect(PushTopic.type(of: Lab.bundle + type.topicSuffix) == type)
+      #expect(PushTopic.type(of: ProviderKeyFixture.bundle + type.topicSuffix) == type)
     }
-    #expect(PushTopic.type(of: Lab.bundle) == .alert)
+    #expect(PushTopic.type(of: ProviderKeyFixture.bundle) == .alert)
   }
 
   @Test(arguments: ["a..b", ".a", "a.", "a b", "a_b", "é", String(repeating: "a", count: 256), "a/b", "a\n"])
-  func `is a bundle identifier`(topic: String) {
-    var lab = Lab()
+  func `a topic that is not a bundle identifier is refused`(topic: String) {
+    var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.alert(["apns-topic": topic])) == .badTopic)
   }
 }

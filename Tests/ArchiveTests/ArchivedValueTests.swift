@@ -4,7 +4,7 @@ import Testing
 @testable import Archive
 
 @Suite struct ArchivedValueTests {
-  @Test func `each value is read as it was written`() throws {
+  @Test func `an archived value of every type survives encoding and decoding`() throws {
     let value = ArchivedValue.record([
       "a": true, "b": 1.5, "c": "text", "d": .date(Date(timeIntervalSince1970: 7)), "e": .list([1, "x", .list([])]),
       "f": .number(.infinity), "g": .record([:]),
@@ -12,7 +12,7 @@ import Testing
     #expect(try JSONDecoder().decode(ArchivedValue.self, from: JSONEncoder().encode(value)) == value)
   }
 
-  @Test func `a view is read as it was written, and leaves out what is empty`() throws {
+  @Test func `a view archive survives encoding and decoding, and its JSON omits empty fields`() throws {
     let view = ViewArchive(
       "VStack", ["spacing": 4], children: [.text("a"), .empty],
       modifiers: [.init("overlay", views: [.text("c")]), .init("containerBackground", views: [.text("b")])])

@@ -1,25 +1,29 @@
+import FidelityRules
 import Foundation
 import Testing
 
 @testable import Archive
 
-@Suite struct `An archive on a screen` {
+@Suite struct `Archived views on a screen` {
   private let now = Date(timeIntervalSince1970: 1_000_000)
 
   private func live(_ arguments: [String: ArchivedValue]) -> ViewArchive { ViewArchive("Text", arguments) }
 
   @Test(
+    .rule("VIEW-09"),
     arguments: [
       ("time", -3600, "12:46 PM"), ("date", 0, "January 12, 1970"), ("relative", -8100, "2 hr, 15 min"),
       ("offset", 7200, "+2 hr"), ("offset", -60, "-1 min"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
     ])
-  func `says of a date what it says at that moment`(style: String, distance: Double, text: String) {
+  func `a dynamic date text is rendered for the current time in each of its styles`(
+    style: String, distance: Double, text: String
+  ) {
     let view = live(["date": .date(now + distance), "style": .string(style)])
     let read = view.lines(ScreenAppearance(now: now)).map { $0.replacing("\u{202F}", with: " ") }
     #expect(read == [text])
   }
 
-  @Test func `counts a timer within its interval, up or down, and not beyond a pause`() {
+  @Test(.rule("VIEW-09")) func `a timer text counts up or down within its interval and stops at its pause time`() {
     var arguments: [String: ArchivedValue] = ["timerInterval": .list([.date(now - 10), .date(now + 50)])]
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:50"])
     #expect(live(arguments).lines(ScreenAppearance(now: now + 100)) == ["0:00"])
@@ -41,7 +45,7 @@ import Testing
       .init("containerBackground", ["placement": "widget"], views: [ViewArchive("Color", ["color": "red"])])
     ])
 
-  @Test func `hides what is private while it is locked`() {
+  @Test(.rule("VIEW-10")) func `a locked screen hides privacy-sensitive texts and nothing else`() {
     #expect(
       wallet.indented(ScreenAppearance(now: now, hidesPrivate: true)).split(separator: "\n") == [
         "VStack .containerBackground(Color(red))", "  Text \"Balance\"", "  Text ▒▒▒▒▒▒ .privacySensitive",
@@ -49,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func `hides what is private, and keeps all else as it is, where it leaves the device`() {
+  @Test func `hiding private content replaces only privacy-sensitive views, and doing it twice changes nothing`() {
     let timer: [String: ArchivedValue] = ["date": .date(now + 60), "style": "timer"]
     var secret = ViewArchive("Text", timer, modifiers: [.init("accessibilityLabel", ["label": "a minute"])])
     secret.modifiers.append(.init("privacySensitive"))
@@ -65,20 +69,20 @@ import Testing
     #expect(toggle.hiding(ScreenAppearance(now: now)) == toggle)
   }
 
-  @Test func `redacts all but what is to stay when it is a placeholder`() {
+  @Test(.rule("VIEW-10")) func `a placeholder redacts every text and image except unredacted views`() {
     let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
     #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])
     let part = ViewArchive("HStack", children: [.text("ab")], modifiers: [.init("redacted", ["reason": "placeholder"])])
     #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
   }
 
-  @Test func `leaves the container's background out where the place has none`() {
+  @Test func `a view in a place without backgrounds omits its container background`() {
     #expect(wallet.hasContainerBackground)
     let shown = wallet.shown(ScreenAppearance(now: now, showsBackground: false))
     #expect(!shown.hasContainerBackground)
   }
 
-  @Test func `shows a toggle in its state alone`() {
+  @Test(.rule("VIEW-06")) func `a toggle shows only the label of its current state`() {
     func state(_ isOn: Bool) -> ViewArchive {
       ViewArchive("ToggleState", ["isOn": .bool(isOn)], children: [.text(isOn ? "on" : "off")])
     }

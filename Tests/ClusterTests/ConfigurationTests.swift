@@ -1,12 +1,13 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Cluster
 
 @Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
-  @Test func `the sample's file is read as it stands`() throws {
+  @Test func `the repository's widgetlab.yaml is read with its products and settings`() throws {
     let configuration = try ClusterConfiguration.load(repositoryFile("widgetlab.yaml"))
     #expect(configuration.device.name == "iphone")
     #expect(configuration.device.version == "26.0")
@@ -22,7 +23,7 @@ import Testing
     #expect(widget.address(on: "iphone").text == "device/iphone/extension/com.example.CaffeineTracker.Widget")
   }
 
-  @Test func `what is left out has its default`() throws {
+  @Test(.rule("WIDGET-21")) func `omitted parts of the configuration have their defaults`() throws {
     let configuration = try ClusterConfiguration(yaml: "device: {name: pad}")
     #expect(configuration.provider == nil)
     #expect(configuration.device.environment == ["LANG": "en_US.UTF-8", "SIMULATOR_RUNTIME_VERSION": "18.0"])
@@ -32,8 +33,7 @@ import Testing
     #expect(configuration.agentNumbers == [1])
   }
 
-  /// The figures that Documentation/fidelity.md tells.
-  @Test func `what is left out of the settings has the value that the page of fidelity says`() {
+  @Test func `omitted settings have the defaults of the fidelity pages`() {
     let settings = ClusterConfiguration.Settings()
     let times: [Duration] = [
       settings.suspendAfter, settings.completionDeadline, settings.completionGrace, settings.timelineDeadline,
@@ -64,7 +64,7 @@ import Testing
     ]
     #expect(pauses == [60, 3600, 900, 60].map { .seconds($0) })
     let limits: [Int] = [
-      settings.retriesAfterDeath, settings.archiveLimit, settings.archiveDepth, settings.entryLimit,
+      settings.retriesAfterExit, settings.archiveLimit, settings.archiveDepth, settings.entryLimit,
     ]
     #expect(limits == [1, 4096, 240, 400] as [Int])
     #expect(settings.imageAreaLimit == 2_121_055.2)
@@ -78,7 +78,7 @@ import Testing
     ("model: iPad Pro 11-inch", "iPadOS", true, 18), ("platform: iPadOS", "iPadOS", true, 18),
     ("model: iPhone 8, version: \"16.7\"", "iOS", false, 16), ("model: iPad, platform: iOS", "iPadOS", true, 18),
   ])
-  func `a device has the screen of its model and the system of its platform`(
+  func `a device has the platform of its model and the default or configured version`(
     line: String, platform: String, isPad: Bool, version: Int
   ) throws {
     let device = try ClusterConfiguration(yaml: "device: { name: phone, \(line) }").device
@@ -87,11 +87,13 @@ import Testing
     #expect(device.majorVersion == version)
   }
 
-  @Test(arguments: [
-    ("model: iPhone 3G", "iPhone 16 Pro"), ("model: iPhone 16, platform: iPadOS", "iOS"),
-    ("platform: watchOS", "iOS"), ("version: \"13.0\"", "14.0"), ("version: new", "14.0"),
-  ])
-  func `a device that cannot be is refused with those that can`(line: String, advice: String) {
+  @Test(
+    .rule("GALLERY-19"),
+    arguments: [
+      ("model: iPhone 3G", "iPhone 16 Pro"), ("model: iPhone 16, platform: iPadOS", "iOS"),
+      ("platform: watchOS", "iOS"), ("version: \"13.0\"", "14.0"), ("version: new", "14.0"),
+    ])
+  func `an impossible model, platform or version is refused with the possible ones`(line: String, advice: String) {
     #expect {
       _ = try ClusterConfiguration(yaml: "device: { name: phone, \(line) }")
     } throws: {
@@ -102,13 +104,13 @@ import Testing
   @Test(arguments: [
     "homeScreenRenderingMode: vibrant", "standByRenderingMode: accented", "contentMargin: 101", "contentMargin: -1",
   ])
-  func `a setting of the gallery that cannot be is refused`(line: String) {
+  func `an invalid gallery setting is refused`(line: String) {
     #expect(throws: ClusterError.self) {
       try ClusterConfiguration(yaml: "device: {name: phone}\nsettings: {\(line)}")
     }
   }
 
-  @Test func `an extension has a data protection class, and an app has none`() throws {
+  @Test func `an extension may have a data protection class, and an app may not`() throws {
     func configuration(_ what: String, _ value: String) throws -> ClusterConfiguration {
       try ClusterConfiguration(
         yaml: "device: {name: phone}\n\(what): [{ bundle: a.b, executable: c, dataProtection: \(value) }]")
@@ -118,13 +120,13 @@ import Testing
     #expect(throws: ClusterError.self) { try configuration("apps", "complete") }
   }
 
-  @Test func `the policy of the budget is a file beside the configuration`() throws {
+  @Test func `the path of the budget policy is relative to the configuration file`() throws {
     let yaml = "device: {name: iphone}\nsettings: {budget: budgets/forty.yaml}"
     let configuration = try ClusterConfiguration(yaml: yaml, file: "/project/widgetlab.yaml")
     #expect(configuration.settings.budget == "/project/budgets/forty.yaml")
   }
 
-  @Test func `agents and settings are taken from the file`() throws {
+  @Test func `agents, environments, settings and bus limits are read from the configuration`() throws {
     let configuration = try ClusterConfiguration(
       yaml: """
         device: {name: iphone}
@@ -145,7 +147,7 @@ import Testing
     #expect(configuration.bus.keyGrace == .milliseconds(500))
   }
 
-  @Test func `the settings of transfers are taken from the file`() throws {
+  @Test func `the transfer settings are read from the configuration`() throws {
     let settings = try ClusterConfiguration(
       yaml: """
         device: {name: iphone}
@@ -186,7 +188,7 @@ import Testing
     #expect(!settings.listsEndedTasks)
   }
 
-  @Test func `the rules within a process are taken from the file`() throws {
+  @Test func `the process rules are read from the configuration`() throws {
     let settings = try ClusterConfiguration(
       yaml: """
         device: {name: iphone}
@@ -198,7 +200,7 @@ import Testing
     #expect(settings.firstCompletionCounts)
   }
 
-  @Test func `the times and the order of a hand-over are taken from the file`() throws {
+  @Test func `the times and the order of event delivery are read from the configuration`() throws {
     let settings = try ClusterConfiguration(
       yaml: """
         device: {name: iphone}
@@ -212,56 +214,56 @@ import Testing
   }
 
   @Test(arguments: [
-    ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: is at least 1"),
-    ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: is 0 or more"),
-    ("device: {name: a}\nsettings: {resumableFrom: -1}", "f.yaml:2: settings.resumableFrom: is a number of KiB"),
-    ("device: {name: a}\nsettings: {inlineRedirectLimit: -1}", "settings.inlineRedirectLimit: is 0 or more"),
+    ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: must be at least 1"),
+    ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: must be 0 or more"),
+    ("device: {name: a}\nsettings: {resumableFrom: -1}", "f.yaml:2: settings.resumableFrom: must be a number of KiB"),
+    ("device: {name: a}\nsettings: {inlineRedirectLimit: -1}", "settings.inlineRedirectLimit: must be 0 or more"),
     ("device: {name: a}\nsettings: {limiterFirst: 2, limiterMax: 1}", "settings.limiterMax: is shorter than"),
     ("device: {name: a}\nsettings: {resumeAfter: 61}", "settings.resumeAfterMax: is shorter than resumeAfter"),
     ("device: {name: a}\nsettings: {timelineBackoffMax: 1}", "settings.timelineBackoffMax: is shorter than"),
-    ("device: {name: a}\nsettings: {retriesAfterDeath: -1}", "settings.retriesAfterDeath: is 0 or more"),
-    ("device: {name: a}\nsettings: {policyFloor: 0}", "settings.policyFloor: is at least 1 s"),
-    ("device: {name: a}\nsettings: {oneEntryPause: 0}", "settings.oneEntryPause: is at least 1 s"),
-    ("device: {name: a}\nsettings: {archiveLimit: 0}", "settings.archiveLimit: is a number of KiB"),
-    ("device: {name: a}\nsettings: {archiveDepth: 241}", "settings.archiveDepth: is 1 to 240"),
-    ("device: {name: a}\nsettings: {imageAreaLimit: x}", "settings.imageAreaLimit: a number is expected"),
-    ("device: {name: a}\nsettings: {entryLimit: 0}", "settings.entryLimit: is 1 to 10000"),
-    ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "true or false is expected"),
-    ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a key"),
-    ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a key"),
+    ("device: {name: a}\nsettings: {retriesAfterExit: -1}", "settings.retriesAfterExit: must be 0 or more"),
+    ("device: {name: a}\nsettings: {policyFloor: 0}", "settings.policyFloor: must be at least 1 s"),
+    ("device: {name: a}\nsettings: {oneEntryPause: 0}", "settings.oneEntryPause: must be at least 1 s"),
+    ("device: {name: a}\nsettings: {archiveLimit: 0}", "settings.archiveLimit: must be a number of KiB"),
+    ("device: {name: a}\nsettings: {archiveDepth: 241}", "settings.archiveDepth: must be 1 to 240"),
+    ("device: {name: a}\nsettings: {imageAreaLimit: x}", "settings.imageAreaLimit: expected a number"),
+    ("device: {name: a}\nsettings: {entryLimit: 0}", "settings.entryLimit: must be 1 to 10000"),
+    ("device: {name: a}\nsettings: {limiterIsSharedWithApp: 7}", "expected true or false"),
+    ("device: {name: a}\nsettings:\n  suspendafter: 1", "f.yaml:3: settings.suspendafter: is not a known key"),
+    ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a known key"),
     ("apps: []", "f.yaml:1: device: is missing"),
-    ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is no device name"),
-    ("device: {name: a, locale: de/DE}", "f.yaml:1: device.locale: \"de/DE\" is no locale"),
-    ("device: {name: a, timeZone: Europe/Bern}", "f.yaml:1: device.timeZone: \"Europe/Bern\" is no time zone"),
+    ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is not a device name"),
+    ("device: {name: a, locale: de/DE}", "f.yaml:1: device.locale: \"de/DE\" is not a locale"),
+    ("device: {name: a, timeZone: Europe/Bern}", "f.yaml:1: device.timeZone: \"Europe/Bern\" is not a time zone"),
     ("device: {name: a}\napps:\n  - bundle: x", "f.yaml:3: apps[0].executable: is missing"),
-    ("device: {name: a}\napps: {bundle: x}", "f.yaml:2: apps: a list is expected"),
-    ("device: {name: a}\nsettings: {extensionMemoryLimit: -1}", "f.yaml:2: settings.extensionMemoryLimit: is a number"),
-    ("device: {name: a}\nsettings: {memoryInterval: 0}", "f.yaml:2: settings.memoryInterval: is at least 0.01 s"),
-    ("device: {name: a}\nsettings: {suspendAfter: soon}", "f.yaml:2: settings.suspendAfter: a number of seconds"),
+    ("device: {name: a}\napps: {bundle: x}", "f.yaml:2: apps: expected a list"),
+    ("device: {name: a}\nsettings: {extensionMemoryLimit: -1}", "f.yaml:2: settings.extensionMemoryLimit: must be"),
+    ("device: {name: a}\nsettings: {memoryInterval: 0}", "f.yaml:2: settings.memoryInterval: must be at least 0.01 s"),
+    ("device: {name: a}\nsettings: {suspendAfter: soon}", "f.yaml:2: settings.suspendAfter: expected a number"),
     (
       "device: {name: a}\napps:\n  - {bundle: x, executable: y}\n  - {bundle: x, executable: z}",
       "the bundle identifier x is used twice"
     ),
     (
       "device: {name: a}\napps:\n  - {bundle: x, executable: y, environment: {U: '${provider.port}'}}",
-      "apps[0].environment: U: ${provider.port} means nothing"
+      "apps[0].environment: U: ${provider.port} is not a known name"
     ),
-    ("device: {name: a}\nbus:\n  journalLimit: 1GB", "f.yaml:3: bus.journalLimit: \"1GB\" is no length"),
-    ("device: {name: a}\nbus: {journalLimit: 100}", "bus.journalLimit: \"100\" is no length of at least 64KiB"),
-    ("device: {name: a}\nbus: {peerLimit: 0}", "bus.peerLimit: is at least 1"),
-    ("device: {name: a}\nbus: {keyGrace: -1}", "bus.keyGrace: a number of seconds"),
-    ("device: {name: a}\nbus: {keyGrace: 100000}", "bus.keyGrace: is at most a day"),
-    ("device: {name: a}\nbus: {peers: 3}", "bus.peers: is not a key"),
+    ("device: {name: a}\nbus:\n  journalLimit: 1GB", "f.yaml:3: bus.journalLimit: \"1GB\" is not a length"),
+    ("device: {name: a}\nbus: {journalLimit: 100}", "bus.journalLimit: \"100\" is not a length of at least 64KiB"),
+    ("device: {name: a}\nbus: {peerLimit: 0}", "bus.peerLimit: must be at least 1"),
+    ("device: {name: a}\nbus: {keyGrace: -1}", "bus.keyGrace: expected a number of seconds"),
+    ("device: {name: a}\nbus: {keyGrace: 100000}", "bus.keyGrace: must be at most 86400"),
+    ("device: {name: a}\nbus: {peers: 3}", "bus.peers: is not a known key"),
     ("device: [", "is not YAML"),
     ("", "is empty"),
   ])
-  func `what is wrong is said with its place`(yaml: String, expected: String) {
+  func `a configuration error names its place and its reason`(yaml: String, expected: String) {
     let error = #expect(throws: ClusterError.self) { try ClusterConfiguration(yaml: yaml, file: "f.yaml") }
     #expect(error?.code == .configuration)
     #expect(error?.message.contains(expected) == true, "\(error?.message ?? "no error")")
   }
 
-  @Test func `a variable is replaced at the moment of use`() async throws {
+  @Test(.rule("WIDGET-21")) func `variables in an app's environment are expanded when they are used`() async throws {
     try await withInstance { instance in
       let configuration = try ClusterConfiguration(
         yaml: """
@@ -291,13 +293,13 @@ import Testing
   }
 }
 
-/// A file at the top of the repository.
+/// The path of a file in the repository's root.
 func repositoryFile(_ name: String) -> String {
   URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent(name).path
 }
 
-/// An instance folder of its own for one test.
+/// Runs a test with a temporary instance folder.
 func withInstance(_ body: (InstanceFolder) async throws -> Void) async throws {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cluster-\(UUID().uuidString)").path
   let instance = InstanceFolder(folder)

@@ -1,4 +1,5 @@
-import Conversations
+import FidelityRules
+import Messages
 import Testing
 
 @testable import Cluster
@@ -13,28 +14,31 @@ import Testing
         """)
   }
 
-  @Test(arguments: PushEnvironment.allCases) func `say for which environment a product has device tokens`(
+  @Test(arguments: PushEnvironment.allCases)
+  func `the aps-environment entitlement sets a product's push environment and adds a push server`(
     environment: PushEnvironment
   ) throws {
     let own = ", entitlements: {aps-environment: \(environment.rawValue)}"
     let found = try configuration("", own)
     #expect(found.extensions.first?.pushEnvironment == environment)
     #expect(found.apps.first?.pushEnvironment == nil)
-    // There is a push server for it without a word.
+    // The entitlement alone adds a push server.
     #expect(found.pushServer != nil)
     #expect(try configuration("", "").pushServer == nil)
   }
 
   @Test(arguments: [
-    ("{aps-environment: sandbox}", "\"sandbox\" is no environment of APNs; it is development or production"),
-    ("{get-task-allow: true}", "get-task-allow: is not a key that WidgetLab knows"), ("yes", "a mapping"),
+    ("{aps-environment: sandbox}", "\"sandbox\" is not an APNs environment; use development or production"),
+    ("{get-task-allow: true}", "get-task-allow: is not a known key"), ("yes", "a mapping"),
   ])
-  func `that cannot be are refused`(value: String, advice: String) throws {
+  func `an invalid environment or an unknown entitlement is refused with the reason`(value: String, advice: String)
+    throws
+  {
     let error = #expect(throws: ClusterError.self) { try configuration("", ", entitlements: \(value)") }
     #expect(error?.message.contains(advice) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `an app and its extension in two environments are refused`() throws {
+  @Test(.rule("PUSH-04")) func `an app and its extension with different push environments are refused`() throws {
     let error = #expect(throws: ClusterError.self) {
       try configuration(
         ", entitlements: {aps-environment: development}", ", entitlements: {aps-environment: production}")

@@ -15,7 +15,7 @@ private struct Place {
     for file in files { try make(file) }
   }
 
-  /// - Parameter age: seconds before now when it was built.
+  /// - Parameter age: how many seconds ago the file was built.
   func make(_ file: String, age: Double = 0) throws {
     let path = "\(root)/\(file)"
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -33,21 +33,21 @@ private struct Place {
   func remove() { try? FileManager.default.removeItem(atPath: root) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `the search for an executable` {
-  /// The order of the places, best first.
+@Suite(.timeLimit(.minutes(1))) struct `The search for an executable` {
+  /// The places in the order of the search.
   private static let order = [
     "author/Weather", "project/Weather", "project/.build/debug/Weather", "tool/Weather",
   ]
 
   @Test(arguments: order.indices)
-  func `takes a plain name from the first place that has it`(first: Int) throws {
+  func `a plain executable name is found in the first place that has it`(first: Int) throws {
     let place = try Place()
     defer { place.remove() }
     for file in Self.order[first...] { try place.make(file) }
     #expect(place.search(named: "author").authored("Weather") == "\(place.root)/\(Self.order[first])")
   }
 
-  @Test func `finds nothing where nothing is, and names every place`() throws {
+  @Test func `a missing executable is not found, and every searched place is listed`() throws {
     let place = try Place()
     defer { place.remove() }
     let search = place.search(named: "author")
@@ -61,7 +61,7 @@ private struct Place {
     #expect(search.places(of: "bin/Weather") == ["\(place.project)/bin/Weather"])
   }
 
-  @Test func `takes of two builds the one that was built last`() throws {
+  @Test func `of two builds of a project, the newer executable is taken`() throws {
     let place = try Place()
     defer { place.remove() }
     try place.make("project/.build/debug/Weather", age: 100)
@@ -74,7 +74,7 @@ private struct Place {
   @Test(arguments: [
     ("bin/Weather", "project/bin/Weather"), ("./Weather", "project/Weather"), ("../bin/Weather", "bin/Weather"),
   ])
-  func `takes a path with a slash relative to widgetlab.yaml, and from nowhere else`(
+  func `a path with a slash is relative to widgetlab.yaml and is searched nowhere else`(
     executable: String, file: String
   ) throws {
     let place = try Place("author/bin/Weather", "tool/bin/Weather", "author/Weather", "tool/Weather")
@@ -84,19 +84,19 @@ private struct Place {
     #expect(place.search(named: "author").authored(executable) == "\(place.root)/\(file)")
   }
 
-  @Test func `takes an absolute path as it is`() throws {
+  @Test func `an absolute path is taken unchanged`() throws {
     let place = try Place("elsewhere/Weather")
     defer { place.remove() }
     #expect(place.search().authored("\(place.root)/elsewhere/Weather") == "\(place.root)/elsewhere/Weather")
   }
 
-  @Test func `passes over a folder of the same name, as Xcode lays one beside the configuration`() throws {
+  @Test func `a folder with the executable's name is skipped, as Xcode creates one beside the configuration`() throws {
     let place = try Place("project/Weather/Info.plist", "project/.build/debug/Weather")
     defer { place.remove() }
     #expect(place.search().authored("Weather") == "\(place.project)/.build/debug/Weather")
   }
 
-  @Test func `takes the sample of a clone from the build of the tool that runs`() throws {
+  @Test func `a clone's sample is taken from the build of the running tool`() throws {
     let place = try Place("project/.build/release/widgetlab", "project/.build/release/sample")
     defer { place.remove() }
     try place.make("project/.build/debug/sample")
@@ -106,7 +106,7 @@ private struct Place {
 
   // MARK: WidgetLab's own executables
 
-  @Test func `finds the message bus beside the tool when --executables has only the author's`() throws {
+  @Test func `the message bus is found beside the tool when --executables has only the author's executables`() throws {
     let place = try Place("author/Weather", "tool/message-bus")
     defer { place.remove() }
     let search = place.search(named: "author")
@@ -114,13 +114,13 @@ private struct Place {
     #expect(search.authored("Weather") == "\(place.root)/author/Weather")
   }
 
-  @Test func `takes the message bus from --executables when it is there`() throws {
+  @Test func `the message bus is taken from --executables when it is there`() throws {
     let place = try Place("author/message-bus", "tool/message-bus", "home/bin/message-bus")
     defer { place.remove() }
     #expect(place.search(named: "author", home: "home").standing("message-bus") == "\(place.root)/author/message-bus")
   }
 
-  @Test func `never takes a message bus from the project`() throws {
+  @Test func `a message bus in the project is never taken`() throws {
     let place = try Place("project/message-bus", "project/.build/debug/message-bus")
     defer { place.remove() }
     #expect(place.search().standing("message-bus") == nil)
@@ -128,7 +128,7 @@ private struct Place {
   }
 
   @Test(arguments: ["libexec/widgetlab", "bin", ".", ".build/debug", ".build/release"])
-  func `takes it from a prefix or a clone that WIDGETLAB_HOME names`(folder: String) throws {
+  func `executables are taken from an installation or a clone in WIDGETLAB_HOME`(folder: String) throws {
     let place = try Place("tool/message-bus", "home/\(folder)/message-bus", "home/\(folder)/sample")
     defer { place.remove() }
     let search = place.search(home: "home")
@@ -138,7 +138,7 @@ private struct Place {
     #expect(search.authored("sample")?.hasPrefix("\(place.root)/home/") == true)
   }
 
-  @Test func `takes of a clone with two builds the newer one`() throws {
+  @Test func `of two builds of a clone in WIDGETLAB_HOME, the newer executable is taken`() throws {
     let place = try Place()
     defer { place.remove() }
     try place.make("home/.build/debug/message-bus", age: 100)
@@ -146,13 +146,13 @@ private struct Place {
     #expect(place.search(home: "home").standing("message-bus") == "\(place.root)/home/.build/release/message-bus")
   }
 
-  @Test func `is not led astray by a WIDGETLAB_HOME that is empty`() throws {
+  @Test func `an empty WIDGETLAB_HOME is ignored`() throws {
     let place = try Place("tool/message-bus")
     defer { place.remove() }
     #expect(place.search(home: "").standing("message-bus") == "\(place.root)/tool/message-bus")
   }
 
-  @Test func `names the places in a WIDGETLAB_HOME that has no message bus`() throws {
+  @Test func `a WIDGETLAB_HOME without a message bus is among the listed places`() throws {
     let place = try Place("tool/message-bus")
     defer { place.remove() }
     let search = place.search(home: "home")

@@ -1,9 +1,10 @@
+import FidelityRules
 import Foundation
 import Testing
 
 @testable import Cluster
 
-@Suite struct `an extension's Info.plist` {
+@Suite struct `The Info.plist of an extension` {
   private static let head = """
     <?xml version="1.0" encoding="UTF-8"?>
     <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -27,8 +28,8 @@ import Testing
     return read
   }
 
-  @Test(arguments: [(nil, false), ("true", true), ("false", false)])
-  func `says whether its widgets want the location, in XML and in binary`(value: String?, wants: Bool) throws {
+  @Test(.rule("BUDGET-10"), arguments: [(nil, false), ("true", true), ("false", false)])
+  func `NSWidgetWantsLocation is read from an XML and from a binary Info.plist`(value: String?, wants: Bool) throws {
     let key = value.map { "<key>NSWidgetWantsLocation</key><\($0)/>" } ?? ""
     let text = Self.xml(Self.widgetKit + key)
     #expect(try read(text).wantsLocation == wants)
@@ -38,23 +39,28 @@ import Testing
     #expect(try read(binary).wantsLocation == wants)
   }
 
-  @Test(arguments: [
-    (xml(point("com.apple.share-services")), "is com.apple.share-services, so this is no widget extension"),
-    (xml("<key>NSExtension</key><dict/>"), "NSExtension/NSExtensionPointIdentifier is missing"),
-    (xml("<key>NSExtension</key><string>x</string>"), "NSExtension/NSExtensionPointIdentifier is missing"),
-    (xml(""), "NSExtension is missing: this is no extension's Info.plist"),
-    (xml(widgetKit + "<key>NSWidgetWantsLocation</key><string>yes</string>"), "NSWidgetWantsLocation: true or false"),
-    (Data("\(head)<array/></plist>".utf8), "no dictionary of keys"),
-    (Data("<plist".utf8), "is no property list, neither XML nor binary"),
-    (Data(), "is no property list, neither XML nor binary"),
-  ])
-  func `of another extension, or of none, is refused with the file and the key`(data: Data, words: String) throws {
+  @Test(
+    .rule("GALLERY-46"),
+    arguments: [
+      (xml(point("com.apple.share-services")), "is com.apple.share-services, not com.apple.widgetkit-extension"),
+      (xml("<key>NSExtension</key><dict/>"), "NSExtension/NSExtensionPointIdentifier is missing"),
+      (xml("<key>NSExtension</key><string>x</string>"), "NSExtension/NSExtensionPointIdentifier is missing"),
+      (xml(""), "NSExtension is missing: this is not the Info.plist of an extension"),
+      (xml(widgetKit + "<key>NSWidgetWantsLocation</key><string>yes</string>"), "NSWidgetWantsLocation: expected true"),
+      (Data("\(head)<array/></plist>".utf8), "not a dictionary"),
+      (Data("<plist".utf8), "is not a property list (XML or binary)"),
+      (Data(), "is not a property list (XML or binary)"),
+    ])
+  func `an Info.plist that is not a widget extension's is refused with the file and the key`(data: Data, words: String)
+    throws
+  {
     let error = #expect(throws: ClusterError.self) { try read(data) }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("/info-") == true, "\(error?.message ?? "")")
   }
 
-  @Test func `lies beside widgetlab.yaml, is an extension's alone, and may be left out`() throws {
+  @Test(.rule("GALLERY-46"))
+  func `infoPlist is relative to widgetlab.yaml, optional, and allowed for extensions only`() throws {
     func configuration(_ app: String, _ widget: String) throws -> ClusterConfiguration {
       try ClusterConfiguration(
         yaml: """

@@ -1,6 +1,6 @@
-import Conversations
 import Foundation
 import Glibc
+import Messages
 import Testing
 
 @testable import Cluster
@@ -13,7 +13,7 @@ import Testing
         - {bundle: a.W, executable: w, agent: 2}
       """)
 
-  @Test func `folders are open to their owner only`() async throws {
+  @Test func `an instance's folders are accessible to their owner only`() async throws {
     try await withInstance { instance in
       let container = instance.device("iphone").containers(of: "a.b") + "/1"
       #expect(container == instance.path + "/device/iphone/containers/a.b/1")
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `keys are made once and belong to their addresses`() async throws {
+  @Test func `standing keys are created once and match the addresses of their holders`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `two who make the keys at once get the same`() async throws {
+  @Test func `concurrent creation of the standing keys yields one set of keys`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@ import Testing
         try await group.waitForAll()
       }
       let names = try FileManager.default.subpathsOfDirectory(atPath: instance.keys)
-      #expect(names.count == 12, "six folders with one key each, and no temporary file is left: \(names)")
+      #expect(names.count == 12, "expected six folders with one key each and no temporary file: \(names)")
       let known = try FileManager.default.contentsOfDirectory(atPath: instance.known)
       #expect(known.count == 5, "\(known)")
       for key in try StandingKey.loadAllPublic(in: instance) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a next key that was made and not taken is the next one still`() async throws {
+  @Test func `an unused next key is returned again until it is taken`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
@@ -80,20 +80,20 @@ import Testing
     }
   }
 
-  @Test func `one key is renewed by one process at a time`() async throws {
+  @Test func `only one process at a time can renew a key`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
       try await StandingKey.locked(.host, in: instance) {
         let error = await #expect(throws: ClusterError.self) { try await StandingKey.locked(.host, in: instance) {} }
-        #expect(error?.message.contains("by somebody else just now") == true)
+        #expect(error?.message.contains("by another process") == true)
         try await StandingKey.locked(.operator, in: instance) {}
       }
       try await StandingKey.locked(.host, in: instance) {}
     }
   }
 
-  @Test func `a key that others can read is refused`() async throws {
+  @Test func `a key file that other users can read is refused`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
@@ -104,14 +104,14 @@ import Testing
     }
   }
 
-  @Test func `a missing key says how to make it`() async throws {
+  @Test func `the error of a missing key names the command that creates it`() async throws {
     try await withInstance { instance in
       let error = #expect(throws: ClusterError.self) { try StandingKey.load(.agent(9), in: instance) }
       #expect(error?.message.contains("agent-9/key.json is missing: `widgetlab keys make") == true)
     }
   }
 
-  @Test func `an announcement is waited for`() async throws {
+  @Test func `waiting for an announcement returns it once it is written`() async throws {
     try await withInstance { instance in
       let announcement = BusAnnouncement(endpoint: "tcp://a:1", tap: "tcp://a:2", publicKey: "k", pid: 3)
       async let waited = BusAnnouncement.wait(in: instance, within: .seconds(60))
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `who waits in vain is told for what and what to do`() async throws {
+  @Test func `waiting in vain for an announcement fails with the missing file and advice`() async throws {
     try await withInstance { instance in
       let error = await #expect(throws: ClusterError.self) {
         try await BusAnnouncement.wait(in: instance, within: .milliseconds(30))
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged file is an error and not an absence`() async throws {
+  @Test func `a damaged announcement is an error and is not treated as missing`() async throws {
     try await withInstance { instance in
       try Data("{".utf8).write(to: URL(fileURLWithPath: instance.busAnnouncement))
       let error = #expect(throws: ClusterError.self) { try BusAnnouncement.read(in: instance) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Cluster
 
 struct LogTests {
-  @Test func `a log line is one line`() {
+  @Test func `a log message with a newline is written as one line`() {
     var handler = LineLogHandler(label: "process-agent")
     handler.metadata = ["b": "two words"]
     let event = LogEvent(

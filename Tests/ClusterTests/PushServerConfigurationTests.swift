@@ -3,15 +3,15 @@ import Testing
 
 @testable import Cluster
 
-/// What `widgetlab.yaml` says of the push server.
-@Suite struct `the configuration of the push server` {
+/// The push server in `widgetlab.yaml`.
+@Suite struct `The configuration of the push server` {
   private static let device = "device: {name: iphone}\n"
 
   private func read(_ text: String) throws -> ClusterConfiguration {
     try ClusterConfiguration(yaml: Self.device + text)
   }
 
-  @Test func `there is none unless it is asked for or a product has the entitlement`() throws {
+  @Test func `a push server exists only if it is configured or a product has the push entitlement`() throws {
     #expect(try read("").pushServer == nil)
     #expect(try read("pushServer:").pushServer == ClusterConfiguration.PushServer())
     #expect(try read("pushServer: {}").pushServer == ClusterConfiguration.PushServer())
@@ -26,7 +26,7 @@ import Testing
     #expect(try !StandingKey.holders(of: read("")).map(\.name).contains(.pushServer))
   }
 
-  @Test func `what is left out of its rules has the value that the page of fidelity says`() {
+  @Test func `omitted push rules have the defaults of the fidelity pages`() {
     let rules = ClusterConfiguration.PushRules()
     let times: [Duration] = [
       rules.logAge, rules.storageAge, rules.providerTokenLifetime, rules.providerTokenUpdateInterval,
@@ -41,7 +41,7 @@ import Testing
     #expect(figures == [100_000, 10_000, 32, 1_000, 4_096, 5_120, 0] as [Int])
   }
 
-  @Test func `places and rules are read`() throws {
+  @Test func `the push server's addresses and rules are read from the configuration`() throws {
     let text = """
       pushServer:
         listen: 0.0.0.0
@@ -60,14 +60,14 @@ import Testing
   @Test(arguments: [
     ("{developmentPort: 70000}", "developmentPort"), ("{developmentPort: 9, productionPort: 9}", "productionPort"),
     ("{logLimit: 1}", "logLimit"), ("{inFlight: 0}", "inFlight"), ("{payloadLimit: 9000}", "payloadLimit"),
-    ("{port: 1}", "is not a key"), ("{executable: ''}", "executable"), ("{idleTimeout: 0}", "idleTimeout"),
+    ("{port: 1}", "is not a known key"), ("{executable: ''}", "executable"), ("{idleTimeout: 0}", "idleTimeout"),
   ])
-  func `what makes no sense is refused with its key`(text: String, key: String) throws {
+  func `an invalid push server setting is refused with its key`(text: String, key: String) throws {
     let error = #expect(throws: ClusterError.self) { try read("pushServer: \(text)") }
     #expect(error?.message.contains(key) == true, "\(String(describing: error))")
   }
 
-  @Test func `its place and its key reach a provider's arguments and a product's environment`() throws {
+  @Test func `a provider's arguments and a product's environment can use the push server's URL and key`() throws {
     let text = """
       provider:
         executable: p

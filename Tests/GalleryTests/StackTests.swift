@@ -1,35 +1,37 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
 import GRDB
 import MessageBus
+import Messages
 import Testing
 
 @testable import Gallery
 
-@Suite(.timeLimit(.minutes(1))) struct `a stack of widgets` {
-  private typealias Relevance = GalleryDecision.Relevance
+@Suite(.timeLimit(.minutes(1))) struct `Widget stacks` {
+  private typealias Relevance = GalleryStateMachine.Relevance
   private let noon = Date(timeIntervalSince1970: 1_000_000_000)
 
-  /// Widgets 1 to `count` on one stack, made at noon, the last one on top.
+  /// Returns a gallery with widgets 1 to `count` in one stack, created at noon, the last one on top.
   private func stack(
     of count: Int, pause: Double = 1800, _ families: [WidgetFamilyName] = [.systemSmall, .systemMedium]
-  ) throws -> GalleryDecision {
-    var taste = WidgetDevice.Taste()
-    taste.smartRotatePause = pause
-    var gallery = Shelf.gallery(Shelf.phone(18, taste), [Shelf.widget("W", families)])
+  ) throws -> GalleryStateMachine {
+    var options = WidgetDevice.Options()
+    options.smartRotatePause = pause
+    var gallery = GallerySamples.gallery(GallerySamples.phone(18, options), [GallerySamples.widget("W", families)])
     for number in 1...count { try add(&gallery, on: number == 1 ? nil : 1) }
     return gallery
   }
 
   private func add(
-    _ gallery: inout GalleryDecision, on base: Int?, _ family: WidgetFamilyName? = nil
+    _ gallery: inout GalleryStateMachine, on base: Int?, _ family: WidgetFamilyName? = nil
   ) throws {
     let request = AddPlacement(widgetKind: "W", family: family, location: .homeScreen, stack: base)
     _ = try gallery.add(request, now: noon)
   }
 
-  @Test func `has ten widgets at most, all of one family and in one place, and the newest is on top`() throws {
+  @Test(.rule("GALLERY-24"))
+  func `a stack has at most ten widgets of one family in one place, with the newest on top`() throws {
     var gallery = try stack(of: 9)
     #expect(gallery.stack(of: 4)?.members == Array(1...9))
     #expect(gallery.state.placements.filter { gallery.isOnTop($0.id) }.map(\.id) == [9])
@@ -43,13 +45,14 @@ import Testing
     #expect(gallery.state.placements.count == 10)
   }
 
-  @Test func `takes no widget that does not have its family, and is on no Lock Screen`() throws {
+  @Test(.rule("GALLERY-24"))
+  func `a stack refuses a widget without its family, and the Lock Screen has no stacks`() throws {
     var gallery = try stack(of: 1)
-    _ = gallery.learned("com.example.App.Other", [Shelf.widget("Large", [.systemLarge])])
+    _ = gallery.learned("com.example.App.Other", [GallerySamples.widget("Large", [.systemLarge])])
     #expect(throws: BusError.self) {
       try gallery.add(AddPlacement(widgetKind: "Large", family: nil, location: .homeScreen, stack: 1))
     }
-    _ = gallery.learned("com.example.App.Round", [Shelf.widget("Round", [.accessoryCircular])])
+    _ = gallery.learned("com.example.App.Round", [GallerySamples.widget("Round", [.accessoryCircular])])
     let round = try gallery.add(AddPlacement(widgetKind: "Round", family: nil, location: .lockScreen)).placement.id
     let refused = #expect(throws: BusError.self) {
       try gallery.add(AddPlacement(widgetKind: "Round", family: nil, location: .lockScreen, stack: round))
@@ -57,12 +60,12 @@ import Testing
     #expect(refused?.message.contains("a Lock Screen has no stacks") == true, "\(refused?.message ?? "")")
   }
 
-  @Test func `is turned by a person, and a widget that is covered is not touched`() throws {
+  @Test(.rule("GALLERY-24")) func `the user can turn a stack, and a covered widget cannot be tapped`() throws {
     var gallery = try stack(of: 3)
     #expect(try gallery.turn(to: 2, now: noon).members == [1, 2, 3])
     #expect(gallery.covered(by: 2).map(\.placement) == [3, 1])
     let error = #expect(throws: BusError.self) { try gallery.requireOnTop(1) }
-    #expect(error?.message == "1 is under 2 in its stack: `widgetlab turn 1` first")
+    #expect(error?.message == "1 is under 2 in its stack: run `widgetlab turn 1` first")
     try gallery.requireOnTop(2)
     try add(&gallery, on: nil)
     #expect(throws: BusError.self) { try gallery.turn(to: 4, now: noon) }
@@ -70,19 +73,21 @@ import Testing
     try gallery.requireOnTop(4)
   }
 
-  @Test func `shows the next when the one on top is removed, and is none with one widget`() throws {
+  @Test(.rule("GALLERY-24"))
+  func `removing the top widget shows the next one, and a stack of one widget is dissolved`() throws {
     var gallery = try stack(of: 3)
     let before = gallery.state
     _ = try gallery.remove(3, now: noon)
     #expect(gallery.stack(of: 1)?.top == 1)
     #expect(
-      GalleryDecision.turned(from: before, to: gallery.state, because: .removed)
+      GalleryStateMachine.turned(from: before, to: gallery.state, because: .removed)
         == [StackTurned(members: [1, 2], top: 1, because: .removed, date: noon)])
     _ = try gallery.remove(2)
     #expect(gallery.state.stacks.isEmpty && gallery.isOnTop(1))
   }
 
-  @Test func `turns by itself to the most relevant, not before the pause is over`() throws {
+  @Test(.rule("GALLERY-25"))
+  func `Smart Rotate turns a stack to its most relevant widget, but not before the pause is over`() throws {
     var gallery = try stack(of: 3, pause: 1800)
     let relevance = [1: Relevance(score: 2), 2: Relevance(score: 5, until: noon + 3600), 3: Relevance(score: 1)]
     let early = gallery.smartRotate(relevance, now: noon + 1799)
@@ -93,13 +98,14 @@ import Testing
         StackTurned(
           members: [1, 2, 3], top: 2, because: .relevance, date: noon + 1800, score: 5, formerScore: 1)
       ])
-    // When that is over, another one is.
+    // When its relevance ends, another widget is the most relevant.
     #expect(late.next == noon + 3600)
     #expect(gallery.smartRotate(relevance, now: noon + 3600).turned.map(\.top) == [1])
     #expect(gallery.smartRotate(relevance, now: noon + 9000).turned.isEmpty)
   }
 
-  @Test func `turns without a pause where there is no limit, and leaves what a person turned until something changes`()
+  @Test(.rule("GALLERY-25"))
+  func `without a pause Smart Rotate turns at once, but keeps the choice of the user until something changes`()
     throws
   {
     var gallery = try stack(of: 2, pause: 0)
@@ -111,7 +117,8 @@ import Testing
     #expect(gallery.smartRotate(relevance, now: noon).turned.map(\.top) == [1])
   }
 
-  @Test func `of equally relevant widgets keeps the one on top, and else takes the first`() throws {
+  @Test(.rule("GALLERY-25"))
+  func `among equally relevant widgets Smart Rotate keeps the one on top, or else takes the first`() throws {
     var gallery = try stack(of: 3, pause: 0)
     #expect(gallery.smartRotate([:], now: noon).turned.isEmpty)
     let two = [1: Relevance(score: 4), 2: Relevance(score: 4)]
@@ -119,24 +126,24 @@ import Testing
     #expect(gallery.smartRotate([1: two[1], 2: two[1], 3: two[1]].compactMapValues(\.self), now: noon).turned.isEmpty)
   }
 
-  @Test func `is there again after the host's death`() async throws {
+  @Test(.rule("GALLERY-24")) func `a stack is restored after a host restart`() async throws {
     let database = try DatabaseQueue()
-    func keeper() throws -> GalleryKeeper {
-      try GalleryKeeper(
-        device: Shelf.phone(), apps: [Shelf.app], placesEachKind: false, database: database,
+    func service() throws -> GalleryService {
+      try GalleryService(
+        device: GallerySamples.phone(), apps: [GallerySamples.app], placesEachKind: false, database: database,
         bus: InMemoryBus().connection(.host("phone")))
     }
-    let first = try keeper()
-    try await first.launched(Shelf.app)
-    _ = try await first.learned(Shelf.bundle, [Shelf.widget()])
+    let first = try service()
+    try await first.launched(GallerySamples.app)
+    _ = try await first.learned(GallerySamples.bundle, [GallerySamples.widget()])
     for base in [nil, 1, 1] as [Int?] {
       let request = AddPlacement(widgetKind: "Weather", family: nil, location: .homeScreen, stack: base)
       _ = try await first.add(request, now: noon, .none)
     }
     _ = try await first.turn(TurnStack(placement: 2), now: noon + 60, .none)
-    let second = try keeper()
-    #expect(second.decision.state == first.decision.state)
-    #expect(second.decision.stack(of: 1)?.top == 2)
-    #expect(second.decision.stack(of: 1)?.turned == noon + 60)
+    let second = try service()
+    #expect(second.stateMachine.state == first.stateMachine.state)
+    #expect(second.stateMachine.stack(of: 1)?.top == 2)
+    #expect(second.stateMachine.stack(of: 1)?.turned == noon + 60)
   }
 }

@@ -1,10 +1,11 @@
 import Archive
-import Conversations
+import FidelityRules
+import Messages
 import Testing
 
 @testable import Gallery
 
-@Suite struct `a touch` {
+@Suite struct `Taps on a widget` {
   private let button = ViewArchive(
     "Button", ["intent": .record(["type": "Drink", "values": .record(["cups": 1])])], children: [.text("Drink")])
   private let toggle = ViewArchive(
@@ -24,15 +25,17 @@ import Testing
     control: Int? = nil, link: String? = nil, _ family: WidgetFamilyName = .systemMedium, version: Int = 18,
     isLocked: Bool = false, view: ViewArchive? = nil
   ) throws -> Touch {
-    let gallery = Shelf.gallery(Shelf.phone(version), [Shelf.widget()])
-    let placement = Placement(id: 1, bundle: Shelf.bundle, kind: "Weather", family: family, location: .homeScreen)
+    let gallery = GallerySamples.gallery(GallerySamples.phone(version), [GallerySamples.widget()])
+    let placement = Placement(
+      id: 1, bundle: GallerySamples.bundle, kind: "Weather", family: family, location: .homeScreen)
     return try gallery.touch(
       TapWidget(placement: 1, control: control, link: link), on: placement, view ?? self.view, isLocked: isLocked)
   }
 
   private func isNothing(_ touch: Touch) -> Bool { if case .nothing = touch { true } else { false } }
 
-  @Test func `performs the intent of a button or a toggle, in the app where the intent opens it or needs it`() throws {
+  @Test(.rule("GALLERY-36"))
+  func `a tap on a control performs its intent in the extension, or in the app if the intent requires it`() throws {
     #expect(try touch(control: 1) == .perform(intent: "Drink", values: ["cups": 1], by: .widgetExtension))
     #expect(try touch(control: 2) == .perform(intent: "Play", values: [:], by: .openApp))
     #expect(try touch(control: 3) == .open(url: "app://outer"))
@@ -41,7 +44,8 @@ import Testing
     #expect(throws: BusError.self) { try touch(control: 0) }
   }
 
-  @Test func `does nothing on controls while the device is locked, before iOS 17, and in accessoryInline`() throws {
+  @Test(.rule("GALLERY-35"))
+  func `controls are inactive on a locked device, before iOS 17 and in accessoryInline`() throws {
     #expect(isNothing(try touch(control: 1, isLocked: true)))
     #expect(isNothing(try touch(control: 1, version: 16)))
     #expect(isNothing(try touch(control: 1, .accessoryInline)))
@@ -49,7 +53,8 @@ import Testing
     #expect(!isNothing(try touch(control: 1, .accessoryRectangular)))
   }
 
-  @Test func `leaves a toggle in its other state, and what becomes invalid redacted, until a timeline comes of it`() {
+  @Test(.rule("GALLERY-40"))
+  func `a tapped toggle shows its other state, and invalidatable content is redacted`() {
     func switched(_ isOn: Bool) -> ViewArchive { ViewArchive("Toggle", ["isOn": .bool(isOn)]) }
     func text(_ modifiers: [ViewArchive.Modifier]) -> ViewArchive { ViewArchive("Text", modifiers: modifiers) }
     let mark = ViewArchive.Modifier("invalidatableContent")
@@ -61,13 +66,15 @@ import Testing
     #expect(view.touched(3).children == [button, switched(false), switched(false), redacted, text([never])])
   }
 
-  @Test func `opens the app with the widget's URL, or for the widget itself`() throws {
+  @Test(.rule("GALLERY-42"))
+  func `a tap outside of controls opens the app with the widget URL, except on a locked device`() throws {
     #expect(try touch() == .open(url: "app://outer"))
     #expect(try touch(view: .text("plain")) == .open(url: nil))
     #expect(isNothing(try touch(isLocked: true)))
   }
 
-  @Test func `follows a link where the family has links, and else the widget's URL`() throws {
+  @Test(.rule("GALLERY-43"))
+  func `a tap on a link opens the link in families that support links, and else the widget URL`() throws {
     #expect(try touch(link: "More") == .open(url: "app://more"))
     #expect(try touch(link: "app://more") == .open(url: "app://more"))
     #expect(try touch(link: "More", .systemSmall) == .open(url: "app://more"))

@@ -1,12 +1,12 @@
 import Cluster
-import Conversations
 import Foundation
+import Messages
 import Testing
 import Timelines
 
 @testable import HostSystem
 
-@Suite struct `the file of a budget` {
+@Suite struct `Budget files` {
   private func read(_ text: String) throws -> BudgetPolicy {
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
@@ -14,7 +14,7 @@ import Timelines
     return BudgetPolicy(try BudgetFile(file: path))
   }
 
-  @Test func `changes what it names and leaves the rest as the built-in policy has it`() throws {
+  @Test func `a budget file changes the keys it names and keeps the built-in values of the others`() throws {
     #expect(try read("name: standard") == BudgetPolicy())
     let policy = try read("name: forty\nperDay: 40\nfree: [operator, app-in-foreground]\nutcOffset: 2")
     #expect(policy.name == "forty" && policy.perDay == 40 && policy.utcOffset == 2)
@@ -29,26 +29,26 @@ import Timelines
   }
 
   @Test(arguments: [
-    ("perDay: -1", ":1: perDay: is 0 to 100,000"),
-    ("name: x\nburst: 0", ":2: burst: is at least 1"),
-    ("hours: [1, 2]", ":1: hours: is a list of 24 weights"),
-    ("hours: no", ":1: hours: a list of numbers is expected"),
-    ("free: [reload]", ":1: free: \"reload\" is no cause; there are: added, app, app-at-work, app-in-foreground"),
-    ("unseenFactor: 2", ":1: unseenFactor: is 0 to 1"),
-    ("standByEvery: 59", ":1: standByEvery: is a number of seconds, 60 to 86400, or none"),
-    ("window: 0", ":1: window: is a number of hours, 1 to 168"),
-    ("learningFactor: 0", ":1: learningFactor: is 1 to 10"),
-    ("utcOffset: 15", ":1: utcOffset: is a number of hours"),
-    ("perday: 40", ":1: perday: is not a key"),
-    ("minimumSpacing: soon", ":1: minimumSpacing: a number is expected"),
+    ("perDay: -1", ":1: perDay: must be 0 to 100,000"),
+    ("name: x\nburst: 0", ":2: burst: must be at least 1"),
+    ("hours: [1, 2]", ":1: hours: must be a list of 24 weights"),
+    ("hours: no", ":1: hours: expected a list of numbers"),
+    ("free: [reload]", ":1: free: \"reload\" is not a cause; valid causes are: added, app, app-at-work"),
+    ("unseenFactor: 2", ":1: unseenFactor: must be 0 to 1"),
+    ("standByEvery: 59", ":1: standByEvery: must be a number of seconds from 60 to 86400, or none"),
+    ("window: 0", ":1: window: must be 1 to 168 hours"),
+    ("learningFactor: 0", ":1: learningFactor: must be 1 to 10"),
+    ("utcOffset: 15", ":1: utcOffset: must be a number of hours"),
+    ("perday: 40", ":1: perday: is not a known key"),
+    ("minimumSpacing: soon", ":1: minimumSpacing: expected a number"),
     ("", "is empty"),
   ])
-  func `is refused with its name, the line and the key`(text: String, message: String) {
+  func `an invalid budget file is refused with the line, the key and the reason`(text: String, message: String) {
     let error = #expect(throws: ClusterError.self) { try read(text) }
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `of each example can be read, and one is the built-in policy with all its keys`() throws {
+  @Test func `each example budget file is readable, and the one for 55 reloads is the built-in policy`() throws {
     var folder = URL(fileURLWithPath: #filePath)
     while !FileManager.default.fileExists(atPath: folder.path + "/Package.swift") { folder.deleteLastPathComponent() }
     folder.appendPathComponent("deploy/budgets")

@@ -1,11 +1,12 @@
 import Cluster
+import FidelityRules
 import Foundation
 import GRDB
 import Testing
 
 @testable import HostSystem
 
-/// A device's folder and database, as they outlive the host.
+/// The folder and database of a device, which remain after the host exits.
 private final class Place: Sendable {
   let instance = FileManager.default.temporaryDirectory.path + "/containers-\(UUID().uuidString)"
   let database: DatabaseQueue
@@ -18,13 +19,13 @@ private final class Place: Sendable {
 
   var folder: DeviceFolder { InstanceFolder(instance).device("iphone") }
 
-  /// As the next life of the host finds them.
+  /// Opens the containers as the next host process does.
   func containers() throws -> Containers {
     try Containers(of: ["com.example.App", "com.example.App.Widget"], in: folder, DeviceStore(database))
   }
 }
 
-@Suite struct `the containers of a device` {
+@Suite struct `Containers of a device` {
   private let app = "com.example.App"
   private let widget = "com.example.App.Widget"
   private let place: Place
@@ -48,7 +49,7 @@ private final class Place: Sendable {
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  @Test func `lie under a UUID and stay where they are over the host's death`() throws {
+  @Test func `a container is named by a UUID and keeps its path across a host restart`() throws {
     let name = URL(fileURLWithPath: try path(app)).lastPathComponent
     #expect(UUID(uuidString: name) != nil)
     #expect(try path(app).hasPrefix(place.folder.containers(of: app)))
@@ -57,7 +58,8 @@ private final class Place: Sendable {
     #expect(containers.path(of: "com.example.Other") == nil)
   }
 
-  @Test func `move to another path with what is in them, but for the files that were handed out`() throws {
+  @Test(.rule("PROCESS-20"))
+  func `moving a container changes its path and keeps its files, except for delivered downloads`() throws {
     let old = try path(app)
     try write("Documents/note", in: old)
     try write("Library/Caches/com.apple.nsurlsessiond/Downloads/\(app)/a.tmp", in: old)
@@ -72,7 +74,7 @@ private final class Place: Sendable {
     #expect(try path(app, place.containers()) == new)
   }
 
-  @Test func `a move that was written down and not made is known to the next life`() throws {
+  @Test func `a move that was recorded but not performed is pending after a host restart`() throws {
     let old = try path(app)
     try containers.beginMove(of: [app])
     let next = try place.containers()
@@ -82,7 +84,7 @@ private final class Place: Sendable {
     #expect(try path(app, next) != old)
   }
 
-  @Test func `a move that was made and not written down is`() throws {
+  @Test func `a move that was performed but not recorded is recognised after a host restart`() throws {
     let old = try path(app)
     try write("Documents/note", in: old)
     try containers.beginMove(of: [app])
@@ -94,7 +96,7 @@ private final class Place: Sendable {
     #expect(exists(try path(app, next) + "/Documents/note"))
   }
 
-  @Test func `what somebody left at an old path is removed`() throws {
+  @Test func `files at a former path are removed after a host restart`() throws {
     let old = try path(app)
     try containers.beginMove(of: [app])
     try containers.endMove(of: [app])

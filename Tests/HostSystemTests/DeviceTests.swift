@@ -1,8 +1,9 @@
 import Cluster
-import Conversations
+import FidelityRules
 import Foundation
 import GRDB
 import MessageBus
+import Messages
 import Testing
 
 @testable import HostSystem
@@ -10,8 +11,8 @@ import Testing
 private let app = Address.app("iphone", "com.example.App")
 private let host = Address.host("iphone")
 
-/// A device on a bus in memory, with an agent that holds the app and a person.
-private final class Scene: Sendable {
+/// A device on an in-memory bus, with a user.
+private final class DeviceFixture: Sendable {
   let bus = InMemoryBus()
   let folder = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
   let database: DatabasePool
@@ -26,7 +27,7 @@ private final class Scene: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// A life of the host.
+  /// Starts a host process.
   func host() async throws -> Device {
     let configuration = try ClusterConfiguration(
       yaml: """
@@ -37,14 +38,14 @@ private final class Scene: Sendable {
     let connection = bus.connection(HostSystemTests.host)
     let device = try Device(
       configuration, instance: InstanceFolder(folder), database: database, bus: connection
-    ) { Issue.record("the device is broken: \($0)") }
+    ) { Issue.record("the device failed: \($0)") }
     try await device.resume()
     _ = try await connection.start()
     await device.connected()
     return device
   }
 
-  /// The host dies.
+  /// Ends the host process.
   func end(_ device: Device) async {
     await device.leave()
     await bus.disconnect(HostSystemTests.host)
@@ -55,7 +56,7 @@ private final class Scene: Sendable {
     try await person.request(request, to: HostSystemTests.host, whenUnreachable: .wait)
   }
 
-  /// The app says that it is ready, and returns what it hears of the network.
+  /// Reports the app as ready and returns the network states that it receives.
   func launchedApp() async throws -> AsyncStream<NetworkState> {
     let connection = bus.connection(app)
     let (news, continuation) = AsyncStream.makeStream(of: NetworkState.self)
@@ -67,88 +68,91 @@ private final class Scene: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `what a person sets on the device` {
-  @Test func `a clock that is held is held in the next life of the host`() async throws {
-    let scene = try await Scene()
-    let first = try await scene.host()
-    #expect(try await scene.ask(SetClock(change: .ask)).isHeld == false)
-    let held = try await scene.ask(SetClock(change: .hold))
-    let later = try await scene.ask(SetClock(change: .advance(86_400)))
+@Suite(.timeLimit(.minutes(1))) struct `User settings of a device` {
+  @Test func `a held clock stays held across a host restart`() async throws {
+    let fixture = try await DeviceFixture()
+    let first = try await fixture.host()
+    #expect(try await fixture.ask(SetClock(change: .ask)).isHeld == false)
+    let held = try await fixture.ask(SetClock(change: .hold))
+    let later = try await fixture.ask(SetClock(change: .advance(86_400)))
     #expect(abs(later.now.timeIntervalSince(held.now) - 86_400) < 0.001)
-    await scene.end(first)
-    let second = try await scene.host()
-    let found = try await scene.ask(SetClock(change: .ask))
+    await fixture.end(first)
+    let second = try await fixture.host()
+    let found = try await fixture.ask(SetClock(change: .ask))
     #expect(found.isHeld && abs(found.now.timeIntervalSince(later.now)) < 0.001)
-    let reset = try await scene.ask(SetClock(change: .reset))
+    let reset = try await fixture.ask(SetClock(change: .reset))
     #expect(!reset.isHeld && reset.offset == 0)
-    await scene.end(second)
-    let changes = await scene.bus.said.filter { $0.header.kind == ClockChanged.kind }
+    await fixture.end(second)
+    let changes = await fixture.bus.said.filter { $0.header.kind == ClockChanged.kind }
     #expect(changes.count == 3)
   }
 
-  @Test func `a clock that was set and has a rate has them in the next life of the host`() async throws {
-    let scene = try await Scene()
-    let first = try await scene.host()
-    try await scene.ask(SetClock(change: .hold))
-    try await scene.ask(SetClock(change: .rate(3600)))
+  @Test func `a clock keeps its set date and rate across a host restart`() async throws {
+    let fixture = try await DeviceFixture()
+    let first = try await fixture.host()
+    try await fixture.ask(SetClock(change: .hold))
+    try await fixture.ask(SetClock(change: .rate(3600)))
     let morning = Date(timeIntervalSince1970: 1_772_344_800)
-    let set = try await scene.ask(SetClock(change: .set(morning)))
+    let set = try await fixture.ask(SetClock(change: .set(morning)))
     #expect(set.now == morning && set.isHeld && set.rate == 3600)
-    await scene.end(first)
-    let second = try await scene.host()
-    let found = try await scene.ask(SetClock(change: .ask))
+    await fixture.end(first)
+    let second = try await fixture.host()
+    let found = try await fixture.ask(SetClock(change: .ask))
     #expect(found.now == morning && found.isHeld && found.rate == 3600)
-    try await scene.ask(SetClock(change: .run))
-    #expect(try await scene.ask(SetClock(change: .ask)).isHeld == false)
-    await scene.end(second)
+    try await fixture.ask(SetClock(change: .run))
+    #expect(try await fixture.ask(SetClock(change: .ask)).isHeld == false)
+    await fixture.end(second)
   }
 
   @Test(arguments: [SetClock.Change.rate(0), .rate(1e6), .set(.distantPast), .set(Date(timeIntervalSince1970: 1e10))])
-  func `a clock is not set to a time of another age, nor to stand by a rate`(change: SetClock.Change) async throws {
-    let scene = try await Scene()
-    let device = try await scene.host()
-    await #expect(throws: BusError.self) { try await scene.ask(SetClock(change: change)) }
-    await scene.end(device)
+  func `a clock refuses a rate or a date out of range`(change: SetClock.Change) async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    await #expect(throws: BusError.self) { try await fixture.ask(SetClock(change: change)) }
+    await fixture.end(device)
   }
 
-  @Test func `a clock is not advanced backwards`() async throws {
-    let scene = try await Scene()
-    let device = try await scene.host()
-    await #expect(throws: BusError.self) { try await scene.ask(SetClock(change: .advance(-1))) }
-    await scene.end(device)
+  @Test func `a clock refuses to be advanced backwards`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    await #expect(throws: BusError.self) { try await fixture.ask(SetClock(change: .advance(-1))) }
+    await fixture.end(device)
   }
 
-  @Test func `a process is told of the network when it is ready and when it changes`() async throws {
-    let scene = try await Scene()
-    let first = try await scene.host()
+  @Test(.rule("PROCESS-13"))
+  func `a process receives the network state before the reply to its ready message, and a restart keeps it`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    let first = try await fixture.host()
     let slow = NetworkState(path: .cellular, rate: 1000)
-    #expect(try await scene.ask(SetNetwork(state: slow)) == slow)
-    let news = try await scene.launchedApp()
+    #expect(try await fixture.ask(SetNetwork(state: slow)) == slow)
+    let news = try await fixture.launchedApp()
     #expect(await news.first { _ in true } == slow)
-    await scene.end(first)
-    let second = try await scene.host()
-    #expect(try await scene.ask(ListSessions()).network == slow)
-    await scene.end(second)
-    let said = await scene.bus.said
-    let told = said.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == app }
+    await fixture.end(first)
+    let second = try await fixture.host()
+    #expect(try await fixture.ask(ListSessions()).network == slow)
+    await fixture.end(second)
+    let said = await fixture.bus.said
+    let received = said.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == app }
     let answered = said.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }
-    #expect(try #require(told) < #require(answered))
+    #expect(try #require(received) < #require(answered))
   }
 
-  @Test func `a network without a byte a second is refused`() async throws {
-    let scene = try await Scene()
-    let device = try await scene.host()
-    await #expect(throws: BusError.self) { try await scene.ask(SetNetwork(state: NetworkState(rate: 0))) }
-    await scene.end(device)
+  @Test func `a network rate of zero bytes per second is refused`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    await #expect(throws: BusError.self) { try await fixture.ask(SetNetwork(state: NetworkState(rate: 0))) }
+    await fixture.end(device)
   }
 
-  @Test func `an app that the device does not have cannot be ended or updated`() async throws {
-    let scene = try await Scene()
-    let device = try await scene.host()
-    let quit = await #expect(throws: BusError.self) { try await scene.ask(ForceQuitApp(bundle: "com.example.None")) }
+  @Test func `force quit and update are refused for an app that the device does not have`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    let quit = await #expect(throws: BusError.self) { try await fixture.ask(ForceQuitApp(bundle: "com.example.None")) }
     #expect(quit?.code == .noSuchApp && quit?.message.contains("com.example.App") == true)
-    let update = await #expect(throws: BusError.self) { try await scene.ask(UpdateApp(bundle: "com.example.None")) }
+    let update = await #expect(throws: BusError.self) { try await fixture.ask(UpdateApp(bundle: "com.example.None")) }
     #expect(update?.code == .noSuchApp)
-    await scene.end(device)
+    await fixture.end(device)
   }
 }

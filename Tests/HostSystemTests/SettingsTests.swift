@@ -1,29 +1,29 @@
 import Cluster
-import Conversations
 import Gallery
+import Messages
 import Testing
 import Timelines
 import Transfers
 
 @testable import HostSystem
 
-/// What `widgetlab.yaml` says reaches the rooms and the processes.
-@Suite struct `The settings of the rules that Apple does not state` {
+/// The settings of `widgetlab.yaml` reach the modules and the processes.
+@Suite struct `Settings of rules that Apple does not document` {
   private typealias Settings = ClusterConfiguration.Settings
 
-  @Test func `are, where the file says nothing, those of the rooms and processes themselves`() throws {
+  @Test func `settings that the file omits have the defaults of the modules`() throws {
     #expect(TransferSettings(Settings()) == TransferSettings())
     #expect(Settings().processRules == ProcessRules())
     #expect(TimelineSettings(Settings()) == TimelineSettings())
-    #expect(try device("").taste == WidgetDevice.Taste())
+    #expect(try device("").options == WidgetDevice.Options())
   }
 
   @Test(arguments: [
     "defaultFamiliesIncludeAccessory: false", "contentMargin: 11", "homeScreenRenderingMode: accented",
     "standByRenderingMode: vibrant", "hidesSensitiveContent: false", "smartRotatePause: 1799", "developerMode: true",
   ])
-  func `reach the gallery`(line: String) throws {
-    #expect(try device(line).taste != WidgetDevice.Taste())
+  func `each gallery setting reaches the options of the device`(line: String) throws {
+    #expect(try device(line).options != WidgetDevice.Options())
   }
 
   private func device(_ line: String) throws -> WidgetDevice {
@@ -38,21 +38,21 @@ import Transfers
     "forceQuitCancelsExtensions: true", "redirectLimit: 15", "resumableFrom: 63", "challengeDeadline: 1",
     "listsEndedTasks: false",
   ])
-  func `reach the transfers`(line: String) throws {
+  func `each transfer setting reaches the transfer service`(line: String) throws {
     #expect(TransferSettings(try settings(line)) != TransferSettings())
   }
 
   @Test(arguments: ["callDeadline: 4", "inlineRedirectLimit: 19", "firstCompletionCounts: true"])
-  func `reach the processes`(line: String) throws {
+  func `each process setting reaches the process rules`(line: String) throws {
     #expect(try settings(line).processRules != ProcessRules())
   }
 
   @Test(arguments: [
     "developerMode: true", "timelineDeadline: 29", "timelineBackoffFirst: 59", "timelineBackoffMax: 3599",
-    "retriesAfterDeath: 0", "oneEntryPause: 899", "policyFloor: 59", "archiveLimit: 4095", "archiveDepth: 239",
+    "retriesAfterExit: 0", "oneEntryPause: 899", "policyFloor: 59", "archiveLimit: 4095", "archiveDepth: 239",
     "imageAreaLimit: 2000000", "entryLimit: 399",
   ])
-  func `reach the timelines`(line: String) throws {
+  func `each timeline setting reaches the timeline service`(line: String) throws {
     #expect(TimelineSettings(try settings(line)) != TimelineSettings())
   }
 

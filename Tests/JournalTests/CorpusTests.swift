@@ -3,9 +3,9 @@ import Testing
 
 @testable import Journal
 
-/// What the fuzzer has found worth keeping (`scripts/fuzz`), held against the laws each time.
-@Suite struct `the pieces of segments in the corpus` {
-  @Test func `break no law, whole or cut anywhere`() throws {
+/// The inputs that the fuzzer (`scripts/fuzz`) kept, checked against the laws in every test run.
+@Suite struct `The segment corpus` {
+  @Test func `every segment of the corpus and each of its prefixes obeys the segment laws`() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../scripts/fuzz.d/corpus/segment")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -1,9 +1,9 @@
-import Conversations
 import Foundation
+import Messages
 
 @testable import Journal
 
-/// A folder of its own for one test, and frames as a broker stamps them.
+/// A temporary folder for one test, and frames stamped as by a broker.
 final class JournalFixture {
   let folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)")
 
@@ -15,7 +15,7 @@ final class JournalFixture {
     try JournalWriter(folder: folder, segmentLimit: segmentLimit)
   }
 
-  /// A writer that has begun its segment, as a broker does.
+  /// A writer that has started a segment, as a broker does.
   func begunWriter(
     segmentLimit: Int = JournalWriter.defaultSegmentLimit, knowing registrations: [Registration] = []
   ) throws -> JournalWriter {
@@ -29,12 +29,12 @@ final class JournalFixture {
     try writer.startSegment(with: try frame(started, writer.lastSequence + 1))
   }
 
-  /// Appends pings until the journal ends with this number.
+  /// Appends pings until this is the journal's last sequence number.
   func fill(_ writer: JournalWriter, to last: UInt64) throws {
     try writer.append(try (writer.lastSequence + 1...last).map { try frame(Ping(), $0) })
   }
 
-  func frame<T: Conversation>(_ value: T, _ sequence: UInt64, sentAt: Timestamp = .now) throws -> [UInt8] {
+  func frame<T: Message>(_ value: T, _ sequence: UInt64, sentAt: Timestamp = .now) throws -> [UInt8] {
     let header = EnvelopeHeader(kind: T.kind, sentAt: sentAt, source: .messageBus, destination: .journal)
     var frame = try Envelope(header: header, body: try BodyCoding.encode(value)).encoded()
     EnvelopeHeader.stamp(&frame, sequence: sequence, sourceGeneration: 1, destinationGeneration: 0)
@@ -51,7 +51,7 @@ final class JournalFixture {
     try Data(bytes).write(to: folder.appending(path: segment))
   }
 
-  /// Where a record begins in a segment that begins with the number 1.
+  /// The offset of a record in a segment that starts with sequence number 1.
   func place(of sequence: UInt64) throws -> Int {
     var offset = SegmentLayout.headLength
     let bytes = try bytes(try segments[0])

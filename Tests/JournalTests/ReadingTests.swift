@@ -1,10 +1,10 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import Journal
 
-@Suite struct `reading the journal` {
+@Suite struct `The journal reader` {
   private let fixture = JournalFixture()
 
   /// Three segments: 1 to 4, 5 to 9, 10 to 12.
@@ -18,7 +18,7 @@ import Testing
     return writer
   }
 
-  @Test func `one reads from a number on`() throws {
+  @Test func `a reader starts at a given sequence number`() throws {
     _ = try threeSegments()
     for first: UInt64 in 1...12 {
       #expect(numbers(try fixture.reader.read(from: .sequence(first))) == Array(first...12))
@@ -27,7 +27,7 @@ import Testing
     #expect(try fixture.reader.read(from: .end).isEmpty)
   }
 
-  @Test func `one reads from a time on`() throws {
+  @Test func `a reader starts at a given time`() throws {
     let writer = try fixture.writer()
     for number: UInt64 in 1...9 {
       let frame = try fixture.frame(Ping(), number, sentAt: Timestamp(microseconds: Int64(number) * 1000))
@@ -40,29 +40,29 @@ import Testing
     #expect(try fixture.reader.read(from: .time(Timestamp(microseconds: 9001))).isEmpty)
   }
 
-  @Test func `a folder that is not there is empty`() throws {
+  @Test func `a missing journal folder reads as empty, and a cursor at its end sees the first record`() throws {
     #expect(try fixture.reader.read().isEmpty)
     var cursor = fixture.reader.cursor(from: .end)
     #expect(try cursor.next() == nil)
     _ = try fixture.begunWriter()
-    #expect(try cursor.next()?.header.sequence == 1, "what comes into an empty folder is new")
+    #expect(try cursor.next()?.header.sequence == 1, "the first record of an empty folder is new")
   }
 
-  @Test func `a missing segment is not passed over in silence`() throws {
+  @Test func `reading across a missing segment fails with a gap`() throws {
     _ = try threeSegments()
     try FileManager.default.removeItem(at: fixture.folder.appending(path: try fixture.segments[1]))
     let error = #expect(throws: JournalError.self) { try fixture.reader.read() }
     #expect(error?.code == .gap)
   }
 
-  @Test func `segments that were removed at the beginning are not missed`() throws {
+  @Test func `reading starts at the first existing segment when earlier ones were removed`() throws {
     _ = try threeSegments()
     try FileManager.default.removeItem(at: fixture.folder.appending(path: try fixture.segments[0]))
     #expect(numbers(try fixture.reader.read()) == Array(5...12))
     #expect(numbers(try fixture.reader.read(from: .sequence(2))) == Array(5...12))
   }
 
-  @Test func `a copy and a read-only folder are read`() throws {
+  @Test func `a read-only copy of a journal can be read`() throws {
     _ = try threeSegments()
     let copy = JournalFixture()
     try FileManager.default.copyItem(at: fixture.folder, to: copy.folder)
@@ -75,7 +75,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy.folder.path)
   }
 
-  @Test func `a cursor sees each record when it is whole and not before`() throws {
+  @Test func `a cursor returns a record only when it is complete`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 3)
     let segment = try fixture.segments[0]
@@ -94,7 +94,7 @@ import Testing
     #expect(try cursor.next() == nil)
   }
 
-  @Test func `a cursor goes over a torn end once the next segment is there`() throws {
+  @Test func `a cursor skips a torn end once the next segment exists`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 3)
     let segment = try fixture.segments[0]
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a follower sees every number once, over rotations and restarts of the writer`() async throws {
+  func `a follower sees every sequence number once across rotations and restarts of the writer`() async throws {
     let total: UInt64 = 3000
     let reader = fixture.reader
     let following = Task {
@@ -139,7 +139,7 @@ import Testing
     #expect(try await following.value == Array(1...total))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a follower that is cancelled ends`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a cancelled follower ends`() async throws {
     try fixture.fill(try fixture.begunWriter(), to: 2)
     let reader = fixture.reader
     let (stream, continuation) = AsyncStream.makeStream(of: UInt64.self)

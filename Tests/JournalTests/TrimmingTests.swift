@@ -1,10 +1,10 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import Journal
 
-@Suite struct `a journal that keeps its limit` {
+@Suite struct `A journal with a size limit` {
   private let fixture = JournalFixture()
 
   private func writer(limit: Int) throws -> JournalWriter {
@@ -13,7 +13,7 @@ import Testing
     return writer
   }
 
-  /// What a broker does when a segment is full.
+  /// Starts a new segment and trims the journal, as a broker does when a segment is full.
   private func rotate(_ writer: JournalWriter) throws -> JournalTrimmed? {
     try fixture.begin(writer)
     guard let excess = try writer.excess() else { return nil }
@@ -24,14 +24,14 @@ import Testing
 
   private func size() throws -> Int { try fixture.segments.reduce(0) { $0 + (try fixture.bytes($1).count) } }
 
-  @Test func `the oldest segments go, and the journal says which`() throws {
+  @Test func `a journal over its limit removes its oldest segments and records which`() throws {
     let limit = 40_000
     let writer = try writer(limit: limit)
     var removed: [JournalTrimmed] = []
     while removed.count < 5 {
       if writer.isFull, let trimmed = try rotate(writer) { removed.append(trimmed) }
       try fixture.fill(writer, to: writer.lastSequence + 3)
-      #expect(try size() < limit + 2000, "what is written in one go may stand over it")
+      #expect(try size() < limit + 2000, "only one batch may exceed the limit")
     }
     #expect(removed.first?.firstSequence == 1)
     for (one, next) in zip(removed, removed.dropFirst()) {
@@ -47,7 +47,7 @@ import Testing
     #expect(try JournalRecovery.read(folder: fixture.folder).lastSequence == writer.lastSequence)
   }
 
-  @Test func `the newest two stay, however long they are`() throws {
+  @Test func `the two newest segments are kept even over the limit`() throws {
     let writer = try writer(limit: 4000)
     try fixture.fill(writer, to: 200)
     #expect(try rotate(writer) == nil)
@@ -57,13 +57,13 @@ import Testing
     #expect(try fixture.segments.count == 2 && fixture.segments.first == second)
   }
 
-  @Test func `a journal below its limit is left alone`() throws {
+  @Test func `a journal below its limit is not trimmed`() throws {
     let writer = try writer(limit: 1 << 20)
     for _ in 0..<20 { #expect(try rotate(writer) == nil) }
     #expect(try fixture.segments.count == 21)
   }
 
-  @Test func `the small segments of a crash loop are bounded in number`() throws {
+  @Test func `the number of small segments from a crash loop is bounded`() throws {
     let limit = 16 << 20
     let writer = try writer(limit: limit)
     for _ in 0..<1100 { try fixture.begin(writer) }
@@ -75,14 +75,14 @@ import Testing
     #expect(first > 1)
   }
 
-  @Test func `what a death left before it was a segment goes`() throws {
+  @Test func `a new writer removes an unfinished segment draft`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 3)
     try fixture.put([1, 2, 3], "00000000000000000004.journal.draft")
     _ = try fixture.writer()
     #expect(try fixture.segments.count == 1)
   }
 
-  @Test func `a reader that is inside a removed segment reads it to its end`() throws {
+  @Test func `a reader within a removed segment reads it to its end`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 4)
     var cursor = fixture.reader.cursor()
@@ -95,7 +95,7 @@ import Testing
     #expect(seen == [2, 3, 4, 5, 6, 7, 8])
   }
 
-  @Test func `a reader that is too far behind is told what it lost`() throws {
+  @Test func `a reader that is too far behind fails with the removed sequence numbers`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 4)
     var cursor = fixture.reader.cursor()

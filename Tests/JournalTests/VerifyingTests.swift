@@ -1,14 +1,14 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import Journal
 
-@Suite struct `verifying the journal` {
+@Suite struct `The journal verifier` {
   private let fixture = JournalFixture()
   private var verifier: JournalVerifier { JournalVerifier(folder: fixture.folder) }
 
-  /// Three segments, 1 to 4, 5 to 9, 10 to 12, whose writer is gone.
+  /// Writes three segments, 1 to 4, 5 to 9 and 10 to 12, and closes the writer.
   private func threeSegments() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 4)
@@ -23,8 +23,10 @@ import Testing
     try fixture.put(try fixture.bytes(segment) + bytes, segment)
   }
 
-  @Test func `a whole journal has no findings`() throws {
-    #expect(try verifier.verify() == JournalVerifier(folder: URL(filePath: "/nowhere")).verify(), "an empty one")
+  @Test func `an intact journal has no findings`() throws {
+    #expect(
+      try verifier.verify() == JournalVerifier(folder: URL(filePath: "/nowhere")).verify(),
+      "a missing journal has none either")
     try threeSegments()
     let report = try verifier.verify()
     #expect(report.findings.isEmpty)
@@ -33,7 +35,7 @@ import Testing
     #expect(try verifier.repair().isEmpty)
   }
 
-  @Test func `segments that were removed at the beginning are no finding`() throws {
+  @Test func `segments removed at the beginning are not a finding`() throws {
     try threeSegments()
     try FileManager.default.removeItem(at: fixture.folder.appending(path: try fixture.segments[0]))
     let report = try verifier.verify()
@@ -41,7 +43,7 @@ import Testing
     #expect(report.first == 5)
   }
 
-  @Test func `a missing segment is a gap`() throws {
+  @Test func `a missing segment is reported as a gap`() throws {
     try threeSegments()
     try FileManager.default.removeItem(at: fixture.folder.appending(path: try fixture.segments[1]))
     let report = try verifier.verify()
@@ -54,7 +56,7 @@ import Testing
     #expect(try verifier.repair().isEmpty)
   }
 
-  @Test func `a number that comes again is a repeat`() throws {
+  @Test func `a repeated sequence number is reported with its offset`() throws {
     try threeSegments()
     var again: [UInt8] = []
     SegmentLayout.appendRecord(try fixture.frame(Ping(), 8), to: &again)
@@ -68,7 +70,7 @@ import Testing
     #expect(report.last == 12)
   }
 
-  @Test func `damage in the middle is found with what cannot be read, and what follows still counts`() throws {
+  @Test func `damage within a segment is reported with the unreadable envelopes, and later ones still count`() throws {
     try threeSegments()
     let segment = try fixture.segments[0]
     var bytes = try fixture.bytes(segment)
@@ -83,10 +85,10 @@ import Testing
     #expect(report.findings.first?.text.hasSuffix("the envelopes 2 to 3 cannot be read") == true)
     #expect(report.envelopes == 10)
     #expect(try verifier.repair().isEmpty)
-    #expect(try fixture.bytes(segment) == bytes, "no tool knows what it was")
+    #expect(try fixture.bytes(segment) == bytes, "repair must not change what it cannot restore")
   }
 
-  @Test func `damage at the end of a segment that others follow is no torn end`() throws {
+  @Test func `a truncated record before further segments is damage and not a torn end`() throws {
     try threeSegments()
     let segment = try fixture.segments[0]
     try fixture.put(Array(try fixture.bytes(segment).dropLast(3)), segment)
@@ -98,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [(byte: 200, count: 6), (byte: 7, count: 1), (byte: 0, count: 4096)])
-  func `a torn end is found and cut off`(byte: UInt8, count: Int) throws {
+  func `a torn end is reported, and repair removes it`(byte: UInt8, count: Int) throws {
     try threeSegments()
     let torn = [byte] + [UInt8](repeating: 0, count: count - 1)
     let whole = try fixture.segments.map { try fixture.bytes($0) }
@@ -114,7 +116,7 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == Array(1...12))
   }
 
-  @Test func `what a living broker is writing is no finding, and is left alone`() throws {
+  @Test func `a record that a running broker is writing is neither reported nor removed`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 3)
     let segment = fixture.folder.appending(path: try fixture.segments[0])
@@ -127,7 +129,7 @@ import Testing
     #expect(try verifier.verify().last == 4)
   }
 
-  @Test func `a draft that a death left is found and removed`() throws {
+  @Test func `a leftover segment draft is reported, and repair removes it`() throws {
     try threeSegments()
     try fixture.put(Array("WLJ1".utf8), "00000000000000000013.journal.draft")
     let report = try verifier.verify()
@@ -136,7 +138,7 @@ import Testing
     #expect(try fixture.segments.count == 3)
   }
 
-  @Test func `a file that is no segment is found`() throws {
+  @Test func `a file that is not a segment is reported`() throws {
     try threeSegments()
     try fixture.put(Array("hello, world, hello".utf8), "00000000000000000005.journal")
     let report = try verifier.verify()
@@ -145,7 +147,7 @@ import Testing
     #expect(try verifier.repair().isEmpty)
   }
 
-  @Test func `much that cannot be read is gone over`() throws {
+  @Test func `a large damaged area is reported and skipped`() throws {
     try threeSegments()
     let segment = try fixture.segments[2]
     let place = try fixture.bytes(segment).count

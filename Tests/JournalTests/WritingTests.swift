@@ -1,13 +1,13 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import Journal
 
-@Suite struct `writing the journal` {
+@Suite struct `The journal writer` {
   private let fixture = JournalFixture()
 
-  @Test func `what was appended is read back`() throws {
+  @Test func `appended records are read back in order`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 5)
     let read = try fixture.reader.read()
@@ -16,7 +16,7 @@ import Testing
     #expect(try fixture.segments == ["00000000000000000001.journal"])
   }
 
-  @Test func `the layout is the documented one`() throws {
+  @Test func `a segment has the documented layout`() throws {
     let frame = try fixture.frame(BusStarted(pid: 1, generation: 1, registrations: []), 1)
     try fixture.writer().startSegment(with: frame)
     let bytes = try fixture.bytes(try fixture.segments[0])
@@ -25,11 +25,11 @@ import Testing
     #expect(Array(bytes.dropFirst(24)) == frame)
   }
 
-  @Test func `the checksum is the CRC-32 of zlib`() {
+  @Test func `the record checksum is zlib's CRC-32`() {
     #expect(SegmentLayout.checksum(Array("123456789".utf8)[...]) == 0xcbf4_3926)
   }
 
-  @Test func `the checksum is the same at every length, however the processor takes it`() {
+  @Test func `the record checksum matches a bitwise computation at every length`() {
     let bytes = (0..<400).map { UInt8(truncatingIfNeeded: $0 * 197 + $0 / 7) }
     for count in bytes.indices {
       let slow = bytes[..<count].reduce(~UInt32(0)) { sum, byte in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a full segment is followed by another`() throws {
+  @Test func `a full segment is followed by another segment`() throws {
     let writer = try fixture.begunWriter(segmentLimit: 1000)
     while !writer.isFull { try fixture.fill(writer, to: writer.lastSequence + 1) }
     let last = writer.lastSequence
@@ -50,7 +50,7 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == Array(1...last + 3))
   }
 
-  @Test func `a new writer goes on with the next number`() throws {
+  @Test func `a new writer continues with the next sequence number`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 4)
     let writer = try fixture.begunWriter()
     #expect(writer.recovered.lastSequence == 4)
@@ -59,7 +59,7 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == Array(1...7))
   }
 
-  @Test func `a torn end gives its number to the next segment`() throws {
+  @Test func `the sequence number of a torn record is used again in the next segment`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 4)
     let segment = try fixture.segments[0]
     let whole = try fixture.bytes(segment)
@@ -73,7 +73,7 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == [1, 2, 3, 4, 5, 6])
   }
 
-  @Test func `an end of zeros is a torn end`() throws {
+  @Test func `zeros at the end of a segment are a torn end`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 3)
     let segment = try fixture.segments[0]
     try fixture.put(try fixture.bytes(segment) + [UInt8](repeating: 0, count: 4096), segment)
@@ -82,7 +82,7 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == [1, 2, 3, 4])
   }
 
-  @Test func `no number is given again after damage in the middle`() throws {
+  @Test func `damage within a segment fails reading, and no sequence number is used again`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 6)
     let segment = try fixture.segments[0]
     let whole = try fixture.bytes(segment)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a full disk leaves the journal at its last whole record`() throws {
+  @Test func `a full disk leaves the journal at its last complete record, and writing can continue`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 3)
     let length = try fixture.bytes(try fixture.segments[0]).count
@@ -119,20 +119,20 @@ import Testing
     #expect(numbers(try fixture.reader.read()) == [1, 2, 3, 4, 5])
   }
 
-  @Test func `a write that the kernel refuses is an error with its reason`() throws {
+  @Test func `a write that the kernel refuses fails with the kernel's reason`() throws {
     let full = try SegmentFile.empty("/dev/full")
     let error = #expect(throws: JournalError.self) { try full.write([1, 2, 3], at: 0) }
     #expect(error?.message.contains("No space left") == true)
   }
 
-  @Test func `a folder that cannot be made is reported`() {
+  @Test func `a writer fails when its folder cannot be created`() {
     let error = #expect(throws: JournalError.self) {
       try JournalWriter(folder: URL(filePath: "/proc/self/journal"))
     }
     #expect(error?.code == .notWritable)
   }
 
-  @Test func `a file that is no segment is reported`() throws {
+  @Test func `a writer fails when a file in its folder is not a segment`() throws {
     _ = try fixture.begunWriter()
     try fixture.put(Array("hello, world, hello".utf8), "00000000000000000009.journal")
     let error = #expect(throws: JournalError.self) { try fixture.writer() }
@@ -140,11 +140,11 @@ import Testing
   }
 }
 
-@Suite struct `what a new broker learns` {
+@Suite struct `Journal recovery` {
   private let fixture = JournalFixture()
   private let address = Address.widgetExtension("iphone", "com.example.W")
 
-  @Test func `registrations are those of the last start and what changed since`() throws {
+  @Test func `recovered registrations are those of the last start with all later changes`() throws {
     let host = Registration(address: .host("iphone"), generation: 3, incarnation: UUID(), isConnected: true)
     let writer = try fixture.begunWriter(knowing: [host])
     var life = Registration(address: address, generation: 1, publicKey: "first")
@@ -158,7 +158,7 @@ import Testing
     #expect(recovered.formerKeys == ["first"])
   }
 
-  @Test func `segments before the last one are not needed`() throws {
+  @Test func `recovery needs only the last segment`() throws {
     try fixture.fill(try fixture.begunWriter(), to: 5)
     let life = Registration(address: address, generation: 7, publicKey: "key")
     _ = try fixture.begunWriter(knowing: [life])
@@ -169,7 +169,7 @@ import Testing
     #expect(recovered.registrations == [address: life])
   }
 
-  @Test func `an empty folder tells nothing`() throws {
+  @Test func `recovery from an empty folder is empty`() throws {
     #expect(try JournalRecovery.read(folder: fixture.folder) == JournalRecovery())
   }
 }

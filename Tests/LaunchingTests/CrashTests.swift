@@ -1,103 +1,107 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Launching
 
-private typealias Bench = LaunchBench
-private let widget = Bench.widget
-private let first = Bench.first
+private typealias LaunchBench_ = LaunchFixture
+private let widget = LaunchBench_.widget
+private let first = LaunchBench_.first
 
-/// What becomes of a process that ends again and again, or has too much memory.
+/// Processes that exit repeatedly or exceed their memory limit.
 @Suite struct CrashTests {
-  @Test(arguments: [Ending.signalled(signal: SIGSEGV), .exited(code: 0)])
-  func `a process that crashes again at what it is wanted for is backed off: not at first, then 1 s, doubling`(
+  @Test(.rule("PROCESS-03"), arguments: [Ending.signalled(signal: SIGSEGV), .exited(code: 0)])
+  func `a process that crashes repeatedly is relaunched at once, then after 1 s, then after doubling pauses`(
     ending: Ending
   ) {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (index, pause) in [0.0, 1, 2, 4].enumerated() {
-      let life = Life(generation: UInt32(index + 1), pid: 5)
-      _ = bench.take(.spawned(widget, life))
-      _ = bench.take(.ready(widget, generation: life.generation))
-      let ended = LaunchDecision.Answer.intent(.ended(widget, life, ending))
-      let spawn = LaunchDecision.Answer.spawn(widget, reason: "timeline")
-      #expect(bench.take(.exited(widget, life, ending)) == (pause == 0 ? [ended, spawn] : [ended]))
+      let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
+      _ = fixture.handle(.spawned(widget, instance))
+      _ = fixture.handle(.ready(widget, generation: instance.generation))
+      let ended = LaunchStateMachine.Action.output(.ended(widget, instance, ending))
+      let spawn = LaunchStateMachine.Action.spawn(widget, reason: "timeline")
+      #expect(fixture.handle(.exited(widget, instance, ending)) == (pause == 0 ? [ended, spawn] : [ended]))
       guard pause > 0 else { continue }
-      #expect(bench.process?.why == "\(ending); \(index + 1) failures in a row, left alone for \(Int(pause)) s")
-      #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
-      bench.now += pause
-      #expect(bench.take(.instantCame) == [spawn])
+      #expect(fixture.process?.why == "\(ending); \(index + 1) failures in a row, backing off for \(Int(pause)) s")
+      #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
+      fixture.now += pause
+      #expect(fixture.handle(.instantCame) == [spawn])
     }
   }
 
-  @Test func `a process that is killed again and again is spawned at once each time, and crashes are forgotten`() {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
+  @Test(.rule("PROCESS-03"))
+  func `a process that is killed from outside is relaunched at once, and its count of crashes is reset`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (number, signal) in [SIGSEGV, SIGKILL, SIGKILL, SIGSEGV].enumerated() {
-      let life = Life(generation: UInt32(number + 1), pid: 5)
-      _ = bench.take(.spawned(widget, life))
-      _ = bench.take(.ready(widget, generation: life.generation))
-      let answers = bench.take(.exited(widget, life, .signalled(signal: signal)))
-      #expect(answers.last == .spawn(widget, reason: "timeline"))
+      let instance = ProcessInstance(generation: UInt32(number + 1), pid: 5)
+      _ = fixture.handle(.spawned(widget, instance))
+      _ = fixture.handle(.ready(widget, generation: instance.generation))
+      let actions = fixture.handle(.exited(widget, instance, .signalled(signal: signal)))
+      #expect(actions.last == .spawn(widget, reason: "timeline"))
     }
   }
 
-  @Test func `a process over its memory limit is killed, and left alone a while also if it is wanted`() {
-    var bench = Bench()
-    bench.launch()
-    let answers = bench.decision.take(.exceededMemory(widget, first, why: "too much"), now: bench.now)
+  @Test(.rule("PROCESS-04"))
+  func `a process over its memory limit is killed and relaunched only after a pause`() {
+    var fixture = LaunchBench_()
+    fixture.launch()
+    let actions = fixture.stateMachine.handle(.exceededMemory(widget, first, why: "too much"), now: fixture.now)
     let dying = ProcessState(address: widget, generation: 1, state: "dying", why: "too much")
-    #expect(answers == [.changed(dying), .signal(widget, generation: 1, signal: SIGKILL)])
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    let end = bench.take(.exited(widget, first, .signalled(signal: SIGKILL)))
-    #expect(end == [.intent(.ended(widget, first, .evicted(why: "too much")))])
-    #expect(bench.process?.why == "evicted: too much; left alone for 1 s")
-    #expect(bench.decision.nextInstant(after: bench.now) == bench.now + 1)
-    bench.now += 1
-    #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+    #expect(actions == [.changed(dying), .signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(fixture.handle(.exceededMemory(widget, first, why: "too much")) == [])
+    let end = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(end == [.output(.ended(widget, first, .evicted(why: "too much")))])
+    #expect(fixture.process?.why == "evicted: too much; backing off for 1 s")
+    #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + 1)
+    fixture.now += 1
+    #expect(fixture.handle(.instantCame) == [.spawn(widget, reason: "timeline")])
   }
 
-  @Test func `evictions for memory are backed off like crashes on launch, until a life was suspended`() {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
+  @Test(.rule("PROCESS-07"))
+  func `memory evictions have the back-off of launch crashes until a process instance is suspended`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (index, pause) in [1.0, 2, 4].enumerated() {
-      let life = Life(generation: UInt32(index + 1), pid: 5)
-      _ = bench.take(.spawned(widget, life))
-      _ = bench.take(.ready(widget, generation: life.generation))
-      _ = bench.take(.exceededMemory(widget, life, why: "too much"))
-      _ = bench.take(.exited(widget, life, .signalled(signal: SIGKILL)))
-      #expect(bench.decision.nextInstant(after: bench.now) == bench.now + pause)
-      bench.now += pause
-      #expect(bench.take(.instantCame) == [.spawn(widget, reason: "timeline")])
+      let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
+      _ = fixture.handle(.spawned(widget, instance))
+      _ = fixture.handle(.ready(widget, generation: instance.generation))
+      _ = fixture.handle(.exceededMemory(widget, instance, why: "too much"))
+      _ = fixture.handle(.exited(widget, instance, .signalled(signal: SIGKILL)))
+      #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
+      fixture.now += pause
+      #expect(fixture.handle(.instantCame) == [.spawn(widget, reason: "timeline")])
     }
-    #expect(bench.process?.failures == 3)
-    let last = Life(generation: 4, pid: 5)
-    _ = bench.take(.spawned(widget, last))
-    _ = bench.take(.ready(widget, generation: 4))
-    _ = bench.take(.released(widget, Assertion("timeline")))
-    bench.now += 1
-    _ = bench.take(.instantCame)
-    _ = bench.take(.signalled(widget, generation: 4, signal: SIGSTOP))
-    #expect(bench.process?.failures == 0)
+    #expect(fixture.process?.failures == 3)
+    let last = ProcessInstance(generation: 4, pid: 5)
+    _ = fixture.handle(.spawned(widget, last))
+    _ = fixture.handle(.ready(widget, generation: 4))
+    _ = fixture.handle(.released(widget, Assertion("timeline")))
+    fixture.now += 1
+    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.signalled(widget, generation: 4, signal: SIGSTOP))
+    #expect(fixture.process?.failures == 0)
   }
 
-  @Test func `a life may be over its memory limit before the spawn is answered`() {
-    var bench = Bench()
-    _ = bench.take(.wanted(widget, Assertion("timeline")))
-    let answers = bench.take(.exceededMemory(widget, first, why: "too much"))
-    #expect(answers == [.signal(widget, generation: 1, signal: SIGKILL)])
-    #expect(bench.take(.spawned(widget, first)) == [])
-    #expect(bench.process?.state == .dying)
+  @Test func `a process can exceed its memory limit before the reply to its spawn arrives`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
+    let actions = fixture.handle(.exceededMemory(widget, first, why: "too much"))
+    #expect(actions == [.signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(fixture.handle(.spawned(widget, first)) == [])
+    #expect(fixture.process?.state == .dying)
   }
 
-  @Test func `what an older life had of memory is nothing to the next`() {
-    var bench = Bench()
-    bench.launch()
-    _ = bench.take(.exited(widget, first, .exited(code: 0)))
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    _ = bench.take(.spawned(widget, Life(generation: 2, pid: 102)))
-    #expect(bench.take(.exceededMemory(widget, first, why: "too much")) == [])
-    #expect(bench.process?.life?.generation == 2)
+  @Test func `a memory report about an earlier process instance does not affect the next one`() {
+    var fixture = LaunchBench_()
+    fixture.launch()
+    _ = fixture.handle(.exited(widget, first, .exited(code: 0)))
+    #expect(fixture.handle(.exceededMemory(widget, first, why: "too much")) == [])
+    _ = fixture.handle(.spawned(widget, ProcessInstance(generation: 2, pid: 102)))
+    #expect(fixture.handle(.exceededMemory(widget, first, why: "too much")) == [])
+    #expect(fixture.process?.instance?.generation == 2)
   }
 }

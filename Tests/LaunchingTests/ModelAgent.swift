@@ -1,9 +1,9 @@
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
-/// A process agent in memory that holds model children, and notes what a real one would choke on: launching what runs,
-/// stopping what is stopped, speaking to what is stopped.
+/// An in-memory process agent with model children. It records invalid requests: a launch of a running process, a stop
+/// of a stopped process, and a message to a stopped process.
 actor ModelAgent {
   private struct Child {
     let connection: Connection
@@ -17,11 +17,11 @@ actor ModelAgent {
   private(set) var connection: Connection
   private var children: [Address: Child] = [:]
   private var incarnation = UUID()
-  /// What a real process would not have survived, or heard.
+  /// The recorded invalid requests.
   private(set) var violations: [String] = []
-  /// Children end with this code instead of becoming ready, so many times.
+  /// The number of launches that exit with code 1 instead of becoming ready.
   var crashes = 0
-  /// A signal that is answered and has no effect.
+  /// A signal that the agent confirms without delivering it.
   var ignored: Int32?
 
   init(_ bus: InMemoryBus) {
@@ -31,15 +31,15 @@ actor ModelAgent {
 
   func start() async throws {
     connection.onRequest(SpawnProcess.self) { [weak self] request, _ in
-      guard let self else { throw BusError(.closed, "gone") }
+      guard let self else { throw BusError(.closed, "the agent was deallocated") }
       return try await spawn(request)
     }
     connection.onRequest(SignalProcess.self) { [weak self] request, _ in
-      guard let self else { throw BusError(.closed, "gone") }
+      guard let self else { throw BusError(.closed, "the agent was deallocated") }
       return try await signal(request)
     }
     connection.onRequest(ListProcesses.self) { [weak self] _, _ in
-      guard let self else { throw BusError(.closed, "gone") }
+      guard let self else { throw BusError(.closed, "the agent was deallocated") }
       return await list()
     }
     _ = try await connection.start()
@@ -62,14 +62,14 @@ actor ModelAgent {
 
   private func spawn(_ request: SpawnProcess) async throws -> SpawnProcess.Reply {
     guard children[request.address] == nil else {
-      violations.append("spawned \(request.address) while it runs")
-      throw BusError(.alreadyRunning, "it runs")
+      violations.append("spawned \(request.address) while it was running")
+      throw BusError(.alreadyRunning, "the process is already running")
     }
-    let life = try await connection.request(
-      RegisterLife(address: request.address, publicKey: "key"), to: .messageBus)
-    let pid = Int32(1000 + life.generation)
+    let instance = try await connection.request(
+      RegisterInstance(address: request.address, publicKey: "key"), to: .messageBus)
+    let pid = Int32(1000 + instance.generation)
     let process = ChildProcess(
-      address: request.address, generation: life.generation, pid: pid, isStopped: false)
+      address: request.address, generation: instance.generation, pid: pid, isStopped: false)
     let child = bus.connection(request.address)
     children[request.address] = Child(connection: child, process: process)
     if crashes > 0 {
@@ -78,23 +78,23 @@ actor ModelAgent {
     } else {
       let host = host
       Task {
-        child.onEvent(AppActivation.self) { [weak self] _, _ in await self?.heard(request.address) }
+        child.onEvent(AppActivation.self) { [weak self] _, _ in await self?.reportedAgents(request.address) }
         _ = try await child.start()
         _ = try await child.request(
           ProcessReady(pid: pid, executable: request.executable, widgets: []), to: host, whenUnreachable: .wait)
       }
     }
-    return SpawnProcess.Reply(generation: life.generation, pid: pid)
+    return SpawnProcess.Reply(generation: instance.generation, pid: pid)
   }
 
-  private func heard(_ address: Address) {
-    if children[address]?.isStopped == true { violations.append("spoke to \(address) while it is stopped") }
+  private func reportedAgents(_ address: Address) {
+    if children[address]?.isStopped == true { violations.append("sent a message to \(address) while it was stopped") }
   }
 
   private func signal(_ request: SignalProcess) async throws -> SignalProcess.Reply {
     guard let child = children[request.address],
       request.generation ?? child.process.generation == child.process.generation
-    else { throw BusError(.noSuchLife, "no such life") }
+    else { throw BusError(.noSuchInstance, "no such process instance") }
     switch request.signal {
     case ignored: break
     case SIGSTOP:
@@ -106,7 +106,7 @@ actor ModelAgent {
     return SignalProcess.Reply(generation: child.process.generation, pid: child.process.pid)
   }
 
-  /// A child ends, and the host is told until it has acknowledged.
+  /// Ends a child and delivers its exit event until the host has acknowledged it.
   func end(_ address: Address, _ ending: Ending) async {
     guard let child = children.removeValue(forKey: address) else { return }
     await bus.disconnect(address)
@@ -115,7 +115,7 @@ actor ModelAgent {
     try? await connection.deliver(event, to: host)
   }
 
-  /// The agent dies with its children, and a new one starts.
+  /// Ends the agent with its children and starts a new agent.
   func dieAndReturn() async throws {
     for address in children.keys { await bus.disconnect(address) }
     children = [:]

@@ -1,22 +1,22 @@
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import Journal
 import MessageBus
+import Messages
 import Testing
 import WidgetLabTesting
 import ZeroMQ
 
-/// A `message-bus` alone, under limits of the kernel that a test sets.
-@Suite(.live, .timeLimit(.live)) struct `the bus under limits of the kernel` {
-  @Test func `without descriptors it serves those who are there, says so, and takes connections when there are some`()
+/// A `message-bus` without a cluster, under kernel limits that a test sets.
+@Suite(.live, .timeLimit(.live)) struct `The message bus under kernel limits` {
+  @Test func `a bus without free descriptors serves its connections, reports the shortage and accepts new ones later`()
     async throws
   {
     try await LoneBus.run(descriptors: 96) { bus in
       let one = try await bus.connect("1")
       var others: [Connection] = []
-      // Each of them is one connection, and the limit lies below a hundred.
+      // Each client is one connection, and the limit is below 100.
       for number in 2...100 {
         let connection = bus.connection("\(number)")
         others.append(connection)
@@ -24,7 +24,7 @@ import ZeroMQ
       }
       let (strained, _) = try await bus.recorded(BusStrained.self) { !$0.isOver }
       #expect(strained.limit < 100)
-      // On a machine that is busy too, the many that come again and again leave little of it to anyone.
+      // The timeout is long because the clients that reconnect repeatedly take most of a busy machine.
       for _ in 0..<20 { _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual) }
       for other in others { await other.leave() }
       let (over, _) = try await bus.recorded(BusStrained.self) { $0.isOver }
@@ -33,13 +33,13 @@ import ZeroMQ
       _ = try await late.request(Ping(), to: .messageBus, within: LabTimeout.usual)
       for connection in [late, one] { await connection.leave() }
       let log = try String(contentsOfFile: bus.errors, encoding: .utf8)
-      #expect(log.contains("no more connections are taken"))
-      #expect(log.contains("connections are taken again"))
+      #expect(log.contains("no more connections are accepted"))
+      #expect(log.contains("connections are accepted again"))
     }
   }
 
   @Test(arguments: [1024, 16_384])
-  func `of 5,000 connections at once it takes what its descriptors allow, ends them, and serves the others`(
+  func `a bus closes 5,000 silent connections within its descriptor limit and keeps serving other clients`(
     descriptors: Int
   ) async throws {
     let count = min(5000, RawLine.raiseDescriptorLimit() - 1000)
@@ -49,7 +49,7 @@ import ZeroMQ
       var lines: [RawLine] = []
       var refused = 0
       for _ in 0..<count {
-        // One that the listener refuses, because it is closed for a moment, is refused as it should be.
+        // The listener is closed at times; a refusal then is correct.
         do { lines.append(try RawLine(bus.announcement.endpoint)) } catch { refused += 1 }
         if (lines.count + refused).isMultiple(of: 500) {
           _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual)
@@ -68,17 +68,17 @@ import ZeroMQ
     }
   }
 
-  /// Three minutes, and so not in CI: the short one is in MessageBusBrokerTests.
+  /// Takes three minutes, so CI does not run it; MessageBusBrokerTests has a short test.
   @Test(
     .enabled(if: ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"),
     arguments: [false, true])
-  func `half-open handshakes that a client holds for minutes are ended at once, and others are served meanwhile`(
+  func `a bus closes half-open handshakes that a client keeps for minutes, and still serves other clients`(
     greets: Bool
   ) async throws {
     try await LoneBus.run(descriptors: 1024) { bus in
       let one = try await bus.connect("1")
       let begun = ContinuousClock.now
-      // The client holds its ends to the last, and opens a new one each second.
+      // The client keeps its sockets open until the end of the test and opens new ones all the time.
       var lines: [RawLine] = []
       var slowest = Duration.zero
       while ContinuousClock.now - begun < .seconds(180) {
@@ -89,7 +89,7 @@ import ZeroMQ
         _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual)
         await ended
         slowest = max(slowest, ContinuousClock.now - opened)
-        // The minutes are the matter of this test.
+        // This test is about minutes of real time.
         try await Task.sleep(for: .milliseconds(500))
       }
       #expect(lines.count > 100)
@@ -99,7 +99,7 @@ import ZeroMQ
     }
   }
 
-  @Test func `at the limit of a file's length it waits, and goes on when the limit is raised`() async throws {
+  @Test func `a bus refuses requests at the file size limit and resumes when the limit is raised`() async throws {
     try await LoneBus.run(descriptors: 1024) { bus in
       let one = try await bus.connect("1")
       try await bus.limitFiles(to: "4096")
@@ -112,7 +112,7 @@ import ZeroMQ
           answers.append(try #require(error as? BusError).code)
         }
       }
-      #expect(answers.contains(nil), "there was room for some")
+      #expect(answers.contains(nil), "some requests fit below the limit")
       try await bus.limitFiles(to: "unlimited")
       let (resumed, _) = try await bus.recorded(JournalResumed.self)
       #expect(resumed.reason.contains("File too large"))
@@ -122,18 +122,18 @@ import ZeroMQ
   }
 }
 
-/// A broker with an instance of its own.
+/// A broker with its own instance.
 private struct LoneBus {
   let instance: InstanceFolder
   let child: LabChild
   let announcement: BusAnnouncement
   var errors: String { instance.path + "/bus.err" }
 
-  /// - Parameter descriptors: how many it may have, beside those of this process that it inherits.
+  /// - Parameter descriptors: the descriptor limit, not counting descriptors inherited from this process.
   static func run(descriptors: Int, _ body: (LoneBus) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lone-bus-\(UUID().uuidString)").path
     let instance = InstanceFolder(folder)
-    try StandingKey.makeAll(for: try ClusterConfiguration(yaml: Trial.configuration), in: instance)
+    try StandingKey.makeAll(for: try ClusterConfiguration(yaml: LiveFixture.configuration), in: instance)
     defer { try? LabRemains.retire(folder) }
     let executable = try LabCluster.findExecutables() + "/message-bus"
     let child = try await LabChild.start(
@@ -170,7 +170,7 @@ private struct LoneBus {
     return connection
   }
 
-  /// Changes how long the broker's files may get.
+  /// Changes the broker's file size limit.
   func limitFiles(to length: String) async throws {
     let tool = try await LabChild.start(
       "/usr/bin/prlimit", ["--pid", "\(child.pid)", "--fsize=\(length):unlimited"],
@@ -178,8 +178,8 @@ private struct LoneBus {
     try #require(await tool.ending() == 0)
   }
 
-  /// The first record of a kind whose body is like this, now or when it comes.
-  func recorded<T: Conversation>(
+  /// Waits for the first record of a message type whose body matches.
+  func recorded<T: Message>(
     _: T.Type, where isWanted: (T) -> Bool = { _ in true }
   ) async throws -> (body: T, sequence: UInt64) {
     var cursor = JournalReader(folder: URL(filePath: instance.journal)).cursor()
@@ -192,10 +192,10 @@ private struct LoneBus {
         if isWanted(body) { return (body, envelope.header.sequence) }
         seen.append("\(body)")
       }
-      // The journal is a folder: it is looked at, for nobody tells.
+      // Polls the journal's folder, which sends no notification.
       try await Task.sleep(for: .milliseconds(20))
     }
     let log = try String(contentsOfFile: errors, encoding: .utf8)
-    throw LabError("no \(T.kind) that was waited for, only \(seen); the bus said: \(log)")
+    throw LabError("no matching \(T.kind), only \(seen); the bus logged: \(log)")
   }
 }

@@ -1,22 +1,22 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
 /// A day of a device in seconds: `clock advance 24h`.
-@Suite(.live, .timeLimit(.live)) struct `a day of a device with twenty placements` {
+@Suite(.live, .timeLimit(.live)) struct `A day of a device with twenty placements` {
   private static let configuration = """
     device:
-      name: \(Trial.device)
+      name: \(LiveFixture.device)
     extensions:
       - bundle: com.example.Day.Widget
-        executable: TrialDay
+        executable: FixtureDay
     settings:
-      extensionMemoryLimit: \(Trial.isSanitized ? 0 : 30)
+      extensionMemoryLimit: \(LiveFixture.isSanitized ? 0 : 30)
     """
 
-  /// What happened on it, as the host said it.
+  /// The events of the day that the host recorded.
   private struct Day: Equatable {
     var ledger: [LedgerEntry] = []
     var stored: [TimelineStored] = []
@@ -28,7 +28,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `passes in seconds, and is the same day when it comes again`() async throws {
+  @Test func `a simulated day passes in seconds and is the same when it is repeated`() async throws {
     let first = try await day("first")
     let second = try await day("second")
     #expect(Set(first.ledger.map(\.placement)) == Set(1...20))
@@ -49,7 +49,7 @@ import WidgetLabTesting
       try await cluster.run("clock", "hold")
       try await cluster.run("clock", "set", "2026-03-01T00:00:00Z")
       try await cluster.run("reload", "--all")
-      _ = try await cluster.journal.waitFor("the first of each widget's entries") {
+      _ = try await cluster.journal.waitFor("the first timeline of every widget") {
         $0.reading(TimelineStored.self)?.placement == 20
       }
       try await cluster.run("clock", "advance", "0s")

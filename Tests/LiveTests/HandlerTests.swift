@@ -1,223 +1,240 @@
 import Cluster
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// What an author says to do with background events, in each form, over real processes.
-@Suite(.live, .timeLimit(.live)) struct `The events of a background session, live,` {
-  @Test(arguments: [("task", "all"), ("task-of-one", "one"), ("task-matching", "matching")])
-  func `are handled by a background task, whose return is the completion`(form: String, name: String) async throws {
-    try await HandlersTrial.run("background task \(form)", extensionForm: form) { trial in
-      try await trial.begin()
-      try await trial.suspended()
-      try await trial.acknowledged()
+/// Each form of an author's handler for background events, over real processes.
+@Suite(.live, .timeLimit(.live)) struct `Background session events over real processes` {
+  @Test(.rule("DELIVERY-29"), arguments: [("task", "all"), ("task-of-one", "one"), ("task-matching", "matching")])
+  func `a background task handles the session's events, and its return completes them`(
+    form: String, name: String
+  ) async throws {
+    try await HandlersFixture.run("background task \(form)", extensionForm: form) { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged()
       #expect(
-        try await trial.calls(of: Trial.widgetExtension) == [
+        try await fixture.calls(of: LiveFixture.widgetExtension) == [
           "handler 1", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "completion 0",
         ])
-      try await trial.says("returned \(name)")
-      let lines = ["called \(name) \(Trial.session)", "returned \(name)"]
-      #expect(try await trial.lines(of: Trial.widgetExtension) == lines)
+      try await fixture.says("returned \(name)")
+      let lines = ["called \(name) \(LiveFixture.session)", "returned \(name)"]
+      #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
     }
   }
 
-  @Test func `have their background task cancelled when its time runs out`() async throws {
+  @Test(.rule("DELIVERY-30")) func `a background task is cancelled when its time runs out`() async throws {
     let settings = ["completionDeadline: 1", "completionGrace: 30"]
-    try await HandlersTrial.run("cancelled task", extensionForm: "hanging", settings: settings) { trial in
-      try await trial.begin()
-      try await trial.suspended()
-      try await trial.acknowledged()
-      let entries = try await trial.journal.all()
+    try await HandlersFixture.run("cancelled task", extensionForm: "hanging", settings: settings) { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged()
+      let entries = try await fixture.journal.all()
       let expired = try #require(entries.first { $0.kind == ExpireEvents.kind.name })
       let finish = try #require(
         entries.first { $0.reading(DelegateCalled.self)?.method == "urlSessionDidFinishEvents" })
-      let cancelled = try await trial.says("the action is cancelled")
-      let returns = try await trial.says("the action returns")
+      let cancelled = try await fixture.says("the action is cancelled")
+      let returns = try await fixture.says("the action returns")
       #expect(finish.sequence < expired.sequence)
       #expect(expired.sequence < cancelled.sequence && expired.sequence < returns.sequence)
-      let exits = entries.filter { $0.reading(ProcessExited.self)?.address == Trial.widgetExtension }
-      #expect(exits.isEmpty, "nobody is evicted")
+      let exits = entries.filter { $0.reading(ProcessExited.self)?.address == LiveFixture.widgetExtension }
+      #expect(exits.isEmpty, "no process is evicted")
     }
   }
 
-  @Test func `call every matching widget of a bundle, and need the completion of each`() async throws {
-    try await HandlersTrial.run("several handlers", extensionForm: "several") { trial in
-      try await trial.begin()
-      try await trial.suspended()
-      try await trial.acknowledged()
-      let calls = try await trial.calls(of: Trial.widgetExtension)
+  @Test(.rule("DELIVERY-25", "DELIVERY-26"))
+  func `the events call every matching widget of a bundle and need the completion of each`() async throws {
+    try await HandlersFixture.run("several handlers", extensionForm: "several") { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged()
+      let calls = try await fixture.calls(of: LiveFixture.widgetExtension)
       #expect(calls.first == "handler 3")
-      let lines = ["string Trial", "bare", "nil"].map { "called \($0) \(Trial.session)" }
-      try await trial.says(lines[2])
-      #expect(try await trial.lines(of: Trial.widgetExtension) == lines)
+      let lines = ["string Trial", "bare", "nil"].map { "called \($0) \(LiveFixture.session)" }
+      try await fixture.says(lines[2])
+      #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
       #expect(calls.filter { $0.hasPrefix("completion") } == ["completion 2", "completion 1", "completion 0"])
     }
   }
 
-  @Test func `stay where no handler matches, until a process creates the session`() async throws {
-    try await HandlersTrial.run("no handler", extensionForm: "none") { trial in
-      try await trial.begin()
-      let process = try await trial.process(1)
+  @Test(.rule("DELIVERY-28"))
+  func `events that match no handler wait until a process creates the session`() async throws {
+    try await HandlersFixture.run("no handler", extensionForm: "none") { fixture in
+      try await fixture.begin()
+      let process = try await fixture.process(1)
       try process.signal(SIGKILL)
-      let unclaimed = try await trial.journal.waitFor("the events are unclaimed") {
-        $0.reading(SessionUnclaimed.self)?.owner == Trial.widgetExtension
+      let unclaimed = try await fixture.journal.waitFor("the events are unclaimed") {
+        $0.reading(SessionUnclaimed.self)?.owner == LiveFixture.widgetExtension
       }
-      try trial.set("open")
-      try await trial.cluster.run("reload", Trial.kind)
-      try await trial.acknowledged()
-      let told = try await trial.journal.all().filter { $0.sequence > unclaimed.sequence }
+      try fixture.set("open")
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      try await fixture.acknowledged()
+      let received = try await fixture.journal.all().filter { $0.sequence > unclaimed.sequence }
         .compactMap { $0.reading(DelegateCalled.self)?.method }
-      #expect(told == ["didFinishDownloadingTo", "didCompleteWithError"], "told, and nobody was woken for it")
-      #expect(try await trial.journal.all().allSatisfy { $0.kind != HandlerCalled.kind.name })
+      #expect(received == ["didFinishDownloadingTo", "didCompleteWithError"], "delivered without a wake")
+      #expect(try await fixture.journal.all().allSatisfy { $0.kind != HandlerCalled.kind.name })
     }
   }
 
-  @Test func `of tasks that end before the first wake is completed are told at once, with no second wake`() async throws
-  {
-    // What it creates for the wake itself would wait for the limiter.
-    try await HandlersTrial.run("second wake", extensionForm: "chain", settings: ["limiterFirst: 0"]) { trial in
-      try await trial.begin()
-      try await trial.suspended()
-      try await trial.acknowledged(2)
-      let calls = try await trial.calls(of: Trial.widgetExtension)
+  @Test(.rule("DELIVERY-20"))
+  func `tasks that end before the first wake is completed are delivered at once, without a second wake`() async throws {
+    // Tasks that it creates during the wake would otherwise wait for the limiter.
+    try await HandlersFixture.run("second wake", extensionForm: "chain", settings: ["limiterFirst: 0"]) { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged(2)
+      let calls = try await fixture.calls(of: LiveFixture.widgetExtension)
       #expect(
         calls.filter { $0 != "completion 0" } == [
           "handler 1", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents",
           "didFinishDownloadingTo", "didCompleteWithError",
         ])
-      // It is called on the main thread, from the method whose return is recorded on another.
+      // The completion is called on the main thread, inside a method whose return is recorded on another thread.
       #expect(calls.suffix(2).contains("completion 0"))
     }
   }
 
-  @Test func `whose completion is never called do not loop for ever`() async throws {
+  @Test(.rule("DELIVERY-32"))
+  func `events whose completion is never called are redelivered only a limited number of times`() async throws {
     let settings = ["completionDeadline: 0.3", "completionGrace: 0.2", "redeliverAfter: 0.2", "redeliveries: 2"]
-    try await HandlersTrial.run("never completed", extensionForm: "never", settings: settings) { trial in
-      try await trial.begin()
-      try await trial.suspended()
+    try await HandlersFixture.run("never completed", extensionForm: "never", settings: settings) { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
       for generation in UInt32(1)...2 {
-        let end = try await trial.ended(generation)
-        let absent = try await trial.state("absent", after: end.sequence)
+        let end = try await fixture.ended(generation)
+        let absent = try await fixture.state("absent", after: end.sequence)
         #expect(
           absent.reading(ProcessState.self)?.why
-            == "evicted: did not call the completion for \(Trial.session) within 0.5 s")
+            == "evicted: did not call the completion for \(LiveFixture.session) within 0.5 s")
       }
-      // A host that comes back asks at once for all whom it has something for.
-      let last = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.cluster.run("kill", "host")
-      try await trial.journal.waitFor("the new host has heard of the agent's children", after: last) {
+      // A restarted host launches at once every owner that it has events for.
+      let last = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.cluster.run("kill", "host")
+      try await fixture.journal.waitFor("the new host has the agent's list of child processes", after: last) {
         $0.kind == AgentStarted.kind.answered(.acknowledged).name || $0.kind == ListProcesses.kind.answered(.ok).name
       }
-      try await trial.cluster.run("reload", Trial.kind, "--timeout", "120")
-      let spawns = try await trial.journal.all().filter { $0.sequence > last }
+      try await fixture.cluster.run("reload", LiveFixture.kind, "--timeout", "120")
+      let spawns = try await fixture.journal.all().filter { $0.sequence > last }
         .compactMap { $0.reading(SpawnProcess.self) }
-      #expect(spawns.filter { $0.address == Trial.widgetExtension }.map(\.reason) == ["timeline"])
-      #expect(try await trial.journal.all().filter { $0.sequence > last && $0.kind == HandlerCalled.kind.name }.isEmpty)
+      #expect(spawns.filter { $0.address == LiveFixture.widgetExtension }.map(\.reason) == ["timeline"])
+      #expect(
+        try await fixture.journal.all().filter { $0.sequence > last && $0.kind == HandlerCalled.kind.name }.isEmpty)
     }
   }
 
-  @Test func `of each task reach a running owner as it ends, without its handler`() async throws {
+  @Test(.rule("DELIVERY-13"))
+  func `a running owner receives each task's events as the task ends, without a handler call`() async throws {
     let urls = ["/figures?size=1000&seed=quick", "/figures?size=196608&bytesPerSecond=131072&seed=slow"]
-    try await HandlersTrial.run("running owner", extensionForm: "task", urls: urls, suspendAfter: 60) { trial in
-      try await trial.begin()
-      try await trial.acknowledged(2)
-      let entries = try await trial.journal.all()
+    try await HandlersFixture.run("running owner", extensionForm: "task", urls: urls, suspendAfter: 60) { fixture in
+      try await fixture.begin()
+      try await fixture.acknowledged(2)
+      let entries = try await fixture.journal.all()
       let first = try #require(entries.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })
       let slow = try #require(entries.last { $0.reading(TransferProgress.self)?.step == .finished })
       #expect(first.reading(DelegateCalled.self)?.taskIdentifier == 1)
-      #expect(first.sequence < slow.sequence, "told while the other is under way")
+      #expect(first.sequence < slow.sequence, "delivered while the other one loads")
       #expect(
-        try await trial.calls(of: Trial.widgetExtension)
+        try await fixture.calls(of: LiveFixture.widgetExtension)
           == ["didFinishDownloadingTo", "didCompleteWithError", "didFinishDownloadingTo", "didCompleteWithError"])
     }
   }
 
-  @Test func `come before the handler where the setting wants what developers saw`() async throws {
+  @Test(.rule("DELIVERY-22"))
+  func `the delegate calls precede the handler call when observedEventOrder is set`() async throws {
     let settings = ["observedEventOrder: true"]
-    try await HandlersTrial.run("observed order", extensionForm: "several", settings: settings) { trial in
-      try await trial.begin()
-      try await trial.suspended()
-      try await trial.acknowledged()
+    try await HandlersFixture.run("observed order", extensionForm: "several", settings: settings) { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged()
       #expect(
-        try await trial.calls(of: Trial.widgetExtension) == [
+        try await fixture.calls(of: LiveFixture.widgetExtension) == [
           "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "handler 3", "completion 2",
           "completion 1", "completion 0",
         ])
     }
   }
 
-  @Test func `of an app go to its scene and its delegate, and those of its extension to the extension`() async throws {
-    try await HandlersTrial.run("app and extension", extensionForm: "task") { trial in
-      try await trial.begin()
-      try await trial.cluster.run("app", "open")
-      try await trial.progress(of: Trial.app, .started)
-      try await trial.cluster.run("kill", "app")
-      try await trial.suspended()
-      try await trial.acknowledged()
-      try await trial.acknowledged(owner: Trial.app)
-      let ofApp = try await trial.calls(of: Trial.app)
+  @Test(.rule("DELIVERY-12"))
+  func `an app's events reach its scene and its delegate, and its extension's events reach the extension`()
+    async throws
+  {
+    try await HandlersFixture.run("app and extension", extensionForm: "task") { fixture in
+      try await fixture.begin()
+      try await fixture.cluster.run("app", "open")
+      try await fixture.progress(of: LiveFixture.app, .started)
+      try await fixture.cluster.run("kill", "app")
+      try await fixture.suspended()
+      try await fixture.acknowledged()
+      try await fixture.acknowledged(owner: LiveFixture.app)
+      let ofApp = try await fixture.calls(of: LiveFixture.app)
       #expect(ofApp.first == "handler 2")
-      for name in ["scene", "delegate"] { try await trial.says("called \(name) \(HandlersTrial.appSession)") }
+      for name in ["scene", "delegate"] { try await fixture.says("called \(name) \(HandlersFixture.appSession)") }
       #expect(ofApp.filter { $0.hasPrefix("completion") } == ["completion 1", "completion 0"])
-      try await trial.says("returned all")
+      try await fixture.says("returned all")
       #expect(
-        try await trial.lines(of: Trial.widgetExtension) == ["called all \(Trial.session)", "returned all"])
-      for entry in try await trial.journal.all() where entry.kind == SessionEvents.kind.name {
-        #expect([Trial.app, Trial.widgetExtension].contains(entry.envelope.header.destination))
+        try await fixture.lines(of: LiveFixture.widgetExtension) == [
+          "called all \(LiveFixture.session)", "returned all",
+        ])
+      for entry in try await fixture.journal.all() where entry.kind == SessionEvents.kind.name {
+        #expect([LiveFixture.app, LiveFixture.widgetExtension].contains(entry.envelope.header.destination))
       }
     }
   }
 
-  @Test func `are not waited for by a request in getSnapshot, which is halted half-way`() async throws {
-    // The download does not end during the test, and so it brings no timeline.
+  @Test(.rule("TIMELINE-25"))
+  func `a request that hangs in getSnapshot fails the snapshot at its deadline, and the last good entry stays`()
+    async throws
+  {
+    // The download does not end during the test, so it causes no timeline.
     let urls = ["/figures?size=524288&bytesPerSecond=512&seed=endless"]
-    try await HandlersTrial.run("halted snapshot", extensionForm: "halted", urls: urls) { trial in
-      #expect(try await trial.cluster.run("snapshot", Trial.kind) == "snapshot\n")
-      try await trial.cluster.run("reload", Trial.kind)
-      try await trial.stored("a good entry")
-      let before = try await trial.journal.all().last?.sequence ?? 0
-      async let asked = trial.cluster.attempt(["snapshot", Trial.kind])
-      try await trial.expireTimeline(after: before)
+    try await HandlersFixture.run("halted snapshot", extensionForm: "halted", urls: urls) { fixture in
+      #expect(try await fixture.cluster.run("snapshot", LiveFixture.kind) == "snapshot\n")
+      try await fixture.stored("a good entry")
+      let before = try await fixture.journal.all().last?.sequence ?? 0
+      async let asked = fixture.cluster.attempt(["snapshot", LiveFixture.kind])
+      try await fixture.expireTimeline(after: before)
       let answer = try await asked
       #expect(answer.status != 0)
-      #expect(answer.errors.contains("no snapshot within 30 s: the extension is halted half-way"))
-      try await trial.state("suspended")
-      let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
+      #expect(answer.errors.contains("no snapshot within 30 s: the extension is suspended"))
+      try await fixture.state("suspended")
+      let stored = try await fixture.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
     }
   }
 
-  @Test func `bring what a request in getTimeline could not, which is halted half-way`() async throws {
-    try await HandlersTrial.run("halted request", extensionForm: "halted") { trial in
-      try await trial.cluster.run("reload", Trial.kind)
-      try await trial.stored("a good entry")
-      // While the provider is stopped the download does not end, and the extension is asked for nothing else.
-      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+  @Test(.rule("TIMELINE-24"))
+  func `a background download delivers what a request that hangs in getTimeline could not`() async throws {
+    try await HandlersFixture.run("halted request", extensionForm: "halted") { fixture in
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      try await fixture.stored("a good entry")
+      // While the provider is stopped the download does not end, and the extension gets no other request.
+      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
       try provider.signal(SIGSTOP)
-      let before = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.begin()
-      try await trial.expireTimeline(after: before)
-      let failed = try await trial.journal.waitFor("the extension is halted") { $0.kind == ReloadFailed.kind.name }
+      let before = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.begin()
+      try await fixture.expireTimeline(after: before)
+      let failed = try await fixture.journal.waitFor("the reload has failed") { $0.kind == ReloadFailed.kind.name }
       #expect(
         failed.reading(ReloadFailed.self)?.reason
-          == "no timeline within 30 s: the extension is halted half-way, and the last timeline stays")
-      try await trial.state("suspended", after: failed.sequence)
-      let stored = try await trial.journal.all().compactMap { $0.reading(TimelineStored.self) }
+          == "no timeline within 30 s: the extension is suspended, and the last timeline stays")
+      try await fixture.state("suspended", after: failed.sequence)
+      let stored = try await fixture.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
       try provider.signal(SIGCONT)
-      try await trial.acknowledged()
-      try await trial.stored("\(HandlersTrial.size) bytes")
-      #expect(try await trial.calls(of: Trial.widgetExtension).first == "handler 1")
+      try await fixture.acknowledged()
+      try await fixture.stored("\(HandlersFixture.size) bytes")
+      #expect(try await fixture.calls(of: LiveFixture.widgetExtension).first == "handler 1")
     }
   }
 }
 
-/// A cluster with the extension and the app that have each form of handler.
-private struct HandlersTrial {
-  /// Bytes of the usual file, which takes two seconds.
+/// A cluster whose extension and app have a selectable form of handler.
+private struct HandlersFixture {
+  /// The size in bytes of the usual file, which takes two seconds to load.
   static let size = 524_288
-  /// Two living processes of an app have no session in common.
+  /// The session of the app: an app and its extension do not share one.
   static let appSession = "com.example.Trial.app"
   static let urls = ["/figures?size=\(size)&bytesPerSecond=262144&seed=handlers"]
 
@@ -226,27 +243,27 @@ private struct HandlersTrial {
 
   static func run(
     _ name: String, extensionForm: String, urls: [String] = urls, suspendAfter: Double = 0.2, settings: [String] = [],
-    _ body: @Sendable (HandlersTrial) async throws -> Void
+    _ body: @Sendable (HandlersFixture) async throws -> Void
   ) async throws {
     let all = urls.map { "${provider.url}\($0)" }.joined(separator: ",")
     let configuration = """
       device:
-        name: \(Trial.device)
+        name: \(LiveFixture.device)
       appGroups:
-        - \(Trial.group)
+        - \(LiveFixture.group)
       apps:
         - bundle: com.example.Trial
-          executable: TrialHandlers
+          executable: FixtureHandlers
           environment:
             TRIAL_FORM: app
             TRIAL_SESSION: \(appSession)
             TRIAL_URLS: \(all)
       extensions:
         - bundle: com.example.Trial.Widget
-          executable: TrialHandlers
+          executable: FixtureHandlers
           environment:
             TRIAL_FORM: \(extensionForm)
-            TRIAL_GROUP: \(Trial.group)
+            TRIAL_GROUP: \(LiveFixture.group)
             TRIAL_URLS: \(all)
             TRIAL_INLINE_URL: ${provider.url}/figures?size=1048576&bytesPerSecond=1024&seed=inline
       provider:
@@ -260,25 +277,29 @@ private struct HandlersTrial {
     for _ in 1...rounds {
       let text = configuration + settings.map { "\n  \($0)" }.joined()
       try await LabCluster.with(name, configuration: text) { cluster in
-        try await body(HandlersTrial(cluster: cluster, journal: cluster.journal))
+        try await body(HandlersFixture(cluster: cluster, journal: cluster.journal))
       }
     }
   }
 
   /// Reloads the widget; returns when a download of it has begun.
   func begin() async throws {
-    try await cluster.run("reload", Trial.kind)
-    try await progress(of: Trial.widgetExtension, .started)
+    try await cluster.run("reload", LiveFixture.kind)
+    try await progress(of: LiveFixture.widgetExtension, .started)
   }
 
   func set(_ name: String) throws {
-    let path = "\(cluster.instance.device(Trial.device).group(Trial.group))/\(name)"
-    guard FileManager.default.createFile(atPath: path, contents: nil) else { throw LabError("\(path) cannot be made") }
+    let path = "\(cluster.instance.device(LiveFixture.device).group(LiveFixture.group))/\(name)"
+    guard FileManager.default.createFile(atPath: path, contents: nil) else {
+      throw LabError("\(path) cannot be created")
+    }
   }
 
-  /// Moves the clock over the deadline of a timeline or snapshot that the extension is asked for.
+  /// Advances the clock past the deadline of a timeline or snapshot request.
   func expireTimeline(after sequence: UInt64) async throws {
-    try await journal.waitFor("the extension is asked", after: sequence) { $0.reading(RequestTimeline.self) != nil }
+    try await journal.waitFor("the extension gets a request", after: sequence) {
+      $0.reading(RequestTimeline.self) != nil
+    }
     try await cluster.run("clock", "advance", "31s")
   }
 
@@ -289,7 +310,7 @@ private struct HandlersTrial {
   func state(_ state: String, after: UInt64 = 0) async throws -> LabEnvelope {
     try await journal.waitFor("the extension is \(state)", after: after) {
       let change = $0.reading(ProcessState.self)
-      return change?.address == Trial.widgetExtension && change?.state == state
+      return change?.address == LiveFixture.widgetExtension && change?.state == state
     }
   }
 
@@ -301,38 +322,38 @@ private struct HandlersTrial {
     }
   }
 
-  /// Returns when so many deliveries have been acknowledged.
-  func acknowledged(_ count: Int = 1, owner: Address = Trial.widgetExtension) async throws {
+  /// Returns when this number of deliveries is acknowledged.
+  func acknowledged(_ count: Int = 1, owner: Address = LiveFixture.widgetExtension) async throws {
     try await cluster.eventually("\(owner.short) has acknowledged \(count)") {
       try await journal.all().count { $0.reading(SessionAcknowledged.self)?.owner == owner } == count
     }
   }
 
   func stored(_ text: String) async throws {
-    try await journal.waitFor("the timeline says: \(text)") { $0.reading(TimelineStored.self)?.text == [text] }
+    try await journal.waitFor("the timeline shows: \(text)") { $0.reading(TimelineStored.self)?.text == [text] }
   }
 
   @discardableResult
   func says(_ line: String) async throws -> LabEnvelope {
-    try await journal.waitFor("it says: \(line)") { $0.reading(ProcessOutput.self)?.line == line }
+    try await journal.waitFor("a process prints: \(line)") { $0.reading(ProcessOutput.self)?.line == line }
   }
 
   func ended(_ generation: UInt32) async throws -> LabEnvelope {
-    try await journal.waitFor("the end of generation \(generation) of the extension") {
+    try await journal.waitFor("the exit of generation \(generation) of the extension") {
       let exited = $0.reading(ProcessExited.self)
-      return exited?.address == Trial.widgetExtension && exited?.generation == generation
+      return exited?.address == LiveFixture.widgetExtension && exited?.generation == generation
     }
   }
 
   func process(_ generation: UInt32) async throws -> LabProcess {
-    let birth = try await journal.waitFor("generation \(generation) of the extension was born") {
+    let launch = try await journal.waitFor("generation \(generation) of the extension is launched") {
       let started = $0.reading(ProcessStarted.self)
-      return started?.address == Trial.widgetExtension && started?.generation == generation
+      return started?.address == LiveFixture.widgetExtension && started?.generation == generation
     }
-    return LabProcess(pid: birth.reading(ProcessStarted.self)?.pid ?? 0)
+    return LabProcess(pid: launch.reading(ProcessStarted.self)?.pid ?? 0)
   }
 
-  /// What was called in an owner's lives, in order, as its runtime recorded it.
+  /// The calls in all process instances of an owner, in order, as its runtime recorded them.
   func calls(of owner: Address) async throws -> [String] {
     try await journal.all().filter { $0.envelope.header.source == owner }.compactMap { entry in
       if let called = entry.reading(HandlerCalled.self) { return "handler \(called.matching)" }
@@ -341,7 +362,7 @@ private struct HandlersTrial {
     }
   }
 
-  /// What the author's handlers printed. It goes by the agent, so it may stand in the journal later than it was said.
+  /// The lines that the author's handlers printed. Output passes through the agent, so the journal may have it late.
   func lines(of owner: Address) async throws -> [String] {
     try await journal.all().compactMap { $0.reading(ProcessOutput.self) }.filter { $0.address == owner }.map(\.line)
       .filter { $0.hasPrefix("called ") || $0.hasPrefix("returned ") }

@@ -3,9 +3,10 @@ import Glibc
 import Testing
 import WidgetLabTesting
 
-@Suite(.live, .timeLimit(.live)) struct `A child of a test` {
-  /// A library's socket is not closed by an exec: a child that had it would keep the connection of another test alive.
-  @Test func `has no descriptor of the process that started it`() async throws {
+@Suite(.live, .timeLimit(.live)) struct `Child processes of a test` {
+  /// A library's socket is not closed by an exec: a child process that inherits it keeps the connection of another test
+  /// open.
+  @Test func `a child process inherits no descriptor of the test process`() async throws {
     var ends: [CInt] = [0, 0]
     #expect(pipe(&ends) == 0)
     let folder = FileManager.default.temporaryDirectory.path + "/inheritance-\(UUID().uuidString)"
@@ -13,7 +14,7 @@ import WidgetLabTesting
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let child = try await LabChild.start(
       "/bin/sleep", ["600"], output: folder + "/out", errors: folder + "/errors")
-    // Whoever else held the end to write would keep this from ending.
+    // Another process with the write end would prevent the hang-up.
     close(ends[1])
     // The limit guards against a hang.
     var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)

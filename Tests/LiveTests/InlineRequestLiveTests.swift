@@ -1,58 +1,63 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// Requests that an extension performs itself while it is asked for a timeline.
-@Suite(.live, .timeLimit(.live)) struct `a request in getTimeline` {
+/// Requests that an extension performs itself while it handles a timeline request.
+@Suite(.live, .timeLimit(.live)) struct `Requests in getTimeline` {
   private static func path(_ query: String) -> String { "/figures?size=200000&seed=inline\(query)" }
 
   private static func environment(_ path: String) -> [String] { ["TRIAL_INLINE_URL: ${provider.url}\(path)"] }
 
-  @Test func `shows its answer`() async throws {
-    try await Trial.run("inline", environment: Self.environment(Self.path(""))) { trial in
-      try await trial.cluster.run("reload", Trial.kind)
-      let stored = try await Self.stored(trial)
+  @Test(.rule("INLINE-01")) func `a request in getTimeline completes, and its response is shown`() async throws {
+    try await LiveFixture.run("inline", environment: Self.environment(Self.path(""))) { fixture in
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      let stored = try await Self.stored(fixture)
       #expect(stored == ["200, 200000 bytes"])
-      #expect(try await trial.journal.all().allSatisfy { $0.kind != "transfer.create" })
+      #expect(try await fixture.journal.all().allSatisfy { $0.kind != "transfer.create" })
     }
   }
 
-  @Test func `dies with its process, and is the provider's own to begin again`() async throws {
+  @Test(.rule("INLINE-01"))
+  func `a request in getTimeline ends with its process, and the provider begins it again in the next process`()
+    async throws
+  {
     let path = Self.path("&bytesPerSecond=50000")
-    try await Trial.run("inline killed", environment: Self.environment(path)) { trial in
-      try await trial.cluster.run("reload", Trial.kind)
-      let born = try await trial.journal.waitFor("the extension was born") {
-        $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
+    try await LiveFixture.run("inline killed", environment: Self.environment(path)) { fixture in
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      let born = try await fixture.journal.waitFor("the extension is launched") {
+        $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
       }
       let pid = try #require(born.reading(ProcessStarted.self)?.pid)
-      try await trial.cluster.eventually("the provider has sent the beginning") {
-        try await trial.cluster.providerCounters().byPath[path]?.bytes ?? 0 >= 5000
+      try await fixture.cluster.eventually("the provider has sent the first bytes") {
+        try await fixture.cluster.providerCounters().byPath[path]?.bytes ?? 0 >= 5000
       }
       try LabProcess(pid: pid).signal(SIGKILL)
-      // A provider that died is asked once more, in a new process, and the request goes out anew, from its first byte.
-      let stored = try await Self.stored(trial)
+      // A provider whose process exited is asked once more in a new process, which sends the request again from the
+      // first byte.
+      let stored = try await Self.stored(fixture)
       #expect(stored == ["200, 200000 bytes"])
-      let counters = try await trial.cluster.providerCounters().byPath[path]
+      let counters = try await fixture.cluster.providerCounters().byPath[path]
       #expect(counters?.requests == 2 && counters?.bytes ?? 0 < 400_000)
-      #expect(try await trial.journal.all().allSatisfy { $0.kind != "transfer.create" })
+      #expect(try await fixture.journal.all().allSatisfy { $0.kind != "transfer.create" })
     }
   }
 
-  @Test func `obeys the device's network`() async throws {
-    try await Trial.run("inline network", environment: Self.environment(Self.path(""))) { trial in
-      try await trial.cluster.run("network", "off")
-      try await trial.cluster.run("reload", Trial.kind)
-      #expect(try await Self.stored(trial) == ["failed: -1009"])
-      let last = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.cluster.run("network", "on")
-      try await trial.cluster.run("reload", Trial.kind)
-      #expect(try await Self.stored(trial, after: last) == ["200, 200000 bytes"])
+  @Test(.rule("INLINE-07")) func `a request in getTimeline obeys the device's network conditions`() async throws {
+    try await LiveFixture.run("inline network", environment: Self.environment(Self.path(""))) { fixture in
+      try await fixture.cluster.run("network", "off")
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      #expect(try await Self.stored(fixture) == ["failed: -1009"])
+      let last = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.cluster.run("network", "on")
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      #expect(try await Self.stored(fixture, after: last) == ["200, 200000 bytes"])
     }
   }
 
-  private static func stored(_ trial: Trial, after: UInt64 = 0) async throws -> [String] {
-    try await trial.journal.waitFor("a timeline is stored", after: after) { $0.reading(TimelineStored.self) != nil }
+  private static func stored(_ fixture: LiveFixture, after: UInt64 = 0) async throws -> [String] {
+    try await fixture.journal.waitFor("a timeline is stored", after: after) { $0.reading(TimelineStored.self) != nil }
       .reading(TimelineStored.self)?.text ?? []
   }
 }

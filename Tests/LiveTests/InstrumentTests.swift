@@ -1,22 +1,22 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// The instruments of the operator's tool, over the story of real processes.
-@Suite(.live, .timeLimit(.live)) struct `The instruments` {
-  @Test func `tell a story of two lives: wait, tail, trace and verify`() async throws {
-    try await Trial.run("instruments") { trial in
-      let cluster = trial.cluster
+/// The commands of `widgetlab` that observe a cluster, over a download of real processes.
+@Suite(.live, .timeLimit(.live)) struct `Commands that observe a cluster` {
+  @Test func `wait, tail, trace and verify agree on a download that spans two process instances`() async throws {
+    try await LiveFixture.run("instruments") { fixture in
+      let cluster = fixture.cluster
       let tail = Task {
         try await cluster.attempt([
           "tail", "--output", "json", "--timeout", "120", "--exit-when",
-          "kind == session.acknowledged && session == \(Trial.session)",
+          "kind == session.acknowledged && session == \(LiveFixture.session)",
         ])
       }
-      try await trial.begin()
-      try await trial.kill("extension")
-      let wait = try await cluster.attempt(["wait", "--for", "session:\(Trial.session)=acknowledged"])
+      try await fixture.begin()
+      try await fixture.kill("extension")
+      let wait = try await cluster.attempt(["wait", "--for", "session:\(LiveFixture.session)=acknowledged"])
       #expect(wait.status == 0, "\(wait.errors)")
 
       let seen = try await tail.value
@@ -42,7 +42,7 @@ import WidgetLabTesting
         let isAcknowledged: Bool
         let steps: [Step]
       }
-      let text = try await cluster.run("trace", Trial.session, "--output", "json")
+      let text = try await cluster.run("trace", LiveFixture.session, "--output", "json")
       let trace = try JSONDecoder().decode(Trace.self, from: Data(text.utf8))
       #expect(trace.generations == [1, 2])
       #expect(trace.deaths == 1)
@@ -55,45 +55,45 @@ import WidgetLabTesting
         let step = try #require(trace.steps.last { $0.kind == kind })
         #expect(step.after != nil && step.waited ?? -1 >= 0, "\(kind)")
       }
-      let diagram = try await cluster.run("trace", Trial.session, "--output", "mermaid")
+      let diagram = try await cluster.run("trace", LiveFixture.session, "--output", "mermaid")
       #expect(diagram.hasPrefix("sequenceDiagram\n") && diagram.utf16.count < 50_000)
       #expect(try await cluster.run("journal", "verify").contains("sound"))
     }
   }
 
-  @Test func `end a tail with 1 when the time is over`() async throws {
-    try await Trial.run("time-out") { trial in
-      let answer = try await trial.cluster.attempt(["tail", "--exit-when", "kind == nothing", "--timeout", "0.3"])
+  @Test func `tail and wait exit with 1 when the timeout expires`() async throws {
+    try await LiveFixture.run("time-out") { fixture in
+      let answer = try await fixture.cluster.attempt(["tail", "--exit-when", "kind == nothing", "--timeout", "0.3"])
       #expect(answer.status == 1)
       #expect(answer.errors.contains("no envelope matched"))
-      let wait = try await trial.cluster.attempt(["wait", "--for", "extension=running", "--timeout", "0.3"])
+      let wait = try await fixture.cluster.attempt(["wait", "--for", "extension=running", "--timeout", "0.3"])
       #expect(wait.status == 1)
     }
   }
 
-  @Test func `suspend an extension, which the host wakes for its events all the same`() async throws {
-    try await Trial.run("suspended") { trial in
-      try await trial.begin()
-      // While it is looked at, the download does not end, and so the host does not wake the extension.
-      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+  @Test func `the suspend command stops an extension, and the host still resumes it for its events`() async throws {
+    try await LiveFixture.run("suspended") { fixture in
+      try await fixture.begin()
+      // While the provider is stopped the download does not end, so the host does not wake the extension.
+      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
       try provider.signal(SIGSTOP)
       defer { kill(provider.pid, SIGCONT) }
-      // Nor is it to stop it between the tool's word and its look.
-      try await trial.journal.waitFor("the host let the extension sleep") {
+      // The host must not suspend the extension between the command and the check either.
+      try await fixture.journal.waitFor("the host has suspended the extension") {
         let state = $0.reading(ProcessState.self)
-        return state?.address == Trial.widgetExtension && state?.state == "suspended"
+        return state?.address == LiveFixture.widgetExtension && state?.state == "suspended"
       }
-      try await trial.cluster.run("suspend", "extension")
-      let started = try await trial.journal.waitFor("the extension was born") {
-        $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
+      try await fixture.cluster.run("suspend", "extension")
+      let started = try await fixture.journal.waitFor("the extension is launched") {
+        $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
       }
       let process = LabProcess(pid: try #require(started.reading(ProcessStarted.self)?.pid))
       #expect(process.isStopped)
-      try await trial.cluster.run("resume", "extension")
+      try await fixture.cluster.run("resume", "extension")
       #expect(process.isAlive && !process.isStopped)
-      try await trial.cluster.run("suspend", "extension")
+      try await fixture.cluster.run("suspend", "extension")
       try provider.signal(SIGCONT)
-      try await trial.expectWholeStory(newLife: false)
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 }

@@ -1,41 +1,45 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// The whole story over real processes, with somebody killed at each point of it. `WIDGETLAB_REPEAT=20` plays each twenty
-/// times in a row.
-@Suite(.live, .timeLimit(.live)) struct `a background download survives` {
-  @Test func `nobody being killed`() async throws {
-    try await Trial.run("nobody killed") { trial in
-      try await trial.begin()
-      try await trial.expectWholeStory(newLife: false)
+/// A whole background download over real processes, with a kill at each point of it. `WIDGETLAB_REPEAT=20` runs each
+/// test twenty times.
+@Suite(.live, .timeLimit(.live)) struct `Background downloads across kills` {
+  @Test func `a background download completes when no process is killed`() async throws {
+    try await LiveFixture.run("no process killed") { fixture in
+      try await fixture.begin()
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 
-  @Test func `its extension killed while it runs`() async throws {
-    try await Trial.run("extension killed in the download") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
-      try await trial.kill("extension")
-      try await trial.expectWholeStory(newLife: true)
+  @Test(.rule("DELIVERY-16"))
+  func `a background download completes after its extension is killed while it loads`() async throws {
+    try await LiveFixture.run("extension killed in the download") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.3)
+      try await fixture.kill("extension")
+      try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
-  @Test func `its extension killed after it ended and before the wake`() async throws {
-    try await Trial.run("extension killed before the wake") { trial in
-      try await trial.begin()
-      try await trial.state("suspended", of: Trial.widgetExtension)
-      let started = try await trial.journal.waitFor("the extension was born") {
-        $0.reading(ProcessStarted.self)?.address == Trial.widgetExtension
+  @Test(.rule("DELIVERY-16"))
+  func `a background download completes after its extension is killed between its end and the wake`() async throws {
+    try await LiveFixture.run("extension killed before the wake") { fixture in
+      try await fixture.begin()
+      try await fixture.state("suspended", of: LiveFixture.widgetExtension)
+      let started = try await fixture.journal.waitFor("the extension is launched") {
+        $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
       }
       let pid = try #require(started.reading(ProcessStarted.self)?.pid)
-      try await trial.downloaded(0.6)
-      // Only the agent can wake the extension. While it is stopped the download ends, and the extension dies.
-      let agent = LabProcess(pid: try #require(trial.cluster.pid(of: "agent-1")))
+      try await fixture.downloaded(0.6)
+      // Only the agent can resume the extension. While the agent is stopped the download ends and the extension is
+      // killed.
+      let agent = LabProcess(pid: try #require(fixture.cluster.pid(of: "agent-1")))
       try agent.signal(SIGSTOP)
       do {
-        try await trial.progress(of: Trial.widgetExtension, .finished)
+        try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
         #expect(LabProcess(pid: pid).isStopped)
         try LabProcess(pid: pid).signal(SIGKILL)
       } catch {
@@ -43,97 +47,104 @@ import WidgetLabTesting
         throw error
       }
       try agent.signal(SIGCONT)
-      try await trial.expectWholeStory(newLife: true)
+      try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
   @Test(arguments: ["handler", "file-before"])
-  func `its extension killed between the handler call and didFinishDownloadingTo`(point: String) async throws {
+  func `a background download completes after a kill between the handler call and didFinishDownloadingTo`(
+    point: String
+  ) async throws {
     try await killed(at: point)
   }
 
   @Test(arguments: ["file-moved", "completed", "finish"])
-  func `its extension killed after the file was moved and before the completion`(point: String) async throws {
+  func `a background download completes after a kill between the move of the file and the completion`(
+    point: String
+  ) async throws {
     try await killed(at: point)
   }
 
   private func killed(at point: String) async throws {
-    try await Trial.run("extension killed at \(point)") { trial in
-      try trial.hold(point)
-      try await trial.begin()
-      let reached = try await trial.reached(point)
-      try trial.release(point)
+    try await LiveFixture.run("extension killed at \(point)") { fixture in
+      try fixture.hold(point)
+      try await fixture.begin()
+      let reached = try await fixture.reached(point)
+      try fixture.release(point)
       #expect(
-        try await trial.journal.all().allSatisfy { $0.kind != "session.acknowledged" || $0.correlation != Trial.story })
-      try await trial.kill("extension")
-      try await trial.journal.waitFor("the held life is dead", after: reached.sequence) {
+        try await fixture.journal.all().allSatisfy {
+          $0.kind != "session.acknowledged" || $0.correlation != LiveFixture.story
+        })
+      try await fixture.kill("extension")
+      try await fixture.journal.waitFor("the held process has exited", after: reached.sequence) {
         let exited = $0.reading(ProcessExited.self)
-        return exited?.address == Trial.widgetExtension && exited?.ending == .signalled(signal: SIGKILL)
+        return exited?.address == LiveFixture.widgetExtension && exited?.ending == .signalled(signal: SIGKILL)
       }
-      try await trial.expectWholeStory(newLife: true)
+      try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
-  @Test func `the host killed, which resumes it with Range`() async throws {
-    try await Trial.run("host killed") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.4)
-      // No more comes before the host is dead, however long its killing takes.
-      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+  @Test(.rule("TRANSFER-01")) func `a background download resumes with Range after the host is killed`() async throws {
+    try await LiveFixture.run("host killed") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.4)
+      // No more bytes arrive before the host has exited, however long the kill takes.
+      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
       try provider.signal(SIGSTOP)
-      try await trial.kill("host")
+      try await fixture.kill("host")
       try provider.signal(SIGCONT)
-      let resumed = try await trial.progress(of: Trial.widgetExtension, .resumed)
+      let resumed = try await fixture.progress(of: LiveFixture.widgetExtension, .resumed)
       #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
-      try await trial.progress(of: Trial.widgetExtension, .finished)
-      let served = try await trial.cluster.providerCounters().byPath[Trial.path]
+      try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
+      let served = try await fixture.cluster.providerCounters().byPath[LiveFixture.path]
       #expect(
-        Double(served?.bytes ?? .max) <= Double(Trial.size) * 1.1, "the provider served \(served?.bytes ?? 0) bytes")
-      try await trial.expectWholeStory(newLife: false)
+        Double(served?.bytes ?? .max) <= Double(LiveFixture.size) * 1.1,
+        "the provider served \(served?.bytes ?? 0) bytes")
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 
-  @Test func `the bus killed`() async throws {
-    try await Trial.run("bus killed") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
-      try await trial.kill("bus")
-      try await trial.journal.waitFor("a new broker read the journal back") {
+  @Test func `a background download completes after the bus is killed`() async throws {
+    try await LiveFixture.run("bus killed") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.3)
+      try await fixture.kill("bus")
+      try await fixture.journal.waitFor("a new broker has read the journal") {
         $0.reading(BusStarted.self)?.generation == 2
       }
-      try await trial.expectWholeStory(newLife: false)
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 
-  @Test func `the agent killed, and with it its children`() async throws {
-    try await Trial.run("agent killed") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
-      let children = LabProcess.descendants(of: try #require(trial.cluster.pid(of: "agent-1")))
+  @Test func `a background download completes after the agent and its child processes are killed`() async throws {
+    try await LiveFixture.run("agent killed") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.3)
+      let children = LabProcess.descendants(of: try #require(fixture.cluster.pid(of: "agent-1")))
       #expect(children.count == 2)
-      try await trial.kill("agent")
+      try await fixture.kill("agent")
       for child in children { try await child.ended() }
-      try await trial.expectWholeStory(newLife: true)
+      try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
-  @Test func `the app killed, which is launched for its own events only`() async throws {
-    try await Trial.run("app killed") { trial in
-      // While the provider is stopped no download ends, and the app cannot have had its events when it is killed.
-      let provider = LabProcess(pid: try #require(trial.cluster.pid(of: "provider")))
+  @Test(.rule("DELIVERY-16")) func `a killed app is relaunched for its own events only`() async throws {
+    try await LiveFixture.run("app killed") { fixture in
+      // While the provider is stopped no download ends, so the app cannot have its events when it is killed.
+      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
       try provider.signal(SIGSTOP)
-      try await trial.begin()
-      try await trial.kill("app")
+      try await fixture.begin()
+      try await fixture.kill("app")
       try provider.signal(SIGCONT)
-      let birth = try await trial.journal.waitFor("a second life of the app") {
+      let launch = try await fixture.journal.waitFor("a second process of the app") {
         let started = $0.reading(ProcessStarted.self)
-        return started?.address == Trial.app && started?.generation == 2
+        return started?.address == LiveFixture.app && started?.generation == 2
       }
-      let handler = try await trial.journal.waitFor("the app's own handler was called", after: birth.sequence) {
-        $0.envelope.header.source == Trial.app && $0.reading(HandlerCalled.self) != nil
+      let handler = try await fixture.journal.waitFor("the app's own handler was called", after: launch.sequence) {
+        $0.envelope.header.source == LiveFixture.app && $0.reading(HandlerCalled.self) != nil
       }
-      #expect(handler.reading(HandlerCalled.self)?.session == Trial.appSession)
-      try await trial.expectWholeStory(newLife: false)
+      #expect(handler.reading(HandlerCalled.self)?.session == LiveFixture.appSession)
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 }

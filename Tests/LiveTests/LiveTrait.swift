@@ -5,10 +5,8 @@ import WidgetLabTesting
 /// The trait of suites whose tests start processes.
 ///
 /// It bounds how many of these tests run at once. A test waits for its turn before its time limit begins, because Swift
-/// Testing applies a time limit to each test case, and this trait waits around the whole test function. The cases of one
-/// test function run one after the other, in one turn.
-///
-/// It also keeps what explains the failure of a test, see `LabRemains`.
+/// Testing applies a time limit to each test case, and this trait waits around the whole test function. The cases of
+/// one test function run sequentially, in one turn.
 struct LiveTrait: SuiteTrait, TestTrait, TestScoping {
   /// How often each test runs, from `WIDGETLAB_REPEAT`; `scripts/test --long` sets it.
   static let rounds = max(1, ProcessInfo.processInfo.environment["WIDGETLAB_REPEAT"].flatMap { Int($0) } ?? 1)
@@ -47,7 +45,7 @@ struct LiveTrait: SuiteTrait, TestTrait, TestScoping {
     if let folder = try remains.close() { print("the journal and the outputs of \(test.name): \(folder)") }
   }
 
-  /// The suite and the function, in words.
+  /// The names of the suite and the function.
   private static func name(of test: Test) -> String {
     let suite = test.id.description.split(separator: "/").first.map(String.init) ?? ""
     return "\(suite) \(test.displayName ?? test.name)"
@@ -65,7 +63,7 @@ extension TimeLimitTrait.Duration {
   static var live: Self { .minutes(15 * LiveTrait.rounds) }
 }
 
-/// How many live tests run at once.
+/// Limits how many live tests run at once.
 actor Turns {
   static let shared = Turns(free: Turns.count(cores: processors))
   private var free: Int
@@ -73,7 +71,7 @@ actor Turns {
 
   init(free: Int) { self.free = free }
 
-  /// The number of processors that this process may use, which is less than the machine has under `taskset`.
+  /// The number of processors that this process may use, which under `taskset` is lower than the machine's.
   static let processors: Int = {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") } ?? ""
@@ -82,7 +80,7 @@ actor Turns {
     return max(1, min(allowed, ProcessInfo.processInfo.activeProcessorCount))
   }()
 
-  /// A cluster waits more than it works, so there are more of them than cores. `WIDGETLAB_CLUSTERS` sets another number.
+  /// A cluster waits more than it computes, so more clusters than cores run. `WIDGETLAB_CLUSTERS` sets another number.
   static func count(cores: Int) -> Int {
     let wanted = ProcessInfo.processInfo.environment["WIDGETLAB_CLUSTERS"].flatMap { Int($0) }
     return max(1, wanted ?? 1 + 2 * cores)

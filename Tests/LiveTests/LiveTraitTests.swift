@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-/// What the live tests promise of themselves: how many run at once, and what a failed one leaves.
-@Suite(.live, .timeLimit(.live)) struct `A live test` {
-  /// A folder as a cluster has it, and the folder for failures.
+/// The guarantees of the live tests: how many run at once, and which files a failed one leaves.
+@Suite(.live, .timeLimit(.live)) struct `The trait of live tests` {
+  /// A folder like a cluster's, and the folder for failures.
   private struct Places {
     let root = FileManager.default.temporaryDirectory.path + "/remains-\(UUID().uuidString)"
     var cluster: String { root + "/cluster" }
@@ -25,7 +25,7 @@ import WidgetLabTesting
     func remove() { try? FileManager.default.removeItem(atPath: root) }
   }
 
-  @Test func `that fails leaves its journal, its outputs and its issues in a folder of its own, and no key`() throws {
+  @Test func `a failed live test leaves its journal, outputs and issues in its own folder, and no key`() throws {
     let places = try Places()
     defer { places.remove() }
     for name in ["the-host-s-test", "the-host-s-test-2"] {
@@ -41,7 +41,7 @@ import WidgetLabTesting
     #expect(try FileManager.default.contentsOfDirectory(atPath: places.root) == ["failures"])
   }
 
-  @Test func `that passes leaves nothing`() throws {
+  @Test func `a live test that passes leaves no files`() throws {
     let places = try Places()
     defer { places.remove() }
     let remains = LabRemains(test: "passes", in: places.failures)
@@ -51,13 +51,13 @@ import WidgetLabTesting
     #expect(try FileManager.default.contentsOfDirectory(atPath: places.root) == [])
   }
 
-  @Test func `waits for its turn, of which there are more on more cores and at least one`() throws {
+  @Test func `the number of live tests that run at once grows with the cores and is at least one`() throws {
     #expect(Turns.processors >= 1)
     #expect(Turns.count(cores: 2) > Turns.count(cores: 1))
     #expect(Turns.count(cores: 1) >= 1)
   }
 
-  @Test func `is in a suite that takes turns and has a time limit`() throws {
+  @Test func `every suite of live tests takes turns and has a time limit`() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }
     #expect(!names.isEmpty)

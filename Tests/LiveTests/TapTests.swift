@@ -1,11 +1,11 @@
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// What `Documentation/tap.py` reads from the tap, beside what stands in the journal.
+/// The output of `Documentation/tap.py`, compared with the journal.
 @Suite(.live, .timeLimit(.live)) struct `The tap` {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -15,7 +15,7 @@ import WidgetLabTesting
     """
   private static let script = root.appendingPathComponent("Documentation/tap.py").path
 
-  @Test func `is read by a program in another language, from the documented layout alone`() async throws {
+  @Test func `a program in another language reads the tap from the documented layout`() async throws {
     try await LabCluster.with("tap", configuration: Self.configuration) { cluster in
       let wanted = 6
       let output = cluster.folder + "/viewer.out"
@@ -24,8 +24,8 @@ import WidgetLabTesting
         errors: output + ".err")
       let ending = Task { await viewer.ending() }
       let process = LabProcess(pid: viewer.pid)
-      // A subscription takes a moment to arrive, and what was said before it is not shown: so there is traffic until the
-      // viewer has seen enough.
+      // The subscription takes a moment, and earlier messages are not shown, so the test sends traffic until the viewer
+      // has seen enough.
       for _ in 0..<100 where process.isAlive { _ = try? await cluster.run("ping", "host") }
       let isLate = process.isAlive
       if isLate { kill(viewer.pid, SIGKILL) }
@@ -48,7 +48,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `tells a viewer that was too slow which numbers it lost`() async throws {
+  @Test func `a tap viewer that is too slow receives the sequence numbers that it lost`() async throws {
     try await LabCluster.with("slow tap", configuration: Self.configuration) { cluster in
       let output = cluster.folder + "/viewer.out"
       let viewer = try await LabChild.start(
@@ -61,7 +61,7 @@ import WidgetLabTesting
     }
   }
 
-  /// Stops the viewer for so long that there is no room for all that is said meanwhile.
+  /// Stops the viewer until the messages sent in the meantime overflow its queue.
   @inline(never)
   private func stop(_ viewer: LabProcess, until output: String, _ cluster: LabCluster) async throws {
     let host = Address.host("phone")
@@ -76,17 +76,19 @@ import WidgetLabTesting
     for _ in 0..<1000 { try await bus.deliver(nobodys, to: host) }
     let last = try #require(try await cluster.journal.all().last?.sequence)
     try viewer.signal(SIGCONT)
-    try await cluster.eventually("the viewer shows what came after #\(last)") {
+    try await cluster.eventually("the viewer shows an envelope after #\(last)") {
       _ = try await bus.request(Ping(), to: host)
       return try shown(output).last.map { $0.upperBound > last } ?? false
     }
     await bus.leave()
     let ranges = try shown(output)
-    #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound + 1 == $1.lowerBound }, "every number, once")
-    #expect(ranges.contains { $0.count > 100 }, "it lost some")
+    #expect(
+      zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound + 1 == $1.lowerBound },
+      "every sequence number appears once")
+    #expect(ranges.contains { $0.count > 100 }, "the viewer lost some envelopes")
   }
 
-  /// What the viewer has printed: a number, or a range that it lost.
+  /// The output of the viewer: sequence numbers, and ranges that it lost.
   private func shown(_ output: String) throws -> [ClosedRange<UInt64>] {
     let text = try String(contentsOfFile: output, encoding: .utf8)
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { line in

@@ -1,130 +1,139 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// Which session, made when, and for how long: what an author sees who does it wrong, and one who does it right.
-@Suite(.live, .timeLimit(.live)) struct `Traps of sessions:` {
-  @Test func `trap 1: the extension has the app's identifier, and its session is invalid with -996`() async throws {
+/// The creation and the lifetime of sessions: the results of wrong code and of right code.
+@Suite(.live, .timeLimit(.live)) struct `Traps of sessions` {
+  @Test(.rule("TRAP-01"))
+  func `trap 1: an extension with the app's session identifier gets an invalid session with -996`() async throws {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
-    try await TrapTrial.run(1, path: "/", apps: apps) { trial in
+    try await TrapFixture.run(1, path: "/", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
-        try await trial.cluster.run("app", "open", bundle)
-        try await trial.app(bundle).says("came \(TrapTrial.size)")
+        try await fixture.cluster.run("app", "open", bundle)
+        try await fixture.app(bundle).says("came \(TrapFixture.size)")
       }
-      try await trial.reload()
-      try await trial.wrong.says("completed 1 -996")
-      try await trial.wrong.says("invalid -996")
-      try await trial.right.shows("20000 bytes")
+      try await fixture.reload()
+      try await fixture.wrong.says("completed 1 -996")
+      try await fixture.wrong.says("invalid -996")
+      try await fixture.right.shows("20000 bytes")
     }
   }
 
-  @Test func `trap 2: an extension without a shared container has a session that is invalid with -995`() async throws {
-    try await TrapTrial.run(2, path: "/") { trial in
-      try await trial.reload()
-      try await trial.wrong.says("completed 1 -995")
-      try await trial.wrong.says("invalid -995")
-      try await trial.right.shows("20000 bytes")
-      #expect(try await trial.wrong.tasks() == 0, "the host hears of none")
+  @Test(.rule("TRAP-02"))
+  func `trap 2: an extension without a shared container gets an invalid session with -995`() async throws {
+    try await TrapFixture.run(2, path: "/") { fixture in
+      try await fixture.reload()
+      try await fixture.wrong.says("completed 1 -995")
+      try await fixture.wrong.says("invalid -995")
+      try await fixture.right.shows("20000 bytes")
+      #expect(try await fixture.wrong.tasks() == 0, "the host receives none")
     }
   }
 
-  @Test func `trap 7: an app that does not make its session when it is woken hears nothing before it is opened`()
+  @Test(.rule("TRAP-07"))
+  func `trap 7: an app that does not create its session when it is woken gets no events until it is opened`()
     async throws
   {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
-    try await TrapTrial.run(7, apps: apps) { trial in
-      let (wrong, right) = (trial.app("com.example.Wrong"), trial.app("com.example.Right"))
+    try await TrapFixture.run(7, apps: apps) { fixture in
+      let (wrong, right) = (fixture.app("com.example.Wrong"), fixture.app("com.example.Right"))
       for author in [wrong, right] {
-        try await trial.cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
+        try await fixture.cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
         try await author.progress(.started)
         try await author.kill()
       }
-      trial.release()
+      fixture.release()
       try await right.acknowledged()
       #expect(try await right.calls().first == "handler")
       try await wrong.handlerCalled()
-      #expect(try await wrong.calls() == ["handler"], "and the file is there")
-      let opened = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.cluster.run("app", "open", "com.example.Wrong")
-      let told = try await wrong.told("didFinishDownloadingTo")
-      #expect(told.sequence > opened)
+      #expect(try await wrong.calls() == ["handler"], "although the file is loaded")
+      let opened = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.cluster.run("app", "open", "com.example.Wrong")
+      let received = try await wrong.received("didFinishDownloadingTo")
+      #expect(received.sequence > opened)
       try await wrong.says("came 20000")
       try await wrong.acknowledged()
     }
   }
 
-  @Test func `trap 8: a session that is made in getTimeline alone hears nothing before the next reload`() async throws {
-    try await TrapTrial.run(8) { trial in
-      try await trial.beginAndDie()
-      trial.release()
-      try await trial.right.acknowledged()
-      try await trial.right.shows("20000 bytes")
-      try await trial.wrong.handlerCalled()
-      #expect(try await trial.wrong.calls() == ["handler"])
-      let asked = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.reload()
-      #expect(try await trial.wrong.told("didFinishDownloadingTo").sequence > asked)
-      try await trial.wrong.shows("20000 bytes")
+  @Test(.rule("TRAP-08"))
+  func `trap 8: a session that is created only in getTimeline gets no events until the next reload`() async throws {
+    try await TrapFixture.run(8) { fixture in
+      try await fixture.beginAndDie()
+      fixture.release()
+      try await fixture.right.acknowledged()
+      try await fixture.right.shows("20000 bytes")
+      try await fixture.wrong.handlerCalled()
+      #expect(try await fixture.wrong.calls() == ["handler"])
+      let asked = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.reload()
+      #expect(try await fixture.wrong.received("didFinishDownloadingTo").sequence > asked)
+      try await fixture.wrong.shows("20000 bytes")
     }
   }
 
-  @Test func `trap 10: to await in a background session ends the process`() async throws {
-    try await TrapTrial.run(10, path: "/") { trial in
-      try await trial.reload()
-      try await trial.wrong.says("Completion handler blocks are not supported in background sessions.")
-      let end = try await trial.wrong.ended(1)
+  @Test(.rule("TRAP-10")) func `trap 10: an await in a background session ends the process`() async throws {
+    try await TrapFixture.run(10, path: "/") { fixture in
+      try await fixture.reload()
+      try await fixture.wrong.says("Completion handler blocks are not supported in background sessions.")
+      let end = try await fixture.wrong.ended(1)
       guard case .signalled? = end.reading(ProcessExited.self)?.ending else {
-        throw LabError("it ended otherwise: \(end)")
+        throw LabError("it ended in another way: \(end)")
       }
-      try await trial.right.shows("20000 bytes")
-      #expect(try await trial.wrong.tasks() == 0)
+      try await fixture.right.shows("20000 bytes")
+      #expect(try await fixture.wrong.tasks() == 0)
     }
   }
 
-  @Test func `trap 11: the delegate of a second session of one identifier is never called`() async throws {
-    try await TrapTrial.run(11, path: "/") { trial in
-      try await trial.reload()
-      for task in 1...2 { try await trial.wrong.says("the first delegate has the file of task \(task)") }
-      try await trial.wrong.says("already exists! Its delegate stays the first one.")
-      #expect(try await trial.wrong.said().allSatisfy { !$0.hasPrefix("the second delegate") })
-      try await trial.right.shows("20000 bytes")
-      #expect(try await trial.right.said().allSatisfy { !$0.contains("already exists") })
+  @Test(.rule("TRAP-11"))
+  func `trap 11: the delegate of a second session with the same identifier is never called`() async throws {
+    try await TrapFixture.run(11, path: "/") { fixture in
+      try await fixture.reload()
+      for task in 1...2 { try await fixture.wrong.says("the first delegate has the file of task \(task)") }
+      try await fixture.wrong.says("already exists! Its first delegate is kept.")
+      #expect(try await fixture.wrong.said().allSatisfy { !$0.hasPrefix("the second delegate") })
+      try await fixture.right.shows("20000 bytes")
+      #expect(try await fixture.right.said().allSatisfy { !$0.contains("already exists") })
     }
   }
 
-  @Test func `trap 12: a task that is made in an invalidated session ends the process`() async throws {
-    try await TrapTrial.run(12, path: "/") { trial in
-      try await trial.reload()
-      try await trial.wrong.says("invalid 0")
-      let first = try await trial.right.says("the session is over")
-      try await trial.reload()
-      try await trial.wrong.says("Task created in a session that has been invalidated")
-      try await trial.wrong.ended(1)
-      try await trial.right.says("came 20000", after: first.sequence)
-      try await trial.right.says("the session is over", after: first.sequence)
-      #expect(try await trial.right.endings().isEmpty)
+  @Test(.rule("TRAP-12"))
+  func `trap 12: a task that is created in an invalidated session ends the process`() async throws {
+    try await TrapFixture.run(12, path: "/") { fixture in
+      try await fixture.reload()
+      try await fixture.wrong.says("invalid 0")
+      let first = try await fixture.right.says("the session is over")
+      try await fixture.reload()
+      try await fixture.wrong.says("Task created in a session that has been invalidated")
+      try await fixture.wrong.ended(1)
+      try await fixture.right.says("came 20000", after: first.sequence)
+      try await fixture.right.says("the session is over", after: first.sequence)
+      #expect(try await fixture.right.endings().isEmpty)
     }
   }
 
-  @Test func `trap 13: who begins a download whenever none is listed downloads what has just come`() async throws {
-    try await TrapTrial.run(13, suspendAfter: 0.2) { trial in
-      try await trial.beginAndSleep()
-      trial.release()
-      for author in [trial.wrong, trial.right] { try await author.shows("20000 bytes") }
-      try await trial.right.acknowledged()
-      #expect(try await trial.wrong.tasks() == 2)
-      #expect(try await trial.right.tasks() == 1)
+  @Test(.rule("TRAP-13"))
+  func `trap 13: code that begins a download whenever none is listed downloads a finished file again`() async throws {
+    try await TrapFixture.run(13, suspendAfter: 0.2) { fixture in
+      try await fixture.beginAndSleep()
+      fixture.release()
+      for author in [fixture.wrong, fixture.right] { try await author.shows("20000 bytes") }
+      try await fixture.right.acknowledged()
+      #expect(try await fixture.wrong.tasks() == 2)
+      #expect(try await fixture.right.tasks() == 1)
     }
   }
 
-  @Test func `trap 21: what a released extension prints, and what is said of it, is in the tail`() async throws {
-    try await TrapTrial.run(11, path: "/") { trial in
-      try await trial.reload()
-      try await trial.wrong.says("the first delegate has the file of task 2")
-      let warning = try await trial.wrong.says("A background URLSession with identifier com.example.Trial.widget")
+  @Test(.rule("TRAP-21"))
+  func `trap 21: tail shows the output of an extension and the warnings of its runtime`() async throws {
+    try await TrapFixture.run(11, path: "/") { fixture in
+      try await fixture.reload()
+      try await fixture.wrong.says("the first delegate has the file of task 2")
+      let warning = try await fixture.wrong.says("A background URLSession with identifier com.example.Trial.widget")
       #expect(warning.reading(ProcessOutput.self)?.stream == "stderr")
-      let tail = try await trial.cluster.run("tail", "--no-follow", "--kind", "process.output", "--color", "never")
+      let tail = try await fixture.cluster.run("tail", "--no-follow", "--kind", "process.output", "--color", "never")
       for line in ["the first delegate has the file of task 2", "A background URLSession with identifier"] {
         #expect(tail.contains(line))
       }

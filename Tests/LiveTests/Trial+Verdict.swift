@@ -1,22 +1,22 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-extension Trial {
-  /// Waits for the end of both stories, and holds the whole journal against what was promised: the extension got its own
-  /// events, in Apple's order, with the right bytes, in a process that really is one; nothing came after the
-  /// acknowledgement; the app got its own and nothing else.
+extension LiveFixture {
+  /// Waits for the end of both downloads and checks the whole journal: the extension received its own events, in
+  /// Apple's order, with the right bytes, in a real process; nothing followed the acknowledgement; the app received
+  /// only its own events.
   ///
-  /// - Parameter newLife: whether the events must have come to a later life than the first.
-  func expectWholeStory(newLife: Bool) async throws {
+  /// - Parameter newInstance: whether the events must have reached a later process instance than the first.
+  func expectWholeScenario(newInstance: Bool) async throws {
     let end = try await acknowledged(by: Self.widgetExtension)
     _ = try await acknowledged(by: Self.app)
     let entries = try await journal.all()
     let acknowledgement = try #require(
       entries.last { $0.kind == "session.events/ack" && $0.envelope.header.source == Self.widgetExtension })
     let generation = acknowledgement.sourceGeneration
-    #expect(newLife ? generation > 1 : generation == 1)
+    #expect(newInstance ? generation > 1 : generation == 1)
     try expectOrder(entries, generation, acknowledgement)
     try await expectProcess(entries, generation)
     try await expectBytes(entries, generation)
@@ -24,8 +24,8 @@ extension Trial {
     expectNoStrayEnvelopes(try await journal.all())
   }
 
-  /// handler, didFinishDownloadingTo, didCompleteWithError, urlSessionDidFinishEvents; the completion, the
-  /// acknowledgement, the forgetting.
+  /// Checks the order: handler, didFinishDownloadingTo, didCompleteWithError, urlSessionDidFinishEvents; the
+  /// completion, the acknowledgement, the removal of the events.
   private func expectOrder(
     _ entries: [LabEnvelope], _ generation: UInt32, _ acknowledgement: LabEnvelope
   ) throws {
@@ -38,7 +38,7 @@ extension Trial {
       return nil
     }
     let order = ["handler", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents"]
-    #expect(calls == order, "the calls in the life that acknowledged")
+    #expect(calls == order, "the calls in the process that acknowledged")
     let completion = try #require(own.first { $0.kind == "completion.called" })
     let complete = try #require(own.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })
     let forgotten = try #require(
@@ -49,30 +49,30 @@ extension Trial {
     #expect(own.allSatisfy { $0.reading(DelegateCalled.self)?.failureCode == nil })
   }
 
-  /// The agent, the broker and the process itself say one pid, and the kernel says that it runs the extension's executable.
+  /// Checks that the agent and the process itself report one pid, and that this pid runs the extension's executable.
   private func expectProcess(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
-    let births = entries.compactMap { $0.reading(ProcessStarted.self) }.filter { $0.address == Self.widgetExtension }
-    #expect(Set(births.map(\.pid)).count == births.count, "every life has a pid of its own")
-    let birth = try #require(births.first { $0.generation == generation })
+    let launches = entries.compactMap { $0.reading(ProcessStarted.self) }.filter { $0.address == Self.widgetExtension }
+    #expect(Set(launches.map(\.pid)).count == launches.count, "every process instance has its own pid")
+    let launch = try #require(launches.first { $0.generation == generation })
     let handler = try #require(
       entries.first { $0.sourceGeneration == generation && $0.reading(HandlerCalled.self)?.session == Self.session })
-    #expect(handler.reading(HandlerCalled.self)?.pid == birth.pid)
+    #expect(handler.reading(HandlerCalled.self)?.pid == launch.pid)
     let ready = try #require(
       entries.first {
         $0.kind == "process.ready" && $0.envelope.header.source == Self.widgetExtension
           && $0.sourceGeneration == generation
       })
-    #expect(ready.reading(ProcessReady.self)?.pid == birth.pid)
-    let process = LabProcess(pid: birth.pid)
+    #expect(ready.reading(ProcessReady.self)?.pid == launch.pid)
+    let process = LabProcess(pid: launch.pid)
     #expect(process.isAlive)
-    #expect(process.executableName == "TrialExtension")
+    #expect(process.executableName == "FixtureExtension")
   }
 
-  /// The file that the extension moved is the file that the provider serves.
+  /// Checks that the file that the extension moved is the file that the provider serves.
   private func expectBytes(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
     let served = try await cluster.sha256(of: try await cluster.fetch("/figures?size=\(Self.size)&seed=trial"))
-    // A child's words go through its agent, and may be written down after the bus has its acknowledgement.
-    try await journal.waitFor("generation \(generation) says: reached file-moved \(served) \(Self.size)") {
+    // A child's output passes through its agent, and may be recorded after the acknowledgement.
+    try await journal.waitFor("generation \(generation) prints: reached file-moved \(served) \(Self.size)") {
       guard let output = $0.reading(ProcessOutput.self), output.address == Self.widgetExtension else { return false }
       return output.generation == generation && output.line == "reached file-moved \(served) \(Self.size)"
     }
@@ -83,11 +83,12 @@ extension Trial {
     #expect(finished?.sha256 == served)
   }
 
-  /// A new host, which would deliver again whatever it still had, delivers nothing; a reload shows that it is at work.
+  /// Checks that a new host, which would redeliver events that it still had, delivers nothing; a reload shows that it
+  /// works.
   private func expectNothingMore(after end: LabEnvelope) async throws {
     let last = try await journal.all().last?.sequence ?? 0
     try await kill("host")
-    try await journal.waitFor("a new host is there", after: last) {
+    try await journal.waitFor("a new host is connected", after: last) {
       let changed = $0.reading(RegistrationChanged.self)
       return changed?.change == .connected && changed?.registration.address == Self.host
     }
@@ -102,12 +103,12 @@ extension Trial {
     #expect(late.isEmpty, "after the acknowledgement: \(late)")
   }
 
-  /// No envelope of one session ever touched the owner of the other.
+  /// Checks that no envelope of one session reached the owner of the other.
   private func expectNoStrayEnvelopes(_ entries: [LabEnvelope]) {
     for entry in entries {
       let parties = [entry.envelope.header.source, entry.envelope.header.destination]
       if entry.correlation == Self.story { #expect(!parties.contains(Self.app), "\(entry)") }
-      if entry.correlation == Self.appStory { #expect(!parties.contains(Self.widgetExtension), "\(entry)") }
+      if entry.correlation == Self.appContext { #expect(!parties.contains(Self.widgetExtension), "\(entry)") }
       guard let events = entry.reading(SessionEvents.self) else { continue }
       let owner = events.session == Self.session ? Self.widgetExtension : Self.app
       #expect(entry.envelope.header.destination == owner, "\(entry)")

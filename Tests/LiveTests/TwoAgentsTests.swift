@@ -1,7 +1,7 @@
 import Testing
 import WidgetLabTesting
 
-/// A cluster whose app and extension live in two containers, as with compose: an agent for each.
+/// A cluster whose app and extension run in two containers, as with compose: an agent for each.
 @Suite(.live, .timeLimit(.live)) struct `Two agents` {
   static let configuration = """
     device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
@@ -19,12 +19,14 @@ import WidgetLabTesting
     provider: { executable: provider-server }
     """
 
-  @Test func `the extension's agent is killed, its extension comes back, and the app lives on`() async throws {
+  @Test func `a kill of the extension's agent relaunches the extension and leaves the app of the other agent running`()
+    async throws
+  {
     try await LabCluster.with("two-agents", configuration: Self.configuration) { cluster in
       let story = try await cluster.attempt(["demo", "--attach", "--kill", "agent", "--timeout", "120"])
       #expect(story.status == 0, "\(story.output)\n\(story.errors)")
-      let births = try await cluster.journal.all().filter { $0.kind == "process.started" }
-      let addresses = births.map { $0.source }
+      let launches = try await cluster.journal.all().filter { $0.kind == "process.started" }
+      let addresses = launches.map { $0.source }
       #expect(addresses.filter { $0 == "device/phone/agent/1" }.count == 1)
       #expect(addresses.filter { $0 == "device/phone/agent/2" }.count == 2)
     }

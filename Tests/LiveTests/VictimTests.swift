@@ -1,190 +1,206 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// The story's less common deaths. `WIDGETLAB_REPEAT=20` plays each twenty times in a row.
-@Suite(.live, .timeLimit(.live)) struct `a background download survives also` {
-  @Test func `its extension killed during its first launch`() async throws {
-    try await Trial.run("killed in the first launch") { trial in
-      try trial.hold("launched")
-      try await trial.ask()
-      try await trial.reached("launched")
-      try trial.release("launched")
-      try await trial.kill("extension")
-      let end = try await trial.ended(1)
-      #expect(try await trial.isReady(1) == false)
-      let absent = try await trial.state("absent", of: Trial.widgetExtension, after: end.sequence)
+/// Less common kills during a background download. `WIDGETLAB_REPEAT=20` runs each test twenty times.
+@Suite(.live, .timeLimit(.live)) struct `Background downloads across less common kills` {
+  @Test func `a background download completes after its extension is killed during its first launch`() async throws {
+    try await LiveFixture.run("killed in the first launch") { fixture in
+      try fixture.hold("launched")
+      try await fixture.ask()
+      try await fixture.reached("launched")
+      try fixture.release("launched")
+      try await fixture.kill("extension")
+      let end = try await fixture.ended(1)
+      #expect(try await fixture.isReady(1) == false)
+      let absent = try await fixture.state("absent", of: LiveFixture.widgetExtension, after: end.sequence)
       let why = try #require(absent.reading(ProcessState.self)?.why)
-      #expect(why == "signal SIGKILL before it was ready; left alone for 1 s")
-      try await trial.begun()
-      try await trial.expectWholeStory(newLife: true)
+      #expect(why == "signal SIGKILL before it was ready; backing off for 1 s")
+      try await fixture.begun()
+      try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
-  @Test func `its extension killed during the launch for its events`() async throws {
-    try await Trial.run("killed in the launch for events") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
-      try trial.hold("launched")
-      let first = try await trial.journal.all().last?.sequence ?? 0
-      try await trial.kill("extension")
-      try await trial.progress(of: Trial.widgetExtension, .finished)
-      try await trial.reached("launched", after: first)
-      try trial.release("launched")
-      try await trial.kill("extension")
-      _ = try await trial.ended(2)
-      #expect(try await trial.isReady(2) == false)
-      try await trial.expectWholeStory(newLife: true)
-      #expect(try await trial.handOvers().map(\.destinationGeneration) == [3])
+  @Test
+  func `a background download completes after its extension is killed during the launch for its events`() async throws {
+    try await LiveFixture.run("killed in the launch for events") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.3)
+      try fixture.hold("launched")
+      let first = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.kill("extension")
+      try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
+      try await fixture.reached("launched", after: first)
+      try fixture.release("launched")
+      try await fixture.kill("extension")
+      _ = try await fixture.ended(2)
+      #expect(try await fixture.isReady(2) == false)
+      try await fixture.expectWholeScenario(newInstance: true)
+      #expect(try await fixture.handOvers().map(\.destinationGeneration) == [3])
     }
   }
 
   @Test(arguments: ["handler", "finish"])
-  func `the host killed between the events and their acknowledgement`(point: String) async throws {
-    try await Trial.run("host killed at \(point)") { trial in
-      try trial.closeGate(at: point)
-      try await trial.begin()
-      try await trial.reached(point)
-      try await trial.kill("host")
-      let again = try await trial.handOver(byHost: 2)
-      try await trial.openGate(at: point)
-      try await trial.expectWholeStory(newLife: false)
-      let handOvers = try await trial.handOvers()
+  func `a background download is delivered once when the host is killed before the acknowledgement`(
+    point: String
+  ) async throws {
+    try await LiveFixture.run("host killed at \(point)") { fixture in
+      try fixture.closeGate(at: point)
+      try await fixture.begin()
+      try await fixture.reached(point)
+      try await fixture.kill("host")
+      let again = try await fixture.handOver(byHost: 2)
+      try await fixture.openGate(at: point)
+      try await fixture.expectWholeScenario(newInstance: false)
+      let handOvers = try await fixture.handOvers()
       #expect(Set(handOvers.map(\.id)) == [again.id], "one delivery")
-      #expect(Set(handOvers.map(\.destinationGeneration)) == [1], "to the life that had it in hand")
-      #expect(try await trial.acknowledgements() == 1)
+      #expect(Set(handOvers.map(\.destinationGeneration)) == [1], "to the process that was handling it")
+      #expect(try await fixture.acknowledgements() == 1)
     }
   }
 
-  @Test func `the host and its extension killed between the events and their acknowledgement`() async throws {
-    try await Trial.run("host and extension killed") { trial in
-      try trial.hold("handler")
-      try await trial.begin()
-      try await trial.reached("handler")
-      try trial.release("handler")
-      let process = try await trial.extensionProcess()
-      try await trial.kill("host")
+  @Test
+  func `a background download completes after host and extension are killed before the acknowledgement`() async throws {
+    try await LiveFixture.run("host and extension killed") { fixture in
+      try fixture.hold("handler")
+      try await fixture.begin()
+      try await fixture.reached("handler")
+      try fixture.release("handler")
+      let process = try await fixture.extensionProcess()
+      try await fixture.kill("host")
       try process.signal(SIGKILL)
-      try await trial.expectWholeStory(newLife: true)
-      let handOvers = try await trial.handOvers()
+      try await fixture.expectWholeScenario(newInstance: true)
+      let handOvers = try await fixture.handOvers()
       #expect(Set(handOvers.map(\.id)).count == 1, "one delivery")
       #expect(handOvers.last?.destinationGeneration == 2)
-      #expect(try await trial.acknowledgements() == 1)
+      #expect(try await fixture.acknowledgements() == 1)
     }
   }
 
-  @Test func `its extension suspended in the middle of it`() async throws {
-    try await Trial.run("suspended in the download") { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.2)
-      // Its events would have it go on.
-      try await trial.cluster.run("network", "off")
-      try await trial.cluster.run("suspend", "extension")
-      let process = try await trial.extensionProcess()
+  @Test func `a background download completes while its extension is suspended, and the host resumes the extension`()
+    async throws
+  {
+    try await LiveFixture.run("suspended in the download") { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.2)
+      // Its events would resume it.
+      try await fixture.cluster.run("network", "off")
+      try await fixture.cluster.run("suspend", "extension")
+      let process = try await fixture.extensionProcess()
       #expect(process.isStopped)
-      try await trial.cluster.run("network", "on")
-      let finished = try await trial.progress(of: Trial.widgetExtension, .finished)
-      let handler = try await trial.reached("handler", after: finished.sequence)
-      let resumed = try await trial.journal.waitFor("the host has it go on", after: finished.sequence) {
+      try await fixture.cluster.run("network", "on")
+      let finished = try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
+      let handler = try await fixture.reached("handler", after: finished.sequence)
+      let resumed = try await fixture.journal.waitFor("the host resumes it", after: finished.sequence) {
         let signal = $0.reading(SignalProcess.self)
-        return $0.source == Trial.host.text && signal?.address == Trial.widgetExtension && signal?.signal == SIGCONT
+        return $0.source == LiveFixture.host.text && signal?.address == LiveFixture.widgetExtension
+          && signal?.signal == SIGCONT
       }
       #expect(resumed.sequence < handler.sequence)
-      try await trial.expectWholeStory(newLife: false)
+      try await fixture.expectWholeScenario(newInstance: false)
     }
   }
 
-  @Test func `its extension crashing on launch, which backs off and says so`() async throws {
-    try await Trial.run("crash on launch", settings: ["crashBackoffFirst: 0.2"]) { trial in
-      try await trial.begin()
-      try await trial.downloaded(0.3)
-      try trial.set(.crash, at: "launched")
-      try await trial.kill("extension")
-      _ = try await trial.ended(5)
-      try await trial.cluster.eventually("ps says that it is left alone") {
-        try await trial.cluster.run("ps").contains("exit code 3 before it was ready; ")
+  @Test func `an extension that crashes at launch backs off and reports it, and its background download completes`()
+    async throws
+  {
+    try await LiveFixture.run("crash on launch", settings: ["crashBackoffFirst: 0.2"]) { fixture in
+      try await fixture.begin()
+      try await fixture.downloaded(0.3)
+      try fixture.set(.crash, at: "launched")
+      try await fixture.kill("extension")
+      _ = try await fixture.ended(5)
+      try await fixture.cluster.eventually("ps reports the back-off") {
+        try await fixture.cluster.run("ps").contains("exit code 3 before it was ready; ")
       }
-      try trial.clear(.crash, at: "launched")
-      try await trial.expectWholeStory(newLife: true)
-      try await trial.expectDoublingPauses(after: 2...5, first: 0.2, failure: "exit code 3 before it was ready")
+      try fixture.clear(.crash, at: "launched")
+      try await fixture.expectWholeScenario(newInstance: true)
+      try await fixture.expectDoublingPauses(after: 2...5, first: 0.2, failure: "exit code 3 before it was ready")
     }
   }
 
-  @Test(.disabled(if: Trial.isSanitized, "a sanitizer's own memory is over any limit"))
-  func `its extension evicted for its memory`() async throws {
-    // One that is evicted before it gave its timeline is started for that again, and then not for its events.
-    try await Trial.run("evicted", suspendAfter: 30) { trial in
-      try trial.closeGate(at: "told")
-      try trial.set(.grow, at: "told", "64")
-      try await trial.begin()
-      try await trial.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
-      try await trial.openGate(at: "told")
-      let exceeded = try await trial.exceeded(1)
-      try trial.clear(.grow, at: "told")
+  @Test(.rule("PROCESS-04"), .disabled(if: LiveFixture.isSanitized, "a sanitizer's own memory exceeds any limit"))
+  func `an extension that exceeds its memory limit is evicted, and its background download completes`() async throws {
+    // An extension that is evicted before it returns its timeline is relaunched for the timeline, and then not for its
+    // events.
+    try await LiveFixture.run("evicted", suspendAfter: 30) { fixture in
+      try fixture.closeGate(at: "notified")
+      try fixture.set(.grow, at: "notified", "64")
+      try await fixture.begin()
+      try await fixture.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
+      try await fixture.openGate(at: "notified")
+      let exceeded = try await fixture.exceeded(1)
+      try fixture.clear(.grow, at: "notified")
       let found = try #require(exceeded.reading(MemoryExceeded.self))
       #expect(found.limit == 30 << 20)
       #expect(found.memory > 30 << 20 && found.memory < 256 << 20)
-      let dying = try await trial.state("dying", of: Trial.widgetExtension, after: exceeded.sequence)
+      let dying = try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
       #expect(dying.reading(ProcessState.self)?.why == found.description)
-      let end = try await trial.ended(1)
+      let end = try await fixture.ended(1)
       #expect(end.reading(ProcessExited.self)?.ending == .signalled(signal: SIGKILL))
-      let absent = try await trial.state("absent", of: Trial.widgetExtension, after: end.sequence)
-      #expect(absent.reading(ProcessState.self)?.why == "evicted: \(found); left alone for 1 s")
-      try await trial.expectWholeStory(newLife: true)
-      try await trial.expectPs(lastEnding: "evicted: \(found)")
+      let absent = try await fixture.state("absent", of: LiveFixture.widgetExtension, after: end.sequence)
+      #expect(absent.reading(ProcessState.self)?.why == "evicted: \(found); backing off for 1 s")
+      try await fixture.expectWholeScenario(newInstance: true)
+      try await fixture.expectPs(lastEnding: "evicted: \(found)")
     }
   }
 
-  @Test(.disabled(if: Trial.isSanitized, "a sanitizer's own memory is over any limit"))
-  func `its extension evicted for its memory while the host was dead`() async throws {
-    try await Trial.run("evicted without a host", suspendAfter: 30) { trial in
-      try trial.closeGate(at: "told")
-      try trial.set(.grow, at: "told", "64")
-      try await trial.begin()
-      try await trial.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
-      try await trial.reached("told")
-      let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
-      // Nobody starts another host until it has happened.
-      try trial.cluster.up.signal(SIGSTOP)
+  @Test(.disabled(if: LiveFixture.isSanitized, "a sanitizer's own memory exceeds any limit"))
+  func `an extension that exceeds its memory limit while no host runs is evicted by the next host`() async throws {
+    try await LiveFixture.run("evicted without a host", suspendAfter: 30) { fixture in
+      try fixture.closeGate(at: "notified")
+      try fixture.set(.grow, at: "notified", "64")
+      try await fixture.begin()
+      try await fixture.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
+      try await fixture.reached("notified")
+      let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
+      // While `up` is stopped no other host is started.
+      try fixture.cluster.up.signal(SIGSTOP)
       let exceeded: LabEnvelope
       do {
         try host.signal(SIGKILL)
         try await host.ended()
-        try await trial.openGate(at: "told")
-        exceeded = try await trial.exceeded(1)
-        try trial.clear(.grow, at: "told")
+        try await fixture.openGate(at: "notified")
+        exceeded = try await fixture.exceeded(1)
+        try fixture.clear(.grow, at: "notified")
       } catch {
-        try trial.cluster.up.signal(SIGCONT)
+        try fixture.cluster.up.signal(SIGCONT)
         throw error
       }
-      #expect(try await trial.extensionProcess().isAlive, "only the host evicts")
-      try trial.cluster.up.signal(SIGCONT)
-      try await trial.state("dying", of: Trial.widgetExtension, after: exceeded.sequence)
-      try await trial.expectWholeStory(newLife: true)
-      let told = try await trial.journal.all().filter { $0.kind == MemoryExceeded.kind.name }
-      #expect(Set(told.map(\.id)).count == 1 && told.count > 1, "it was said again until it was heard")
+      #expect(try await fixture.extensionProcess().isAlive, "only the host evicts")
+      try fixture.cluster.up.signal(SIGCONT)
+      try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
+      try await fixture.expectWholeScenario(newInstance: true)
+      let received = try await fixture.journal.all().filter { $0.kind == MemoryExceeded.kind.name }
+      #expect(Set(received.map(\.id)).count == 1 && received.count > 1, "it is sent again until it is acknowledged")
     }
   }
 
-  @Test(.disabled(if: Trial.isSanitized, "a sanitizer's own memory is over any limit"))
-  func `its extension over its memory limit at each launch, which backs off`() async throws {
+  @Test(
+    .rule("PROCESS-05", "PROCESS-07"),
+    .disabled(if: LiveFixture.isSanitized, "a sanitizer's own memory exceeds any limit")
+  )
+  func `an extension over its memory limit at each launch backs off, and its background download completes`()
+    async throws
+  {
     let settings = ["crashBackoffFirst: 0.2", "memoryInterval: 0.05"]
-    try await Trial.run("evicted at each launch", settings: settings) { trial in
-      try trial.set(.grow, at: "launched", "64")
-      try trial.hold("launched")
-      try await trial.ask()
-      _ = try await trial.ended(4)
-      try trial.release("launched")
-      try trial.clear(.grow, at: "launched")
-      try await trial.begun()
-      try await trial.expectWholeStory(newLife: true)
-      try await trial.expectDoublingPauses(after: 1...4, first: 0.2, failure: "evicted: memory")
+    try await LiveFixture.run("evicted at each launch", settings: settings) { fixture in
+      try fixture.set(.grow, at: "launched", "64")
+      try fixture.hold("launched")
+      try await fixture.ask()
+      _ = try await fixture.ended(4)
+      try fixture.release("launched")
+      try fixture.clear(.grow, at: "launched")
+      try await fixture.begun()
+      try await fixture.expectWholeScenario(newInstance: true)
+      try await fixture.expectDoublingPauses(after: 1...4, first: 0.2, failure: "evicted: memory")
     }
   }
 }
 
-extension Trial {
+extension LiveFixture {
   fileprivate func isReady(_ generation: UInt32) async throws -> Bool {
     try await journal.all().contains {
       $0.kind == ProcessReady.kind.name && $0.envelope.header.source == Self.widgetExtension
@@ -192,32 +208,33 @@ extension Trial {
     }
   }
 
-  /// All hand-overs of the extension's events that reached a life of it.
+  /// All deliveries of the extension's events that reached a process instance of it.
   fileprivate func handOvers() async throws -> [LabEnvelope] {
     try await journal.all().filter {
       $0.reading(SessionEvents.self)?.session == Self.session && $0.destinationGeneration > 0
     }
   }
 
-  /// The first hand-over by a life of the host.
+  /// Waits for the first delivery by a generation of the host.
   fileprivate func handOver(byHost generation: UInt32) async throws -> LabEnvelope {
     try await journal.waitFor("generation \(generation) of the host hands over the events") {
       $0.reading(SessionEvents.self)?.session == Self.session && $0.sourceGeneration == generation
     }
   }
 
-  /// How often the host forgot the extension's events.
+  /// How often the host removed acknowledged events of the extension.
   fileprivate func acknowledgements() async throws -> Int {
     try await journal.all().count { $0.reading(SessionAcknowledged.self)?.owner == Self.widgetExtension }
   }
 
   fileprivate func exceeded(_ generation: UInt32) async throws -> LabEnvelope {
-    try await journal.waitFor("the agent says that generation \(generation) has too much memory") {
+    try await journal.waitFor("the agent reports that generation \(generation) exceeds its memory limit") {
       $0.reading(MemoryExceeded.self)?.generation == generation
     }
   }
 
-  /// Between the end of each of these lives and the next spawn the host waited twice as long as before, and said so.
+  /// Checks that the pause between the exit of each generation and the next spawn doubles, and that the host reports
+  /// it.
   fileprivate func expectDoublingPauses(
     after generations: ClosedRange<UInt32>, first: Double, failure: String
   ) async throws {
@@ -233,12 +250,13 @@ extension Trial {
       let why = try #require(absent.reading(ProcessState.self)?.why)
       let count = generation - generations.lowerBound + 1
       #expect(why.hasPrefix(failure), "\(why)")
-      #expect(why.hasSuffix("; \(count == 1 ? "" : "\(count) failures in a row, ")left alone for \(pause) s"), "\(why)")
+      #expect(
+        why.hasSuffix("; \(count == 1 ? "" : "\(count) failures in a row, ")backing off for \(pause) s"), "\(why)")
       pause *= 2
     }
   }
 
-  /// `ps` says how the extension's last life ended, and what it and the app have of memory.
+  /// Checks that `ps` reports how the extension's last process ended, and the memory of the extension and the app.
   fileprivate func expectPs(lastEnding: String) async throws {
     struct Report: Decodable {
       struct Row: Decodable {

@@ -1,14 +1,14 @@
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 import Testing
 import ZeroMQ
 
 @testable import MessageBusBroker
 
-/// An instance folder of its own with keys, and the broker that serves it.
+/// A temporary instance folder with keys, and its broker.
 final class BrokerFixture: Sendable {
   let instance = InstanceFolder(
     FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)").path)
@@ -70,7 +70,7 @@ final class BrokerFixture: Sendable {
     connection(bus, address, keys: { pair })
   }
 
-  /// A connection whose keys may change. Its requests have a minute, which is only a guard against hanging.
+  /// Returns a connection whose keys may change. Its request deadline of 60 s only guards against a hang.
   func connection(
     _ bus: BusAnnouncement, _ address: Address, keys: @escaping @Sendable () -> CurveKeyPair
   ) -> Connection {
@@ -81,7 +81,7 @@ final class BrokerFixture: Sendable {
 
   var reader: JournalReader { JournalReader(folder: URL(filePath: instance.journal)) }
 
-  /// The first envelope of the journal that is like this, now or when it comes.
+  /// Waits for the first matching envelope of the journal.
   func recorded(
     from start: JournalPosition = .beginning, _ isWanted: (Envelope) throws -> Bool
   ) async throws -> Envelope {
@@ -89,8 +89,8 @@ final class BrokerFixture: Sendable {
     throw CancellationError()
   }
 
-  /// The first record of a kind whose body is like this.
-  func recorded<T: Conversation>(
+  /// Waits for the first record of a message type with a matching body.
+  func recorded<T: Message>(
     _: T.Type, from start: JournalPosition = .beginning, where isWanted: (T) -> Bool = { _ in true }
   ) async throws -> (envelope: Envelope, body: T) {
     var body: T?
@@ -103,7 +103,7 @@ final class BrokerFixture: Sendable {
   }
 }
 
-/// A socket that says what it likes.
+/// A ZeroMQ socket that sends arbitrary bytes.
 actor RawPeer {
   nonisolated let loop = Loop(name: "raw-peer")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -128,13 +128,13 @@ actor RawPeer {
     try socket.connect(endpoint)
   }
 
-  /// Takes what comes, or leaves it where it is.
+  /// Starts or stops receiving messages.
   func listen(_ listens: Bool) {
     let continuation = continuation
     socket?.onMessages(listens ? { for message in $0 { continuation.yield(message.bytes) } } : nil)
   }
 
-  func say<T: Conversation>(_ value: T, from source: Address, to destination: Address) throws -> EnvelopeHeader {
+  func say<T: Message>(_ value: T, from source: Address, to destination: Address) throws -> EnvelopeHeader {
     let header = EnvelopeHeader(kind: T.kind, source: source, destination: destination)
     try say(try Envelope(header: header, body: try BodyCoding.encode(value)).encoded())
     return header
@@ -142,7 +142,7 @@ actor RawPeer {
 
   func say(_ bytes: [UInt8]) throws { _ = try socket?.send(bytes) }
 
-  /// The next envelope of a kind.
+  /// Waits for the next envelope of a message type.
   func next(_ kind: Kind) async throws -> Envelope {
     for await frame in received {
       let envelope = try Envelope(decoding: frame)

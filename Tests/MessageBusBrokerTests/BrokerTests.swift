@@ -1,19 +1,19 @@
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 import Testing
 import ZeroMQ
 
 @testable import MessageBusBroker
 
-@Suite(.timeLimit(.minutes(1))) struct `the broker over real sockets` {
+@Suite(.timeLimit(.minutes(1))) struct `The broker over real sockets` {
   private let fixture: BrokerFixture
 
   init() throws { fixture = try BrokerFixture() }
 
-  @Test func `a connection that was prepared says nothing before it is started`() async throws {
+  @Test func `a prepared connection sends nothing before it is started`() async throws {
     try await fixture.withBroker { bus in
       let (early, late) = (
         fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
@@ -28,7 +28,9 @@ import ZeroMQ
     #expect(hellos.map(\.header.source) == [agent, host])
   }
 
-  @Test func `two processes talk, and the journal has every word with its stamps`() async throws {
+  @Test func `two processes exchange messages, and the journal has each one with its generations and sequence number`()
+    async throws
+  {
     try await fixture.withBroker { bus in
       let (one, other) = (
         fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
@@ -56,13 +58,13 @@ import ZeroMQ
     #expect(all == Array(1...UInt64(all.count)))
   }
 
-  @Test func `a key that speaks as somebody else is refused, and it stands in the journal`() async throws {
+  @Test func `a message whose source is not the owner of its key is refused and journalled`() async throws {
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       let said = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
-      let told = try await peer.next(Refused.kind)
-      #expect(told.header.cause == said.id)
+      let received = try await peer.next(Refused.kind)
+      #expect(received.header.cause == said.id)
       try await peer.say([1, 2, 3])
       _ = try await peer.next(Refused.kind)
       let (first, body) = try await fixture.recorded(Refused.self)
@@ -74,7 +76,7 @@ import ZeroMQ
     }
   }
 
-  @Test func `a client that sends rubbish is cut off, and others are served meanwhile`() async throws {
+  @Test func `a client that sends malformed frames is disconnected while other clients are served`() async throws {
     try await fixture.withBroker { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
@@ -83,13 +85,13 @@ import ZeroMQ
       _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       for _ in 0..<16 { try await peer.say(Array(repeating: 0xee, count: 300)) }
-      let (cut, body) = try await fixture.recorded(PeerCutOff.self)
-      #expect(body == PeerCutOff(keyOwner: host.text, address: host, reason: "not-an-envelope", refusals: 16))
+      let (cut, body) = try await fixture.recorded(PeerDisconnected.self)
+      #expect(body == PeerDisconnected(keyOwner: host.text, address: host, reason: "not-an-envelope", refusals: 16))
       _ = try await fixture.recorded(RegistrationChanged.self, from: .sequence(cut.header.sequence)) {
         $0.change == .disconnected && $0.registration.address == host
       }
       _ = try await one.request(Ping(), to: .messageBus)
-      // The socket connects again by itself, as any client's does.
+      // The socket reconnects automatically, as any client's socket does.
       _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       await peer.stop()
@@ -97,7 +99,7 @@ import ZeroMQ
     }
   }
 
-  @Test func `a frame over every limit ends its connection, and others are served meanwhile`() async throws {
+  @Test func `an oversize frame ends its connection while other clients are served`() async throws {
     try await fixture.withBroker { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
@@ -117,15 +119,16 @@ import ZeroMQ
 
   private enum Stranger: String, CaseIterable {
     case unknownKey = "unknown-key"
-    /// NULL security: no key at all.
+    /// NULL security, without a key.
     case noKey = "no-key"
-    /// A known key, for another broker.
+    /// A known key with the public key of another broker.
     case badHandshake = "bad-handshake"
   }
 
   @Test(arguments: Stranger.allCases)
-  private func `a stranger is turned away, it stands in the journal, and others are served`(who: Stranger) async throws
-  {
+  private func `a client that fails authentication is refused and journalled while other clients are served`(
+    who: Stranger
+  ) async throws {
     try await fixture.withBroker { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
@@ -139,17 +142,17 @@ import ZeroMQ
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, curve)
       _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
-      let (_, body) = try await fixture.recorded(TurnedAway.self) { $0.reason == who.rawValue }
+      let (_, body) = try await fixture.recorded(AuthenticationFailed.self) { $0.reason == who.rawValue }
       #expect(body.publicKey == (who == .unknownKey ? pair.publicKey : ""))
       _ = try await one.request(Ping(), to: .messageBus)
       await peer.stop()
       await one.leave()
     }
     let hellos = try fixture.reader.read().filter { $0.header.kind == Hello.kind && $0.header.source == host }
-    #expect(hellos.isEmpty, "no word of it was heard")
+    #expect(hellos.isEmpty, "the broker received no hello of this client")
   }
 
-  @Test func `a body of the wrong shape is refused with the reason, and others are served`() async throws {
+  @Test func `a request with a malformed body is answered with an error while other clients are served`() async throws {
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.agentPair, serverPublicKey: bus.publicKey))
@@ -158,9 +161,9 @@ import ZeroMQ
       for body in [
         [], Array("[]".utf8), Array("{\"address\":7}".utf8), [0xff, 0xfe], Array(repeating: 0x5b, count: 100_000),
       ] {
-        let header = EnvelopeHeader(kind: RegisterLife.kind, source: agent, destination: .messageBus)
+        let header = EnvelopeHeader(kind: RegisterInstance.kind, source: agent, destination: .messageBus)
         try await peer.say(try Envelope(header: header, body: body).encoded())
-        let answer = try await peer.next(RegisterLife.kind.answered(.failed))
+        let answer = try await peer.next(RegisterInstance.kind.answered(.failed))
         #expect(answer.header.cause == header.id)
         #expect(try BodyCoding.decode(BusError.self, from: answer.body).code == .malformed)
       }
@@ -172,29 +175,30 @@ import ZeroMQ
     }
   }
 
-  @Test func `a key whose file came later is let in`() async throws {
+  @Test func `a key whose file is added later is admitted`() async throws {
     try await fixture.withBroker { bus in
       let pair = try CurveKeyPair.generate()
       let late = Address.agent("iphone", 2)
       let connection = fixture.connection(bus, late, pair)
       async let generation = connection.start()
-      _ = try await fixture.recorded(TurnedAway.self) { $0.publicKey == pair.publicKey }
+      _ = try await fixture.recorded(AuthenticationFailed.self) { $0.publicKey == pair.publicKey }
       try fixture.add("agent-2", AddressPattern(late), pair)
       #expect(try await generation == 1)
       await connection.leave()
     }
   }
 
-  @Test func `registrations survive the broker, and a life that goes on keeps its generation`() async throws {
-    let life = try CurveKeyPair.generate()
+  @Test func `registrations survive a restart of the broker, and a running instance keeps its generation`() async throws
+  {
+    let instance = try CurveKeyPair.generate()
     let child = LockedConnection()
     let first = try await fixture.withBroker { bus in
       let one = fixture.connection(bus, agent, fixture.agentPair)
       _ = try await one.start()
       let reply = try await one.request(
-        RegisterLife(address: widget, publicKey: life.publicKey), to: .messageBus)
+        RegisterInstance(address: widget, publicKey: instance.publicKey), to: .messageBus)
       #expect(reply.generation == 1)
-      let connection = fixture.connection(bus, widget, life)
+      let connection = fixture.connection(bus, widget, instance)
       #expect(try await connection.start() == 1)
       await child.keep(connection)
       await one.leave()
@@ -202,7 +206,7 @@ import ZeroMQ
     }
     let last = try fixture.reader.read().last?.header.sequence ?? 0
     try await fixture.withBroker { bus in
-      #expect(bus.endpoint == first.endpoint, "peers find the new broker at the same place")
+      #expect(bus.endpoint == first.endpoint, "the new broker has the same endpoint")
       #expect(bus.tap == first.tap)
       let (_, back) = try await fixture.recorded(RegistrationChanged.self, from: .sequence(last + 1)) {
         $0.change == .connected && $0.registration.address == widget
@@ -215,7 +219,7 @@ import ZeroMQ
     #expect(all.filter { $0.header.kind == BusStarted.kind }.map(\.header.sourceGeneration) == [1, 2])
   }
 
-  @Test func `segments follow each other while peers talk`() async throws {
+  @Test func `the journal starts new segments while peers exchange messages`() async throws {
     try await fixture.withBroker({ $0.segmentLimit = 2000 }) { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
@@ -228,7 +232,9 @@ import ZeroMQ
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.instance.journal).count > 3)
   }
 
-  @Test func `the journal keeps its limit while peers talk, and says what went`() async throws {
+  @Test func `the journal keeps its size limit while peers exchange messages, and records what it removed`()
+    async throws
+  {
     let limit = 1 << 16
     let first = try await fixture.withBroker({ $0.journalLimit = limit }) { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
@@ -249,13 +255,13 @@ import ZeroMQ
     #expect(size < limit + 4000)
   }
 
-  @Test func `the tap shows what the journal has, to operators only`() async throws {
+  @Test func `the tap sends the journalled envelopes to operators only`() async throws {
     try await fixture.withBroker { bus in
       let viewer = try RawPeer()
       try await viewer.connect(.sub, bus.tap, .client(fixture.operatorPair, serverPublicKey: bus.publicKey))
       let intruder = try RawPeer()
       try await intruder.connect(.sub, bus.tap, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
-      let (_, away) = try await fixture.recorded(TurnedAway.self)
+      let (_, away) = try await fixture.recorded(AuthenticationFailed.self)
       #expect(away.reason == "not-an-operator")
       let one = fixture.connection(bus, host, fixture.hostPair)
       _ = try await one.start()
@@ -272,7 +278,7 @@ import ZeroMQ
     }
   }
 
-  @Test func `an instance has one broker`() async throws {
+  @Test func `a second broker for the same instance fails to start`() async throws {
     try await fixture.withBroker { _ in
       let second = try fixture.broker()
       let error = await #expect(throws: BrokerError.self) { try await second.start() }
@@ -283,7 +289,7 @@ import ZeroMQ
     try await fixture.withBroker { _ in }
   }
 
-  @Test func `a port that somebody else has taken is left to them`() async throws {
+  @Test func `a broker whose former port is taken uses another port`() async throws {
     let first = try await fixture.withBroker { $0 }
     let squatter = try RawListener(first.endpoint)
     try await fixture.withBroker { bus in
@@ -294,8 +300,8 @@ import ZeroMQ
   }
 }
 
-@Suite struct `lengths on the command line` {
-  @Test func `are read and written`() {
+@Suite struct `Byte counts on the command line` {
+  @Test func `a byte count is parsed and printed, and malformed text is refused`() {
     #expect(ByteCount(argument: "1GiB")?.bytes == 1 << 30)
     #expect(ByteCount(argument: "65536")?.description == "64KiB")
     #expect(ByteCount(argument: "100MiB")?.description == "100MiB")
@@ -305,8 +311,8 @@ import ZeroMQ
   }
 }
 
-@Suite struct `endpoints` {
-  @Test func `are read and written`() {
+@Suite struct `Broker endpoints` {
+  @Test func `an endpoint is parsed and printed, and malformed text is refused`() {
     #expect(Endpoint("tcp://127.0.0.1:7701") == Endpoint(host: "127.0.0.1", port: 7701))
     #expect(Endpoint("tcp://127.0.0.1:*")?.description == "tcp://127.0.0.1:*")
     #expect(Endpoint("tcp://0.0.0.0:0")?.port == nil)
@@ -317,7 +323,7 @@ import ZeroMQ
   }
 }
 
-/// Keeps a connection from one scope to the next.
+/// Holds a connection across two scopes.
 private actor LockedConnection {
   private var connection: Connection?
 
@@ -326,7 +332,7 @@ private actor LockedConnection {
   func leave() async { await connection?.leave() }
 }
 
-/// Listens on a port that is not its own.
+/// Listens on the port of an endpoint.
 private struct RawListener {
   private let descriptor: Int32
 
@@ -344,7 +350,7 @@ private struct RawListener {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    // Another test may have taken the freed port before this one could: then it is taken as well.
+    // Another test may have taken the freed port first. Then the port is taken as well.
     try #require((result == 0 && listen(descriptor, 1) == 0) || errno == EADDRINUSE)
   }
 

@@ -1,17 +1,17 @@
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 import Synchronization
 import Testing
 
 @testable import Journal
 @testable import MessageBusBroker
 
-/// A disk that fills up, and has room again, when a test says so.
+/// A simulated disk that a test fills and empties.
 private final class Disk: Sendable {
   private let isFull = Mutex(false)
-  /// One for each write that found no room.
+  /// Yields once for each write that fails on the full disk.
   let refusals: AsyncStream<Void>
   private let refused: AsyncStream<Void>.Continuation
 
@@ -19,7 +19,7 @@ private final class Disk: Sendable {
 
   func setFull(_ full: Bool) { isFull.withLock { $0 = full } }
 
-  /// Puts itself in the place of the real one, which is there below it.
+  /// Intercepts the writer's writes; passes them to the real disk while this disk is not full.
   func lie(below writer: JournalWriter) {
     let disk = writer.write
     writer.write = { [self] file, bytes, offset throws(JournalError) in
@@ -31,7 +31,7 @@ private final class Disk: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `a full disk` {
+@Suite(.timeLimit(.minutes(1))) struct `A full disk` {
   private let fixture: BrokerFixture
   private let disk = Disk()
 
@@ -58,12 +58,13 @@ private final class Disk: Sendable {
 
   private func waitUntilFull() async { for await _ in disk.refusals { return } }
 
-  @Test func `is survived: peers are told busy, nothing is forwarded, and it goes on when there is room`() async throws
+  @Test func `with a full disk the broker answers busy and forwards nothing, and it resumes when there is room`()
+    async throws
   {
     try await withBroker { one, other in
       _ = try await one.request(ListProcesses(), to: agent)
       disk.setFull(true)
-      one.record(ProcessState(address: widget, generation: 1, state: "said to a full disk", why: "a test"))
+      one.record(ProcessState(address: widget, generation: 1, state: "recorded on a full disk", why: "a test"))
       await waitUntilFull()
       let before = try fixture.reader.read()
       for _ in 0..<3 {
@@ -78,16 +79,19 @@ private final class Disk: Sendable {
       #expect(resumed.reason == "No space left on device")
       #expect(resumed.turnedDown == 3)
       #expect(resumed.held >= 1)
-      _ = try await fixture.recorded(ProcessState.self) { $0.state == "said to a full disk" }
+      _ = try await fixture.recorded(ProcessState.self) { $0.state == "recorded on a full disk" }
       _ = try await one.request(ListProcesses(), to: agent)
     }
     let all = try fixture.reader.read()
     #expect(all.map(\.header.sequence) == Array(1...UInt64(all.count)))
-    #expect(all.filter { $0.header.kind == ListProcesses.kind }.count == 2, "what was told busy is not in the journal")
+    #expect(
+      all.filter { $0.header.kind == ListProcesses.kind }.count == 2,
+      "a request that was answered with busy is not in the journal")
     #expect(try JournalVerifier(folder: URL(filePath: fixture.instance.journal)).verify().findings.isEmpty)
   }
 
-  @Test func `lets those in who came meanwhile, and events arrive after all`() async throws {
+  @Test func `peers and events that arrive while the disk is full are admitted and delivered afterwards`() async throws
+  {
     try await withBroker { one, other in
       let (seen, see) = AsyncStream.makeStream(of: Void.self)
       one.onEvent(AgentStarted.self) { _, _ in see.yield() }
@@ -111,7 +115,7 @@ private final class Disk: Sendable {
     #expect(all.map(\.header.sequence) == Array(1...UInt64(all.count)))
   }
 
-  @Test func `where a segment was to begin gives its number to no other`() async throws {
+  @Test func `sequence numbers have no gap when the disk is full at the start of a segment`() async throws {
     try await withBroker(segmentLimit: 2000) { one, other in
       for round in 0..<10 {
         disk.setFull(true)
@@ -127,7 +131,7 @@ private final class Disk: Sendable {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.instance.journal).count > 3)
   }
 
-  @Test func `does not keep more than its share of memory: then peers wait, and lose nothing`() async throws {
+  @Test func `records beyond the broker's buffer limit are not lost while the disk is full`() async throws {
     let total = Stall.keptLimit.count + 2000
     try await withBroker { one, other in
       disk.setFull(true)

@@ -1,8 +1,8 @@
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 import Synchronization
 import Testing
 import ZeroMQ
@@ -13,47 +13,45 @@ private let nextHostKey = String(repeating: "H", count: 40)
 private let thirdHostKey = String(repeating: "3", count: 40)
 private let anHour = Timestamp(microseconds: 3_600_000_000)
 
-/// What the broker decides of standing keys that follow each other.
-@Suite struct `a standing key that is renewed` {
-  @Test func `is registered by its holder, and is journalled before it is let in`() throws {
+/// The broker's decisions when one standing key replaces another.
+@Suite struct `Renewal of a standing key` {
+  @Test func `a new key is registered by its holder and journalled before it is admitted`() throws {
     var fixture = try RoutingFixture.running()
     #expect(fixture.admission(of: nextHostKey) == .unknown)
     try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
-    #expect(fixture.lastKinds == ["key.register", "key.changed", "key.register/ok"])
+    #expect(fixture.lastTypes == ["key.register", "key.changed", "key.register/ok"])
     let changed = try fixture.lastBody(KeyChanged.self, at: 1)
     #expect(changed.change == .registered && changed.key.pattern == AddressPattern(host))
     #expect(try fixture.lastBody(RegisterKey.Reply.self, at: 2).graceSeconds == 10)
     #expect(fixture.admission(of: nextHostKey) == .admitted)
     #expect(fixture.admission(of: hostKey) == .admitted)
     try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
-    #expect(fixture.lastKinds == ["key.register", "key.register/ok"], "the same again is the same")
+    #expect(fixture.lastTypes == ["key.register", "key.register/ok"], "a repeated registration changes nothing")
   }
 
-  @Test func `ends its predecessor when it has spoken and the grace has passed, and not before`() throws {
+  @Test func `a new key revokes the previous one after its first use and the grace period, and not before`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     #expect(fixture.superseding.isEmpty)
     try fixture.hello(host, on: 5, key: nextHostKey)
     #expect(fixture.superseding == [nextHostKey])
-    #expect(fixture.lastKinds == ["peer.hello", "key.changed", "peer.changed", "peer.hello/ok"])
+    #expect(fixture.lastTypes == ["peer.hello", "key.changed", "peer.changed", "peer.hello/ok"])
     #expect(try fixture.lastBody(KeyChanged.self, at: 1).change == .spoke)
     #expect(fixture.admission(of: hostKey) == .admitted)
     fixture.perform(fixture.routing.supersede(by: nextHostKey))
-    #expect(fixture.lastKinds == ["key.changed"])
+    #expect(fixture.lastTypes == ["key.changed"])
     #expect(try fixture.lastBody(KeyChanged.self).change == .revoked)
     #expect(try fixture.lastBody(KeyChanged.self).key.publicKey == hostKey)
-    #expect(fixture.ended == [1], "whoever is still there with the former key is sent away")
-    let (admission, effects) = fixture.routing.authenticate(hostKey, isTap: false, peerAddress: "")
+    #expect(fixture.ended == [1], "the connection with the previous key is closed")
+    let (admission, actions) = fixture.routing.authenticate(hostKey, isTap: false, peerAddress: "")
     #expect(admission == .refused)
-    fixture.perform(effects)
-    #expect(try fixture.lastBody(TurnedAway.self).reason == "revoked-key")
+    fixture.perform(actions)
+    #expect(try fixture.lastBody(AuthenticationFailed.self).reason == "revoked-key")
     try fixture.hello(host, on: 6, key: nextHostKey)
-    #expect(fixture.superseding == [nextHostKey], "once")
+    #expect(fixture.superseding == [nextHostKey], "the grace period starts only once")
   }
 
-  @Test func `the same incarnation on the new line is the same life, and its last words on the former one count`()
-    throws
-  {
+  @Test func `an incarnation keeps its generation on a new connection and may still send on the previous one`() throws {
     var fixture = RoutingFixture()
     let incarnation = UUID()
     try fixture.hello(host, on: 1, key: hostKey, incarnation: incarnation)
@@ -66,7 +64,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     #expect(fixture.sent(to: 2).last?.header.kind == ListProcesses.kind)
   }
 
-  @Test func `one who speaks with a former key after the grace may say nothing more`() throws {
+  @Test func `a peer that uses a previous key after the grace period is disconnected and refused`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
     let next = String(repeating: "O", count: 40)
@@ -74,13 +72,13 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     try fixture.hello(.operator("78"), on: 4, key: next)
     fixture.perform(fixture.routing.supersede(by: next))
     #expect(fixture.ended == [3])
-    #expect(fixture.viewersEnded == 1, "viewers at the tap come back with the key that they have")
+    #expect(fixture.viewersEnded == 1, "viewers of the tap reconnect with their current key")
     #expect(fixture.routing.line(of: tool) == nil)
     try fixture.say(Ping(), from: tool, to: host, on: 3)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
   }
 
-  @Test func `a key is registered by its holder only, and by an operator for those that are no processes`() throws {
+  @Test func `a key is registered only by its holder, and a watcher's key by an operator`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
     for (pattern, source, line) in [
@@ -88,19 +86,19 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       (AddressPattern("operator/*"), host, 1),
     ] {
       try fixture.say(RegisterKey(publicKey: nextHostKey, pattern: pattern), from: source, to: .messageBus, on: line)
-      #expect(fixture.lastKinds == ["key.register", "key.register/failed"])
+      #expect(fixture.lastTypes == ["key.register", "key.register/failed"])
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .refused)
     }
     try fixture.say(RegisterKey(publicKey: nextHostKey, pattern: .watchers), from: tool, to: .messageBus, on: 3)
-    #expect(fixture.lastKinds.last == "key.register/ok")
+    #expect(fixture.lastTypes.last == "key.register/ok")
     try fixture.hello(.watcher("1"), on: 4, key: nextHostKey)
-    #expect(fixture.lastKinds.contains("peer.hello/ok"))
+    #expect(fixture.lastTypes.contains("peer.hello/ok"))
   }
 
-  @Test func `a key of somebody else, a revoked one and no key at all are not registered`() throws {
+  @Test func `a key that is in use, revoked or malformed is not registered`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
-    for key in [agentKey, lifeKey] {
+    for key in [agentKey, instanceKey] {
       try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .keyInUse)
     }
@@ -108,25 +106,25 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .malformed)
     }
-    try fixture.say(RetireLife(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    try fixture.say(RegisterKey(publicKey: lifeKey), from: host, to: .messageBus, on: 1)
+    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.say(RegisterKey(publicKey: instanceKey), from: host, to: .messageBus, on: 1)
     #expect(try fixture.lastBody(BusError.self, at: 1).code == .keyInUse)
   }
 
-  @Test func `keys that are registered and never used are not kept without end`() throws {
+  @Test func `the number of registered keys that were never used is limited`() throws {
     var fixture = try RoutingFixture.running()
     var codes: [String] = []
     for number in 10..<20 {
       let key = String(repeating: "k", count: 38) + "\(number)"
       try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
-      if fixture.lastKinds.last == "key.register/failed" {
+      if fixture.lastTypes.last == "key.register/failed" {
         codes.append(try fixture.lastBody(BusError.self, at: 1).code.rawValue)
       }
     }
     #expect(codes == ["too-many-keys", "too-many-keys"])
   }
 
-  // MARK: A broker after another
+  // MARK: Restarts
 
   private func successor(of fixture: inout RoutingFixture) -> RoutingFixture {
     var recovered = JournalRecovery()
@@ -135,7 +133,9 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
   }
 
   @Test(arguments: ["nothing", "registered", "spoke", "revoked"], [false, true])
-  func `whenever the broker dies, the next one lets in who is to be let in`(step: String, newSegment: Bool) throws {
+  func `a broker that restarts at any step of a key renewal admits the right keys`(step: String, newSegment: Bool)
+    throws
+  {
     var fixture = try RoutingFixture.running()
     let steps: [(name: String, act: (inout RoutingFixture) throws -> Void)] = [
       ("nothing", { _ in }),
@@ -150,22 +150,22 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     if newSegment { fixture.perform([.record(fixture.routing.started())]) }
     var next = successor(of: &fixture)
     #expect(next.admission(of: nextHostKey) == (step == "nothing" ? .unknown : .admitted))
-    // The file still has the first key: one that another has followed does not come back with it.
+    // The file still has the first key. A key that was replaced is not admitted because of it.
     #expect(next.admission(of: hostKey) == (["spoke", "revoked"].contains(step) ? .refused : .admitted))
     next.routing.setStanding(RoutingFixture.standing)
     #expect(next.admission(of: hostKey) == (["spoke", "revoked"].contains(step) ? .refused : .admitted))
-    // What was begun is finished by saying it again.
+    // A repeated registration completes the interrupted renewal.
     let current = step == "nothing" || step == "registered" ? hostKey : nextHostKey
     try next.hello(host, on: 1, key: current)
     try next.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
-    #expect(next.lastKinds.last == "key.register/ok")
+    #expect(next.lastTypes.last == "key.register/ok")
     try next.hello(host, on: 2, key: nextHostKey)
     next.perform(next.routing.supersede(by: nextHostKey))
     #expect(next.admission(of: hostKey) == .refused)
     #expect(next.admission(of: nextHostKey) == .admitted)
   }
 
-  @Test func `a key that a person put into the file follows the one before it`() throws {
+  @Test func `a key that the user puts into the file replaces the previous key`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     try fixture.hello(host, on: 5, key: nextHostKey)
@@ -182,27 +182,27 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     #expect(next.admission(of: nextHostKey) == .refused)
   }
 
-  @Test func `a life's former key is turned away by the broker after the next, too`() throws {
+  @Test func `an instance's previous key is still refused after two restarts of the broker`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.register(lifeKey)
-    try fixture.register(nextLifeKey)
+    try fixture.register(instanceKey)
+    try fixture.register(nextInstanceKey)
     fixture.perform([.record(fixture.routing.started())])
     var second = successor(of: &fixture)
-    #expect(second.admission(of: lifeKey) == .refused)
+    #expect(second.admission(of: instanceKey) == .refused)
     second.perform([.record(second.routing.started())])
     let third = successor(of: &second)
-    #expect(third.admission(of: lifeKey) == .refused)
-    #expect(third.admission(of: nextLifeKey) == .admitted)
+    #expect(third.admission(of: instanceKey) == .refused)
+    #expect(third.admission(of: nextInstanceKey) == .admitted)
   }
 }
 
-/// The same with sockets and a journal.
-@Suite(.timeLimit(.minutes(1))) struct `a connection whose key is renewed` {
+/// The same with real sockets and a journal.
+@Suite(.timeLimit(.minutes(1))) struct `A connection whose key is renewed` {
   private let fixture: BrokerFixture
 
   init() throws { fixture = try BrokerFixture() }
 
-  @Test func `loses nothing of what is under way and keeps its order, and the former key is turned away for good`()
+  @Test func `a key renewal keeps all messages and their order, and the previous key is refused afterwards`()
     async throws
   {
     let keys = CurrentKeys(fixture.hostPair)
@@ -225,7 +225,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       async let renewed: Void = one.renewLine()
       for number in 300..<600 { one.record(note(number)) }
       try await renewed
-      #expect(await one.generation == 1, "the same life")
+      #expect(await one.generation == 1, "the same instance")
       gate.continuation.yield()
       #expect(try await answered.children.isEmpty)
       _ = try await fixture.recorded(KeyChanged.self) {
@@ -242,14 +242,14 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let numbers = try all.filter { $0.header.kind == ReloadFailed.kind }.map {
       try BodyCoding.decode(ReloadFailed.self, from: $0.body).reason
     }
-    #expect(numbers == (0..<600).map(String.init), "none lost, none twice, in order")
-    let away = try all.filter { $0.header.kind == TurnedAway.kind }.map {
-      try BodyCoding.decode(TurnedAway.self, from: $0.body)
+    #expect(numbers == (0..<600).map(String.init), "all in order, none lost and none repeated")
+    let away = try all.filter { $0.header.kind == AuthenticationFailed.kind }.map {
+      try BodyCoding.decode(AuthenticationFailed.self, from: $0.body)
     }
     #expect(away.contains { $0.reason == "revoked-key" && $0.publicKey == fixture.hostPair.publicKey })
   }
 
-  @Test func `one that was not there finds the new key when the former one is turned away`() async throws {
+  @Test func `a connection whose key is revoked reconnects with the new key`() async throws {
     let keys = CurrentKeys(fixture.hostPair)
     let next = try CurveKeyPair.generate()
     try await fixture.withBroker({ $0.keyGrace = .zero }) { bus in
@@ -257,7 +257,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       _ = try await one.start()
       _ = try await one.request(RegisterKey(publicKey: next.publicKey), to: .messageBus)
       keys.set(next)
-      // Somebody else speaks with it first, and the broker sends this one away.
+      // Another connection uses the new key first, and the broker closes this one.
       let other = fixture.connection(bus, host, next)
       _ = try await other.start()
       await other.leave()
@@ -270,14 +270,14 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     }
   }
 
-  @Test func `a new key that the broker does not know leaves the line as it is`() async throws {
+  @Test func `a renewal with a revoked key fails and leaves the connection as it is`() async throws {
     let keys = CurrentKeys(fixture.hostPair)
     let revoked = try CurveKeyPair.generate()
     try await fixture.withBroker { bus in
       let spawner = fixture.connection(bus, agent, fixture.agentPair)
       _ = try await spawner.start()
-      _ = try await spawner.request(RegisterLife(address: widget, publicKey: revoked.publicKey), to: .messageBus)
-      _ = try await spawner.request(RetireLife(address: widget, generation: 1), to: .messageBus)
+      _ = try await spawner.request(RegisterInstance(address: widget, publicKey: revoked.publicKey), to: .messageBus)
+      _ = try await spawner.request(RetireInstance(address: widget, generation: 1), to: .messageBus)
       let one = fixture.connection(bus, host, keys: keys.read)
       _ = try await one.start()
       keys.set(revoked)
@@ -288,13 +288,13 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     }
   }
 
-  /// Any notice of the host with a text.
+  /// Returns a notice of the host with a number as its text.
   private func note(_ number: Int) -> ReloadFailed {
     ReloadFailed(bundle: "com.example.W", widgetKind: "W", reason: "\(number)")
   }
 }
 
-/// Keys that change.
+/// A key pair that a test can replace.
 private final class CurrentKeys: Sendable {
   private let pair: Mutex<CurveKeyPair>
 

@@ -1,15 +1,15 @@
-import Conversations
 import Foundation
 import Journal
+import Messages
 import Testing
 
 @testable import MessageBusBroker
 
-@Suite struct `who is there` {
+@Suite struct `Peer registrations` {
   @Test func `a hello is answered with a generation and recorded`() throws {
     var fixture = RoutingFixture()
     let hello = try fixture.hello(host, on: 1, key: hostKey)
-    #expect(fixture.lastKinds == ["peer.hello", "peer.changed", "peer.hello/ok"])
+    #expect(fixture.lastTypes == ["peer.hello", "peer.changed", "peer.hello/ok"])
     #expect(fixture.last[0].header.sourceGeneration == 1)
     #expect(fixture.last[2].header.cause == hello.id)
     #expect(try fixture.lastBody(Hello.Reply.self, at: 2).generation == 1)
@@ -19,20 +19,20 @@ import Testing
     #expect(fixture.sent(to: 1) == [fixture.last[2]])
   }
 
-  @Test func `who has not said hello is asked once`() throws {
+  @Test func `a peer that has not sent hello is asked for it once`() throws {
     var fixture = RoutingFixture()
     let said = try fixture.say(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
-    #expect(fixture.lastKinds == ["peer.who"])
+    #expect(fixture.lastTypes == ["peer.who"])
     #expect(fixture.last[0].header.cause == said.id)
     #expect(fixture.sent(to: 1) == fixture.last)
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
     #expect(fixture.last.isEmpty)
     try fixture.hello(host, on: 1, key: hostKey)
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    #expect(fixture.lastKinds.first == "process.list")
+    #expect(fixture.lastTypes.first == "process.list")
   }
 
-  @Test func `the same incarnation keeps its generation, a new one has the next`() throws {
+  @Test func `an incarnation keeps its generation, and a new incarnation gets the next one`() throws {
     var fixture = RoutingFixture()
     let incarnation = UUID()
     try fixture.hello(host, on: 1, key: hostKey, incarnation: incarnation)
@@ -43,15 +43,15 @@ import Testing
     #expect(try fixture.lastBody(Hello.Reply.self, at: 2).generation == 2)
   }
 
-  @Test func `a hello that is said twice changes nothing`() throws {
+  @Test func `a repeated hello changes nothing`() throws {
     var fixture = RoutingFixture()
     let incarnation = UUID()
     try fixture.hello(host, on: 1, key: hostKey, incarnation: incarnation)
     try fixture.hello(host, on: 1, key: hostKey, incarnation: incarnation)
-    #expect(fixture.lastKinds == ["peer.hello", "peer.hello/ok"])
+    #expect(fixture.lastTypes == ["peer.hello", "peer.hello/ok"])
   }
 
-  @Test func `a newer process takes the address over`() throws {
+  @Test func `a newer process takes over the address of an older one`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(host, on: 5, key: hostKey)
     try fixture.say(AgentStarted(incarnation: UUID(), pid: 1, children: []), from: agent, to: host, on: 2)
@@ -60,38 +60,38 @@ import Testing
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
     fixture.lose(1)
-    #expect(fixture.last.isEmpty, "the end of the older connection is no end of the address")
+    #expect(fixture.last.isEmpty, "the end of the older connection does not disconnect the address")
   }
 
-  @Test func `a goodbye is answered, and then nothing is sent there`() throws {
+  @Test func `a goodbye is answered, and nothing is sent to that peer afterwards`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
     try fixture.say(Goodbye(), from: agent, to: .messageBus, on: 2)
-    #expect(fixture.lastKinds == ["peer.goodbye", "peer.goodbye/ok", "peer.changed", "peer.presence"])
+    #expect(fixture.lastTypes == ["peer.goodbye", "peer.goodbye/ok", "peer.changed", "peer.presence"])
     #expect(try fixture.lastBody(RegistrationChanged.self, at: 2).change == .left)
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    #expect(fixture.lastKinds == ["process.list", "bus.undelivered"])
+    #expect(fixture.lastTypes == ["process.list", "bus.undelivered"])
     fixture.lose(2)
-    #expect(fixture.last.isEmpty, "its end is recorded already")
+    #expect(fixture.last.isEmpty, "the disconnection is already recorded")
   }
 
-  @Test func `those who sent something hear of coming and going`() throws {
+  @Test func `a peer is notified when a peer that it sent to disconnects or reconnects`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
     fixture.lose(2)
-    #expect(fixture.lastKinds == ["peer.changed", "peer.presence"])
+    #expect(fixture.lastTypes == ["peer.changed", "peer.presence"])
     #expect(try fixture.lastBody(RegistrationChanged.self).change == .disconnected)
     #expect(fixture.last[1].header.destination == host)
     let gone = try fixture.lastBody(Presence.self, at: 1)
     #expect(gone.address == agent && !gone.isPresent && gone.generation == 1)
     try fixture.hello(agent, on: 7, key: agentKey)
-    #expect(fixture.lastKinds == ["peer.hello", "peer.changed", "peer.hello/ok", "peer.presence"])
+    #expect(fixture.lastTypes == ["peer.hello", "peer.changed", "peer.hello/ok", "peer.presence"])
     let back = try fixture.lastBody(Presence.self, at: 3)
     #expect(back.address == agent && back.isPresent && back.generation == 2)
     #expect(fixture.sent(to: 1).last == fixture.last[3])
   }
 
-  @Test func `one who wrote to nobody at all hears when somebody comes`() throws {
+  @Test func `a peer that sent to an absent address is notified when that address connects`() throws {
     var fixture = RoutingFixture()
     try fixture.hello(host, on: 1, key: hostKey)
     try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
@@ -99,19 +99,19 @@ import Testing
     #expect(fixture.sent(to: 1).last?.header.kind == Presence.kind)
   }
 
-  @Test func `the last words of a connection count, though its end is told first`() throws {
+  @Test func `a message of a connection is accepted even when the disconnection is reported first`() throws {
     var fixture = try RoutingFixture.running()
     fixture.lose(2)
     let exited = ProcessExited(address: widget, generation: 1, pid: 5, ending: .exited(code: 0))
     try fixture.say(exited, from: agent, to: host, on: 2)
-    #expect(fixture.lastKinds == ["process.exited"])
+    #expect(fixture.lastTypes == ["process.exited"])
     #expect(fixture.last[0].header.sourceGeneration == 1)
     #expect(fixture.sent(to: 1).last == fixture.last[0])
     try fixture.hello(agent, on: 2, key: agentKey)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
   }
 
-  @Test func `a descriptor names the connection that has it now`() throws {
+  @Test func `a reused descriptor refers to its new connection`() throws {
     var fixture = try RoutingFixture.running()
     let released = fixture.routing.release(2)
     let old = try #require(released)
@@ -119,117 +119,117 @@ import Testing
     let body = try BodyCoding.encode(Hello(incarnation: UUID(), pid: 1))
     fixture.routing.received(
       try Envelope(header: hello, body: body).encoded(), on: 22, key: operatorKey, descriptor: 2)
-    fixture.perform(fixture.routing.takeEffects())
+    fixture.perform(fixture.routing.takeActions())
     fixture.perform(fixture.routing.lost(old))
     #expect(try fixture.lastBody(RegistrationChanged.self).registration.address == agent)
     #expect(fixture.routing.line(of: tool) == 22)
   }
 
-  @Test func `an operator that left is forgotten`() throws {
+  @Test func `a disconnected operator is removed from the registrations`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
     try fixture.say(Ping(), from: tool, to: host, on: 3)
     fixture.lose(3)
     #expect(fixture.routing.registrations[tool] == nil)
     fixture.lose(1)
-    #expect(fixture.lastKinds == ["peer.changed"])
+    #expect(fixture.lastTypes == ["peer.changed"])
   }
 }
 
-@Suite struct `lives and their keys` {
-  @Test func `a life is registered, and speaks as its generation`() throws {
+@Suite struct `Instances and their keys` {
+  @Test func `a registered instance is admitted and gets its generation`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
-    #expect(fixture.lastKinds == ["life.register", "peer.changed", "life.register/ok"])
-    #expect(try fixture.lastBody(RegisterLife.Reply.self, at: 2).generation == 1)
+    #expect(fixture.lastTypes == ["instance.register", "peer.changed", "instance.register/ok"])
+    #expect(try fixture.lastBody(RegisterInstance.Reply.self, at: 2).generation == 1)
     #expect(try fixture.lastBody(RegistrationChanged.self, at: 1).change == .registered)
-    #expect(fixture.admission(of: lifeKey) == .admitted)
-    try fixture.hello(widget, on: 3, key: lifeKey)
+    #expect(fixture.admission(of: instanceKey) == .admitted)
+    try fixture.hello(widget, on: 3, key: instanceKey)
     #expect(try fixture.lastBody(Hello.Reply.self, at: 2).generation == 1)
-    #expect(fixture.routing.registrations[widget]?.publicKey == lifeKey)
+    #expect(fixture.routing.registrations[widget]?.publicKey == instanceKey)
   }
 
-  @Test func `the same registration again is the same life`() throws {
+  @Test func `a repeated registration returns the same generation`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
     try fixture.register()
-    #expect(fixture.lastKinds == ["life.register", "life.register/ok"])
-    #expect(try fixture.lastBody(RegisterLife.Reply.self, at: 1).generation == 1)
+    #expect(fixture.lastTypes == ["instance.register", "instance.register/ok"])
+    #expect(try fixture.lastBody(RegisterInstance.Reply.self, at: 1).generation == 1)
   }
 
-  @Test func `the key of a retired life is turned away`() throws {
+  @Test func `the key of a retired instance is refused`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
-    try fixture.hello(widget, on: 3, key: lifeKey)
-    try fixture.say(RetireLife(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    #expect(fixture.lastKinds == ["life.retire", "peer.changed", "life.retire/ok"])
-    let (admission, effects) = fixture.routing.authenticate(lifeKey, isTap: false, peerAddress: "")
+    try fixture.hello(widget, on: 3, key: instanceKey)
+    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    #expect(fixture.lastTypes == ["instance.retire", "peer.changed", "instance.retire/ok"])
+    let (admission, actions) = fixture.routing.authenticate(instanceKey, isTap: false, peerAddress: "")
     #expect(admission == .refused)
-    fixture.perform(effects)
-    #expect(try fixture.lastBody(TurnedAway.self).reason == "revoked-key")
+    fixture.perform(actions)
+    #expect(try fixture.lastBody(AuthenticationFailed.self).reason == "revoked-key")
     #expect(fixture.routing.line(of: widget) == nil)
-    try fixture.hello(widget, on: 4, key: lifeKey)
+    try fixture.hello(widget, on: 4, key: instanceKey)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
-    try fixture.say(RetireLife(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    #expect(fixture.lastKinds == ["life.retire", "life.retire/ok"])
+    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    #expect(fixture.lastTypes == ["instance.retire", "instance.retire/ok"])
   }
 
-  @Test func `a connection that has not spoken when its life is retired never does`() throws {
+  @Test func `a connection that has not sent hello is refused after its instance is retired`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
     let ready = ProcessReady(pid: 1, executable: "x", widgets: [])
-    try fixture.say(ready, from: widget, to: host, on: 3, key: lifeKey)
-    #expect(fixture.lastKinds == ["peer.who"])
-    try fixture.say(RetireLife(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    try fixture.hello(widget, on: 3, key: lifeKey)
+    try fixture.say(ready, from: widget, to: host, on: 3, key: instanceKey)
+    #expect(fixture.lastTypes == ["peer.who"])
+    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.hello(widget, on: 3, key: instanceKey)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
     #expect(fixture.routing.registrations[widget]?.isConnected == false)
   }
 
-  @Test func `the next life has the next generation, and the former key is worth nothing`() throws {
+  @Test func `the next instance has the next generation, and the key of the previous one is refused`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
-    try fixture.hello(widget, on: 3, key: lifeKey)
+    try fixture.hello(widget, on: 3, key: instanceKey)
     let request = EnvelopeHeader(kind: RequestTimeline.kind, source: host, destination: widget)
     fixture.receive(try Envelope(header: request).encoded(), on: 1, key: hostKey)
     #expect(fixture.sent(to: 3).last?.header.id == request.id)
-    try fixture.register(nextLifeKey)
-    #expect(fixture.lastKinds == ["life.register", "peer.presence", "peer.changed", "life.register/ok"])
-    #expect(try fixture.lastBody(RegisterLife.Reply.self, at: 3).generation == 2)
-    #expect(fixture.admission(of: lifeKey) == .refused)
+    try fixture.register(nextInstanceKey)
+    #expect(fixture.lastTypes == ["instance.register", "peer.presence", "peer.changed", "instance.register/ok"])
+    #expect(try fixture.lastBody(RegisterInstance.Reply.self, at: 3).generation == 2)
+    #expect(fixture.admission(of: instanceKey) == .refused)
     let ready = ProcessReady(pid: 1, executable: "x", widgets: [])
     try fixture.say(ready, from: widget, to: host, on: 3)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
-    try fixture.hello(widget, on: 4, key: nextLifeKey)
+    try fixture.hello(widget, on: 4, key: nextInstanceKey)
     #expect(try fixture.lastBody(Hello.Reply.self, at: 2).generation == 2)
   }
 
-  @Test func `retiring an older life does not touch the next`() throws {
+  @Test func `the retirement of an older instance does not affect the next one`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.register()
-    try fixture.register(nextLifeKey)
-    try fixture.say(RetireLife(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    #expect(fixture.lastKinds == ["life.retire", "life.retire/ok"])
-    #expect(fixture.admission(of: nextLifeKey) == .admitted)
-    try fixture.say(RetireLife(address: widget, generation: 3), from: agent, to: .messageBus, on: 2)
-    #expect(try fixture.lastBody(BusError.self, at: 1).code == BusError.Code("no-such-life"))
+    try fixture.register(nextInstanceKey)
+    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    #expect(fixture.lastTypes == ["instance.retire", "instance.retire/ok"])
+    #expect(fixture.admission(of: nextInstanceKey) == .admitted)
+    try fixture.say(RetireInstance(address: widget, generation: 3), from: agent, to: .messageBus, on: 2)
+    #expect(try fixture.lastBody(BusError.self, at: 1).code == BusError.Code("no-such-instance"))
   }
 
-  @Test func `an agent registers the apps and extensions of its own device only`() throws {
+  @Test func `an agent registers only the apps and extensions of the same device`() throws {
     var fixture = try RoutingFixture.running()
     for address in [host, .provider, .widgetExtension("ipad", "com.example.W"), .messageBus, tool] {
-      try fixture.register(lifeKey, address)
-      #expect(fixture.lastKinds == ["life.register", "life.register/failed"])
+      try fixture.register(instanceKey, address)
+      #expect(fixture.lastTypes == ["instance.register", "instance.register/failed"])
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .refused)
     }
-    try fixture.say(RegisterLife(address: widget, publicKey: lifeKey), from: host, to: .messageBus, on: 1)
+    try fixture.say(RegisterInstance(address: widget, publicKey: instanceKey), from: host, to: .messageBus, on: 1)
     #expect(try fixture.lastBody(Refused.self).reason == "not-in-table")
   }
 
-  @Test func `a key is of one life only`() throws {
+  @Test func `a key belongs to one instance only`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.register(lifeKey, widget)
-    for key in [lifeKey, hostKey] {
+    try fixture.register(instanceKey, widget)
+    for key in [instanceKey, hostKey] {
       try fixture.register(key, app)
       #expect(try fixture.lastBody(BusError.self, at: 1).code == BusError.Code("key-in-use"))
     }
@@ -237,10 +237,10 @@ import Testing
     #expect(try fixture.lastBody(BusError.self, at: 1).code == .malformed)
   }
 
-  @Test func `the app's key cannot speak as the extension`() throws {
+  @Test func `the app's key cannot send as the extension`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.register(lifeKey, app)
-    try fixture.hello(app, on: 3, key: lifeKey)
+    try fixture.register(instanceKey, app)
+    try fixture.hello(app, on: 3, key: instanceKey)
     try fixture.say(ProcessReady(pid: 1, executable: "x", widgets: []), from: widget, to: host, on: 3)
     let refused = try fixture.lastBody(Refused.self)
     #expect(refused.reason == "role-mismatch")
@@ -248,37 +248,37 @@ import Testing
   }
 }
 
-@Suite struct `a broker after another` {
-  /// What a new broker reads from the records of an old one.
+@Suite struct `A restarted broker` {
+  /// Returns the routing that a new broker recovers from the records of an old one.
   private func successor(of fixture: inout RoutingFixture) -> RoutingFixture {
     var recovered = JournalRecovery()
     for envelope in fixture.recorded { recovered.apply(envelope) }
     return RoutingFixture(recovered: recovered)
   }
 
-  @Test func `knows keys, generations and the next number`() throws {
+  @Test func `a restarted broker restores keys, generations and the next sequence number`() throws {
     var fixture = try RoutingFixture.running()
     fixture.perform([.record(fixture.routing.started())])
     let incarnation = UUID()
     try fixture.register()
-    try fixture.hello(widget, on: 3, key: lifeKey, incarnation: incarnation)
-    try fixture.register(nextLifeKey, app)
-    try fixture.say(RetireLife(address: app, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.hello(widget, on: 3, key: instanceKey, incarnation: incarnation)
+    try fixture.register(nextInstanceKey, app)
+    try fixture.say(RetireInstance(address: app, generation: 1), from: agent, to: .messageBus, on: 2)
     let last = fixture.routing.sequence
     var next = successor(of: &fixture)
     #expect(next.routing.generation == 2)
     next.perform([.record(next.routing.started())])
     #expect(next.last[0].header.sequence == last + 1)
     #expect(try next.lastBody(BusStarted.self).registrations.count == 4)
-    #expect(next.admission(of: lifeKey) == .admitted)
-    #expect(next.admission(of: nextLifeKey) == .refused)
-    try next.hello(widget, on: 1, key: lifeKey, incarnation: incarnation)
+    #expect(next.admission(of: instanceKey) == .admitted)
+    #expect(next.admission(of: nextInstanceKey) == .refused)
+    try next.hello(widget, on: 1, key: instanceKey, incarnation: incarnation)
     #expect(try next.lastBody(Hello.Reply.self, at: 2).generation == 1)
     try next.hello(host, on: 2, key: hostKey)
     #expect(try next.lastBody(Hello.Reply.self, at: 2).generation == 2)
   }
 
-  @Test func `the first record tells all that is known`() throws {
+  @Test func `the first record of a segment lists the registrations of all processes`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
     fixture.perform([.record(fixture.routing.started())])

@@ -1,14 +1,14 @@
-import Conversations
 import Foundation
 import Journal
+import Messages
 
 @testable import MessageBusBroker
 
 let hostKey = String(repeating: "h", count: 40)
 let agentKey = String(repeating: "a", count: 40)
 let operatorKey = String(repeating: "o", count: 40)
-let lifeKey = String(repeating: "1", count: 40)
-let nextLifeKey = String(repeating: "2", count: 40)
+let instanceKey = String(repeating: "1", count: 40)
+let nextInstanceKey = String(repeating: "2", count: 40)
 
 let host = Address.host("iphone")
 let agent = Address.agent("iphone", 1)
@@ -16,26 +16,26 @@ let widget = Address.widgetExtension("iphone", "com.example.W")
 let app = Address.app("iphone", "com.example.A")
 let tool = Address.operator("77")
 
-/// A routing with connections that are numbers, and a record of what it did.
+/// A routing whose connections are numbers, with a record of its actions.
 struct RoutingFixture {
   var routing: Routing<Int>
-  /// What was recorded, in order.
+  /// The recorded envelopes, in order.
   var recorded: [Envelope] = []
-  /// What was forwarded, in order.
+  /// The forwarded envelopes with their connections, in order.
   var forwarded: [(line: Int, envelope: Envelope)] = []
   var raised: [Int32] = []
-  /// The keys whose grace has begun.
+  /// The new keys whose grace period has started.
   var superseding: [String] = []
-  /// How often the connections at the tap were ended.
+  /// The number of times that the connections of the tap were closed.
   var viewersEnded = 0
-  /// The descriptors of connections that were cut off.
+  /// The descriptors of the connections that the routing closed.
   var ended: [Int32] = []
   private var keys: [Int: String] = [:]
   static let standing = facts([
     hostKey: AddressPattern(host), agentKey: AddressPattern(agent), operatorKey: AddressPattern("operator/*"),
   ])
 
-  /// Standing keys of files that were made at the beginning of time.
+  /// Returns standing keys whose date is 0.
   static func facts(_ keys: [String: AddressPattern]) -> [StandingKeyFacts] {
     keys.map { StandingKeyFacts(pattern: $1, publicKey: $0, since: Timestamp(microseconds: 0)) }
   }
@@ -45,13 +45,13 @@ struct RoutingFixture {
       pid: 4711, recovered: recovered, standing: RoutingFixture.standing, now: Timestamp(microseconds: 1_000_000))
   }
 
-  /// What the last tell recorded.
+  /// The envelopes that the last `perform(_:)` recorded.
   private(set) var last: [Envelope] = []
 
-  mutating func perform(_ effects: [Routing<Int>.Effect]) {
+  mutating func perform(_ actions: [Routing<Int>.Action]) {
     last = []
-    for effect in effects {
-      switch effect {
+    for action in actions {
+      switch action {
       case .record(let frame):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         last.append(envelope)
@@ -67,15 +67,15 @@ struct RoutingFixture {
     recorded += last
   }
 
-  /// A frame arrives on a connection whose descriptor is its number.
+  /// Receives a frame on a connection whose descriptor is its number.
   mutating func receive(_ frame: [UInt8], on line: Int, key: String) {
     routing.received(frame, on: line, key: key, descriptor: Int32(line))
-    perform(routing.takeEffects())
+    perform(routing.takeActions())
   }
 
-  /// Says something, and returns the header that it was sent with.
+  /// Sends a message; returns its header.
   @discardableResult
-  mutating func say<T: Conversation>(
+  mutating func say<T: Message>(
     _ value: T, from source: Address, to destination: Address, on line: Int, key: String? = nil, cause: UUID? = nil,
     answering answer: Kind.Answer? = nil
   ) throws -> EnvelopeHeader {
@@ -86,7 +86,7 @@ struct RoutingFixture {
     return header
   }
 
-  /// Says hello and remembers the key of the connection.
+  /// Sends hello and stores the key of the connection.
   @discardableResult
   mutating func hello(
     _ address: Address, on line: Int, key: String, incarnation: UUID = UUID()
@@ -95,18 +95,18 @@ struct RoutingFixture {
     return try say(Hello(incarnation: incarnation, pid: 99), from: address, to: .messageBus, on: line)
   }
 
-  /// The connection with this descriptor is gone.
+  /// Ends the connection with this descriptor.
   mutating func lose(_ line: Int) {
     guard let lost = routing.release(Int32(line)) else { return }
     perform(routing.lost(lost))
   }
 
-  /// Registers a life of the extension through the agent, which must be connected on line 2.
-  mutating func register(_ key: String = lifeKey, _ address: Address = widget) throws {
-    try say(RegisterLife(address: address, publicKey: key), from: agent, to: .messageBus, on: 2)
+  /// Registers an instance of the extension through the agent, which must be on connection 2.
+  mutating func register(_ key: String = instanceKey, _ address: Address = widget) throws {
+    try say(RegisterInstance(address: address, publicKey: key), from: agent, to: .messageBus, on: 2)
   }
 
-  /// Host on line 1, agent on line 2.
+  /// Returns a fixture with the host on connection 1 and the agent on connection 2.
   static func running() throws -> RoutingFixture {
     var fixture = RoutingFixture()
     try fixture.hello(host, on: 1, key: hostKey)
@@ -114,19 +114,19 @@ struct RoutingFixture {
     return fixture
   }
 
-  /// What a key would be answered, without recording it.
+  /// Returns the admission of a key without recording it.
   func admission(of key: String, isTap: Bool = false) -> Routing<Int>.Admission {
     var copy = routing
     return copy.authenticate(key, isTap: isTap, peerAddress: "").0
   }
 
-  var lastKinds: [String] { last.map(\.header.kind.name) }
+  var lastTypes: [String] { last.map(\.header.kind.name) }
 
   func lastBody<T: Decodable>(_ type: T.Type, at index: Int = 0) throws -> T {
     try BodyCoding.decode(type, from: last[index].body)
   }
 
-  /// What a connection was sent since a number.
+  /// Returns the envelopes sent to a connection after a sequence number.
   func sent(to line: Int, after sequence: UInt64 = 0) -> [Envelope] {
     forwarded.filter { $0.line == line && $0.envelope.header.sequence > sequence }.map(\.envelope)
   }

@@ -1,8 +1,8 @@
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 import Testing
 import ZeroMQ
 
@@ -14,12 +14,13 @@ import ZeroMQ
 extension QuietTests {
   /// The bus never waits for a viewer.
   // The test sends 24 MB through a broker that was compiled without optimisation.
-  @Suite(.timeLimit(.minutes(5))) struct `A viewer that is too slow` {
+  @Suite(.timeLimit(.minutes(5))) struct `A slow viewer` {
     private let fixture: BrokerFixture
 
     init() throws { fixture = try BrokerFixture() }
 
-    @Test func `loses what there is no room for, sees by the numbers what that was, and holds nobody up`() async throws
+    @Test func `a slow viewer loses envelopes, finds the gaps by sequence number, and does not block the broker`()
+      async throws
     {
       try await fixture.withBroker { try await stall(on: $0) }
     }
@@ -40,12 +41,12 @@ extension QuietTests {
       talking.cancel()
       _ = await talking.result
       await viewer.listen(false)
-      // The viewer reads nothing before this has ended: who waited for it would wait for ever.
+      // The viewer reads nothing before this has ended. A broker that waited for the viewer would hang here.
       try await burst(one)
 
       await viewer.listen(true)
       let ended = Task {
-        // Until there is room for it again, what is said is lost too.
+        // Envelopes are lost until the viewer's queue has room again.
         while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }
       }
       let last = try #require(try fixture.reader.read().last?.header.sequence)
@@ -60,9 +61,9 @@ extension QuietTests {
       await viewer.stop()
     }
 
-    /// The numbers that are not among those that it saw are the ones that it lost, and the journal has them.
+    /// Checks that the journal has all sequence numbers that the viewer missed.
     private func expectGap(_ seen: [UInt64], _ journal: [UInt64]) {
-      #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none twice")
+      #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 }, "in order, and none repeated")
       let lost = zip(seen, seen.dropFirst()).filter { $1 > $0 + 1 }.flatMap { Array($0 + 1..<$1) }
       #expect(!lost.isEmpty)
       #expect(Set(lost).isSubset(of: journal))
@@ -70,7 +71,7 @@ extension QuietTests {
       #expect(lost.count + seen.count == span.count)
     }
 
-    /// Says 24 MB; they are in the journal when it returns.
+    /// Sends 24 MB; returns when they are in the journal.
     private func burst(_ one: Connection) async throws {
       let notice = TransferProgress(
         owner: .widgetExtension("phone", "com.example.Widget"), session: "figures", taskIdentifier: 1, step: .started,

@@ -1,5 +1,5 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 import ZeroMQ
 
@@ -10,7 +10,7 @@ private let agent = Address.agent("phone", 1)
 private let app = Address.app("phone", "com.example.App")
 private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
 
-/// Says a signal's kind with another body.
+/// A notice with the message type of a signal and another body.
 private struct MalformedSignal: Notice {
   static let kind = RaiseSignal.kind
   let signal: String
@@ -27,7 +27,7 @@ private struct MalformedReload: Event {
   var widgetKind = 7
 }
 
-/// What a conversation over the bus promises, with both ends on the in-memory bus.
+/// The guarantees of a connection, with both ends on the in-memory bus.
 @Suite(.timeLimit(.minutes(1))) struct `A connection to the bus` {
   let bus = InMemoryBus()
 
@@ -37,7 +37,7 @@ private struct MalformedReload: Event {
     return connection
   }
 
-  @Test func `gets the reply of its request`() async throws {
+  @Test func `a request returns the reply of its destination`() async throws {
     let answering = try await connected(agent)
     answering.onRequest(ListProcesses.self) { _, _ in
       ListProcesses.Reply(incarnation: UUID(), children: [])
@@ -47,14 +47,14 @@ private struct MalformedReload: Event {
     #expect(reply.children.isEmpty)
   }
 
-  @Test func `is told at once that nobody is there`() async throws {
+  @Test func `a request to an absent destination fails at once as unreachable`() async throws {
     let asking = try await connected(host)
     let error = await #expect(throws: BusError.self) { _ = try await asking.request(ListProcesses(), to: agent) }
     #expect(error?.code == .unreachable)
     #expect(error?.isDefinite == true)
   }
 
-  @Test func `waits for a destination when it says so`() async throws {
+  @Test func `a request waits for an absent destination when it is sent with the wait option`() async throws {
     let asking = try await connected(host)
     async let reply = asking.request(ListProcesses(), to: agent, whenUnreachable: .wait)
     _ = await bus.first { $0.header.kind == Undelivered.kind }
@@ -64,7 +64,7 @@ private struct MalformedReload: Event {
     #expect(try await reply.children.isEmpty)
   }
 
-  @Test func `says of a passed deadline that the request may have happened`() async throws {
+  @Test func `a request that passes its deadline fails with an indefinite error`() async throws {
     let answering = try await connected(agent)
     let (never, hold) = AsyncStream.makeStream(of: Void.self)
     answering.onRequest(ListProcesses.self) { _, _ in
@@ -80,13 +80,13 @@ private struct MalformedReload: Event {
     hold.finish()
   }
 
-  @Test func `is refused what the table does not allow`() async throws {
+  @Test func `a request that the message table does not allow fails as refused`() async throws {
     let speaking = try await connected(app)
     let error = await #expect(throws: BusError.self) { _ = try await speaking.request(ListProcesses(), to: agent) }
     #expect(error?.code == .refused)
   }
 
-  @Test func `delivers an event again to the next life until it is acknowledged`() async throws {
+  @Test func `an unacknowledged event is delivered again to the next instance`() async throws {
     let sending = try await connected(host)
     let id = UUID()
     let first = bus.connection(widget)
@@ -94,7 +94,7 @@ private struct MalformedReload: Event {
     first.onEvent(SessionEvents.self) { _, _ in for await _ in held {} }
     _ = try await first.start()
     let event = SessionEvents(session: "daily", wakesHandler: true, outcomes: [])
-    async let delivered: Void = sending.deliver(event, to: widget, id: id, story: .none)
+    async let delivered: Void = sending.deliver(event, to: widget, id: id, context: .none)
     _ = await bus.first { $0.header.id == id && $0.header.destinationGeneration == 1 }
     await bus.disconnect(widget)
 
@@ -110,24 +110,24 @@ private struct MalformedReload: Event {
     hold.finish()
   }
 
-  @Test func `acknowledges a repeated event without handling it again`() async throws {
+  @Test func `a repeated event is acknowledged and not handled again`() async throws {
     let handling = bus.connection(host)
     let (seen, see) = AsyncStream.makeStream(of: UUID.self)
     handling.onEvent(ReloadTimelines.self) { _, received in see.yield(received.id) }
     _ = try await handling.start()
     let sending = try await connected(widget)
     let id = UUID()
-    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, story: .none)
-    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, story: .none)
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, context: .none)
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: id, context: .none)
     let last = UUID()
-    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: last, story: .none)
+    try await sending.deliver(ReloadTimelines(widgetKind: "K"), to: host, id: last, context: .none)
     see.finish()
     var ids: [UUID] = []
     for await id in seen { ids.append(id) }
     #expect(ids == [id, last])
   }
 
-  @Test func `starts handlers in the order of the envelopes`() async throws {
+  @Test func `event handlers start in the order of the envelopes`() async throws {
     actor Log {
       var kinds: [String] = []
       func note(_ kind: String) { kinds.append(kind) }
@@ -148,15 +148,15 @@ private struct MalformedReload: Event {
     #expect(await log.kinds == names)
   }
 
-  @Test func `hands the receiver's own error to the sender`() async throws {
+  @Test func `the sender of a request receives the error that the receiver throws`() async throws {
     let answering = try await connected(agent)
-    answering.onRequest(ListProcesses.self) { _, _ in throw BusError(BusError.Code("no-such-life"), "gone") }
+    answering.onRequest(ListProcesses.self) { _, _ in throw BusError(BusError.Code("no-such-instance"), "gone") }
     let asking = try await connected(host)
     let error = await #expect(throws: BusError.self) { _ = try await asking.request(ListProcesses(), to: agent) }
-    #expect(error?.code.rawValue == "no-such-life")
+    #expect(error?.code.rawValue == "no-such-instance")
   }
 
-  @Test func `gives an actor its error on the actor's own executor`() async throws {
+  @Test func `an actor catches bus errors on its own executor`() async throws {
     actor Asking {
       func codes(_ connection: any BusConnection) async -> [BusError.Code] {
         var codes: [BusError.Code] = []
@@ -179,13 +179,14 @@ private struct MalformedReload: Event {
     #expect(await Asking().codes(speaking) == [.unreachable, .refused])
   }
 
-  @Test func `sends nothing that is too large: requests and events fail, notices are recorded as refused`() async throws
+  @Test func `oversize requests and events fail, oversize notices are recorded as refused, and none is sent`()
+    async throws
   {
     let answering = try await connected(agent)
     let asking = try await connected(host)
     let long = String(repeating: "x", count: Wire.bodyLimit)
     let request = await #expect(throws: BusError.self) {
-      _ = try await answering.request(RegisterLife(address: widget, publicKey: long), to: .messageBus)
+      _ = try await answering.request(RegisterInstance(address: widget, publicKey: long), to: .messageBus)
     }
     #expect(request?.code == .tooLarge && request?.isDefinite == true)
     let sending = try await connected(widget)
@@ -199,12 +200,12 @@ private struct MalformedReload: Event {
     #expect(refused.error.code == .tooLarge)
     #expect(refused.kindName == ProcessState.kind.name && refused.source == host && refused.destination == .journal)
     let said = await bus.said.filter {
-      [RegisterLife.kind, ReloadTimelines.kind, ProcessState.kind].contains($0.header.kind)
+      [RegisterInstance.kind, ReloadTimelines.kind, ProcessState.kind].contains($0.header.kind)
     }
     #expect(said.isEmpty)
   }
 
-  @Test func `answers a request whose reply would be too large with that failure`() async throws {
+  @Test func `a request whose reply is too large fails as too large`() async throws {
     let answering = try await connected(agent)
     answering.onRequest(Ping.self) { _, _ in
       Ping.Reply(pid: 1, isReady: false, waitingFor: [String(repeating: "x", count: Wire.bodyLimit)])
@@ -214,14 +215,14 @@ private struct MalformedReload: Event {
     #expect(error?.code == .tooLarge)
   }
 
-  @Test func `records a notice whose body has not its shape as refused, and does not hear it`() async throws {
+  @Test func `a notice with a malformed body is recorded as refused and not handled`() async throws {
     let hearing = bus.connection(host)
-    let (heard, hear) = AsyncStream.makeStream(of: Int32.self)
+    let (received, hear) = AsyncStream.makeStream(of: Int32.self)
     hearing.onNotice(RaiseSignal.self) { notice, _ in hear.yield(notice.signal) }
     _ = try await hearing.start()
     let speaking = try await connected(.operator("7"))
-    speaking.notify(MalformedSignal(signal: "nine"), to: host, story: .none)
-    speaking.notify(RaiseSignal(signal: 9), to: host, story: .none)
+    speaking.notify(MalformedSignal(signal: "nine"), to: host, context: .none)
+    speaking.notify(RaiseSignal(signal: 9), to: host, context: .none)
     let recorded = try #require(await bus.first { $0.header.kind == BodyRefused.kind })
     #expect(recorded.header.source == host)
     let said = await bus.said.first { $0.header.kind == RaiseSignal.kind }
@@ -229,13 +230,13 @@ private struct MalformedReload: Event {
     let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
     #expect(refused.error.code == .malformed)
     #expect(refused.kindName == "peer.raise-signal" && refused.source == .operator("7") && refused.destination == host)
-    for await signal in heard {
+    for await signal in received {
       #expect(signal == 9)
       break
     }
   }
 
-  @Test func `tells the sender of a request or an event whose body has not its shape`() async throws {
+  @Test func `the sender of a request or an event with a malformed body receives an error`() async throws {
     let answering = bus.connection(agent)
     answering.onRequest(SignalProcess.self) { _, _ in throw BusError(.failed, "never called") }
     _ = try await answering.start()
@@ -251,7 +252,7 @@ private struct MalformedReload: Event {
     #expect(event?.code == .malformed && event?.isDefinite == true)
   }
 
-  @Test func `fails what is under way when it leaves`() async throws {
+  @Test func `a pending delivery fails when its connection leaves`() async throws {
     let leaving = try await connected(host)
     let delivered = Task { try await leaving.deliver(AppActivation(isActive: true), to: app) }
     _ = await bus.first { $0.header.kind == Undelivered.kind }

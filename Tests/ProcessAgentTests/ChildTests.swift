@@ -1,48 +1,49 @@
-import Conversations
+import FidelityRules
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 import Testing
 
 @testable import ProcessAgent
 
-/// What a child finds when it is born. One child of `scripts/test --long` idles for a minute.
+/// The environment of a launched child. One child of `scripts/test --long` idles for a minute.
 @Suite(.timeLimit(.minutes(3)))
 struct ChildTests {
-  @Test func `a child reads its birth certificate from standard input, then the end`() async throws {
+  @Test func `a child reads its launch context and then the end of file from standard input`() async throws {
     try await onStage { stage in
-      let life = try await stage.spawn(executable: "/bin/cat")
-      let line = try await stage.heard(ProcessOutput.self).line
-      let certificate = try JSONDecoder().decode(BirthCertificate.self, from: Data(line.utf8))
-      #expect(certificate.address == Stage.child)
-      #expect(certificate.generation == life.generation)
+      let instance = try await stage.spawn(executable: "/bin/cat")
+      let line = try await stage.received(ProcessOutput.self).line
+      let certificate = try JSONDecoder().decode(LaunchContext.self, from: Data(line.utf8))
+      #expect(certificate.address == AgentFixture.child)
+      #expect(certificate.generation == instance.generation)
       #expect(certificate.host == .host("d"))
       #expect(certificate.agentPid == getpid())
       #expect(certificate.endpoint == "tcp://127.0.0.1:1")
       #expect(certificate.groups == ["group.a": stage.folder + "/group"])
-      let registered = try await stage.heard(RegisterLife.self)
+      let registered = try await stage.received(RegisterInstance.self)
       #expect(certificate.publicKey == registered.publicKey)
       #expect(certificate.secretKey != certificate.publicKey)
-      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 0))
+      #expect(try await stage.exit(of: instance.generation).ending == .exited(code: 0))
     }
   }
 
-  @Test func `a child holds no descriptor but its own three`() async throws {
+  @Test func `a child inherits only its three standard descriptors`() async throws {
     try await onStage { stage in
-      // Noise in the parent: descriptors that are not marked to be closed.
+      // Descriptors of the parent without close-on-exec.
       let leaks = (0..<5).map { _ in open("/dev/null", O_RDONLY) }
       defer { for leak in leaks { close(leak) } }
-      let life = try await stage.spawn(executable: "/bin/cat", environment: [:])
+      let instance = try await stage.spawn(executable: "/bin/cat", environment: [:])
       let other = try await stage.spawn("echo up; exec sleep 600", address: .app("d", "com.example.B"))
-      _ = try await stage.heard(ProcessOutput.self) { $0.line == "up" }
+      _ = try await stage.received(ProcessOutput.self) { $0.line == "up" }
       try await eventually { (try? executable(other.pid)) == "sleep" }
       let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(other.pid)/fd").sorted()
       #expect(descriptors == ["0", "1", "2"])
-      _ = try await stage.exit(of: life.generation)
+      _ = try await stage.exit(of: instance.generation)
     }
   }
 
-  @Test func `the agent keeps no descriptor of a child that has ended`() async throws {
+  @Test func `the agent keeps no descriptor of an exited child`() async throws {
     try await onStage { stage in
       func count() throws -> Int {
         let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -50,66 +51,69 @@ struct ChildTests {
         return pipes.filter { $0.contains("pidfd") }.count
       }
       for _ in 0..<20 {
-        let life = try await stage.spawn("exit 0")
-        _ = try await stage.exit(of: life.generation)
+        let instance = try await stage.spawn("exit 0")
+        _ = try await stage.exit(of: instance.generation)
       }
       #expect(try await stage.children().isEmpty)
-      // Tests beside this one hold some, but not twenty.
+      // Concurrent tests hold some, but fewer than 20.
       #expect(try count() < 20)
     }
   }
 
-  @Test func `a child has a session, a clean environment and a home of its own`() async throws {
+  @Test func `a child has its own session, environment and home folder`() async throws {
     try await onStage { stage in
       setenv("WIDGETLAB_SECRET_OF_THE_AGENT", "1", 1)
-      let life = try await stage.spawn("pwd; env | sort; cut -d' ' -f6 /proc/$$/stat", environment: ["GREETING": "hej"])
-      _ = try await stage.exit(of: life.generation)
-      let lines = try await stage.lines(of: life.generation)
+      let instance = try await stage.spawn(
+        "pwd; env | sort; cut -d' ' -f6 /proc/$$/stat", environment: ["GREETING": "hej"])
+      _ = try await stage.exit(of: instance.generation)
+      let lines = try await stage.lines(of: instance.generation)
       let home = stage.folder + "/home/com.example.A"
       #expect(lines.first == home)
       for expected in ["GREETING=hej", "HOME=\(home)", "TMPDIR=\(home)/tmp", "CFFIXED_USER_HOME=\(home)"] {
         #expect(lines.contains(expected))
       }
       #expect(!lines.contains { $0.contains("SECRET_OF_THE_AGENT") })
-      #expect(lines.last?.trimmingCharacters(in: .whitespaces) == "\(life.pid)")
+      #expect(lines.last?.trimmingCharacters(in: .whitespaces) == "\(instance.pid)")
       #expect(FileManager.default.fileExists(atPath: home + "/Library/Caches"))
     }
   }
 
-  @Test func `lines come in order, with their generation and stream, and the last one needs no end`() async throws {
+  @Test func `output lines are sent in order with generation and stream, and the last one needs no newline`()
+    async throws
+  {
     try await onStage { stage in
       for _ in 1...2 {
-        let life = try await stage.spawn("for i in 1 2 3 4 5; do echo line $i; done; echo oh >&2; printf last")
-        _ = try await stage.exit(of: life.generation)
+        let instance = try await stage.spawn("for i in 1 2 3 4 5; do echo line $i; done; echo oh >&2; printf last")
+        _ = try await stage.exit(of: instance.generation)
         #expect(
-          try await stage.lines(of: life.generation) == ["line 1", "line 2", "line 3", "line 4", "line 5", "last"])
-        #expect(try await stage.lines(of: life.generation, "stderr") == ["oh"])
+          try await stage.lines(of: instance.generation) == ["line 1", "line 2", "line 3", "line 4", "line 5", "last"])
+        #expect(try await stage.lines(of: instance.generation, "stderr") == ["oh"])
       }
     }
   }
 
-  @Test func `all that a child wrote is said before its exit`() async throws {
+  @Test func `all output of a child is sent before its exit`() async throws {
     try await onStage { stage in
-      let life = try await stage.spawn("seq 1 20000")
-      _ = try await stage.exit(of: life.generation)
+      let instance = try await stage.spawn("seq 1 20000")
+      _ = try await stage.exit(of: instance.generation)
       let kinds = await stage.bus.said.map(\.header.kind)
       let exit = try #require(kinds.firstIndex(of: ProcessExited.kind))
       #expect(kinds.lastIndex(of: ProcessOutput.kind).map { $0 < exit } == true)
-      #expect(try await stage.lines(of: life.generation) == (1...20_000).map { "\($0)" })
+      #expect(try await stage.lines(of: instance.generation) == (1...20_000).map { "\($0)" })
     }
   }
 
-  @Test func `what a child left behind in its group ends with it`() async throws {
+  @Test func `the remaining processes of a child's process group are terminated after its exit`() async throws {
     try await onStage { stage in
-      let life = try await stage.spawn("sleep 600 & echo $!; exit 0")
-      let grandchild = try #require(Int32(try await stage.heard(ProcessOutput.self).line))
-      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 0))
-      try await eventually { [nil, "Z", "X"].contains(Stage.state(grandchild)) }
+      let instance = try await stage.spawn("sleep 600 & echo $!; exit 0")
+      let grandchild = try #require(Int32(try await stage.received(ProcessOutput.self).line))
+      #expect(try await stage.exit(of: instance.generation).ending == .exited(code: 0))
+      try await eventually { [nil, "Z", "X"].contains(AgentFixture.state(grandchild)) }
     }
   }
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"))
-  func `a child that idles for 60 s lives`() async throws {
+  func `a child that idles for 60 s keeps running`() async throws {
     try await onStage { stage in
       let idle = try await stage.spawn(
         """
@@ -127,35 +131,36 @@ struct ChildTests {
     return URL(fileURLWithPath: path).lastPathComponent
   }
 
-  @Test func `a child that writes more than the bus takes waits for it, and no line is lost`() async throws {
+  @Test(.rule("PROCESS-10"))
+  func `a child that writes more than the bus accepts is blocked, and no line is lost`() async throws {
     try await onStage { stage in
       let script = """
         while [ ! -e go ]; do sleep 0.02; done
         i=0; while [ $i -lt 30000 ]; do echo "line $i"; i=$((i+1)); done; exit 3
         """
-      let life = try await stage.spawn(script)
+      let instance = try await stage.spawn(script)
       await stage.bus.disconnect(.agent("d", 1))
-      let home = "\(stage.folder)/home/\(Stage.child.bundleIdentifier ?? "")"
+      let home = "\(stage.folder)/home/\(AgentFixture.child.bundleIdentifier ?? "")"
       #expect(FileManager.default.createFile(atPath: home + "/go", contents: nil))
-      // It writes on, or it ends, or it is held: then what it has written stays the same however often one looks.
+      // The child writes, has exited, or is blocked. A blocked child has the same count in 50 consecutive reads.
       var (last, looks) = (0, 0)
       try await eventually {
-        let now = written(life.pid)
+        let now = written(instance.pid)
         looks = now == last && now > 0 ? looks + 1 : 0
         last = now
         return now == .max || looks == 50
       }
-      #expect(last < .max, "nothing held the child: it wrote all that it had, and ended")
+      #expect(last < .max, "the child was not blocked: it wrote all its output and exited")
       await stage.bus.connectAgain(.agent("d", 1))
-      #expect(try await stage.exit(of: life.generation).ending == .exited(code: 3))
-      #expect(try await stage.lines(of: life.generation) == (0..<30_000).map { "line \($0)" })
+      #expect(try await stage.exit(of: instance.generation).ending == .exited(code: 3))
+      #expect(try await stage.lines(of: instance.generation) == (0..<30_000).map { "line \($0)" })
     }
   }
 }
 
-/// Bytes that a living process has written; as much as there can be when it has ended.
+/// The number of bytes that a running process has written; `Int.max` after its exit.
 private func written(_ pid: Int32) -> Int {
-  guard Stage.state(pid).map({ $0 != "Z" }) == true,
+  guard AgentFixture.state(pid).map({ $0 != "Z" }) == true,
     let text = try? String(contentsOfFile: "/proc/\(pid)/io", encoding: .utf8)
   else { return .max }
   let line = text.split(separator: "\n").first { $0.hasPrefix("wchar: ") }

@@ -3,7 +3,7 @@ import Testing
 @testable import ProcessAgent
 
 struct LineTests {
-  @Test func `lines are whole however the bytes come`() {
+  @Test func `lines are complete however the bytes are split`() {
     for size in 1...7 {
       var splitter = LineSplitter()
       var lines: [String] = []
@@ -17,7 +17,7 @@ struct LineTests {
     }
   }
 
-  @Test func `a long line is cut between characters, and nothing of it is lost`() {
+  @Test func `a long line is split between characters without loss`() {
     var splitter = LineSplitter()
     let text = "a" + String(repeating: "€", count: 6000)
     var lines = splitter.append(Array(text.utf8))
@@ -27,7 +27,7 @@ struct LineTests {
     #expect(lines.joined() == text)
   }
 
-  @Test func `what is no UTF-8 is made valid`() {
+  @Test func `invalid UTF-8 is replaced by replacement characters`() {
     var splitter = LineSplitter()
     #expect(splitter.append([0x61, 0xff, 0x62, 0x0a]) == ["a\u{fffd}b"])
     let junk = [UInt8](repeating: 0x80, count: LineSplitter.limit + 1)

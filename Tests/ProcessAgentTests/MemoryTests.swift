@@ -1,7 +1,8 @@
-import Conversations
+import FidelityRules
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 import Testing
 
 @testable import ProcessAgent
@@ -10,10 +11,10 @@ import Testing
 @Suite(.serialized) enum QuietTests {}
 
 extension QuietTests {
-  /// What an agent sees of its children's memory.
+  /// The agent's supervision of its children's memory.
   @Suite(.timeLimit(.minutes(1)))
   struct MemoryTests {
-    /// A shell that takes some MiB when a line stands in `go`.
+    /// A shell script that allocates some MiB when the file `go` exists.
     private static let grower = """
       until [ -e go ]; do sleep 0.01; done
       text=0123456789abcdef
@@ -23,45 +24,48 @@ extension QuietTests {
       """
     private static let limit = MemoryLimit(bytes: 3 << 20, interval: 0.02)
 
-    private static func letGrow(_ stage: Stage) throws {
+    private static func letGrow(_ stage: AgentFixture) throws {
       try Data().write(to: URL(fileURLWithPath: stage.folder + "/home/com.example.A/go"))
     }
 
-    @Test func `a child over its limit is told of once, and lives on until the host says otherwise`() async throws {
+    @Test(.rule("PROCESS-04", "PROCESS-05", "PROCESS-06"))
+    func `a child over its memory limit is reported once and runs until the host ends it`() async throws {
       try await onStage { stage in
-        let life = try await stage.spawn(Self.grower, memory: Self.limit)
+        let instance = try await stage.spawn(Self.grower, memory: Self.limit)
         let modest = try #require(try await stage.children().first)
         #expect(modest.memoryLimit == 3 << 20)
         #expect(try #require(modest.memory) < 3 << 20)
         try Self.letGrow(stage)
-        let exceeded = try await stage.heard(MemoryExceeded.self)
-        #expect(exceeded.address == Stage.child && exceeded.generation == life.generation && exceeded.pid == life.pid)
+        let exceeded = try await stage.received(MemoryExceeded.self)
+        #expect(
+          exceeded.address == AgentFixture.child && exceeded.generation == instance.generation
+            && exceeded.pid == instance.pid)
         #expect(exceeded.memory > exceeded.limit && exceeded.limit == 3 << 20)
-        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
         #expect(try #require(try await stage.children().first?.memory) > 3 << 20)
         #expect(await stage.bus.said.count { $0.header.kind == MemoryExceeded.kind } == 1)
-        _ = try await stage.signal(SIGKILL, generation: life.generation)
-        _ = try await stage.exit(of: life.generation)
+        _ = try await stage.signal(SIGKILL, generation: instance.generation)
+        _ = try await stage.exit(of: instance.generation)
       }
     }
 
-    @Test func `a child below its limit is not told of`() async throws {
+    @Test(.rule("PROCESS-04")) func `a child below its memory limit is not reported`() async throws {
       try await onStage { stage in
-        let life = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
+        let instance = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
         try Self.letGrow(stage)
-        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
         #expect(try #require(try await stage.children().first?.memory) > Self.limit.bytes)
-        _ = try await stage.signal(SIGKILL, generation: life.generation)
-        _ = try await stage.exit(of: life.generation)
+        _ = try await stage.signal(SIGKILL, generation: instance.generation)
+        _ = try await stage.exit(of: instance.generation)
         #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
       }
     }
 
-    @Test func `a child without a limit may have any amount`() async throws {
+    @Test(.rule("PROCESS-09")) func `a child without a memory limit is not reported`() async throws {
       try await onStage { stage in
         _ = try await stage.spawn(Self.grower)
         try Self.letGrow(stage)
-        _ = try await stage.heard(ProcessOutput.self) { $0.line == "grown" }
+        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
         let child = try #require(try await stage.children().first)
         #expect(child.memoryLimit == nil)
         #expect(try #require(child.memory) > 3 << 20)
@@ -69,22 +73,22 @@ extension QuietTests {
       }
     }
 
-    @Test func `a child over its limit is told of again, until a host acknowledges it`() async throws {
+    @Test func `a child over its memory limit is reported again until a host acknowledges it`() async throws {
       try await onStage(isHostDeaf: true) { stage in
         _ = try await stage.spawn(Self.grower, memory: Self.limit)
         try Self.letGrow(stage)
-        _ = try await stage.heard(MemoryExceeded.self)
+        _ = try await stage.received(MemoryExceeded.self)
         await stage.bus.disconnect(.host("d"))
-        let second = try await Stage.startHost(on: stage.bus)
+        let second = try await AgentFixture.startHost(on: stage.bus)
         let acknowledgement = await stage.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
-        let told = await stage.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
-        #expect(told.count == 2)
-        #expect(Set(told.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
+        let received = await stage.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
+        #expect(received.count == 2)
+        #expect(Set(received.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
         await second.leave()
       }
     }
 
-    @Test func `a name that looks like a status is a name`() {
+    @Test func `a process name that looks like a status field is not parsed as one`() {
       let status = ChildStatus(
         reading: """
           Name:\tState:\\nT

@@ -1,12 +1,12 @@
 import APNs
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import PushServer
 
-/// Answers that an operator asked for.
-@Suite struct `an order of an answer` {
+/// Responses requested by an operator.
+@Suite struct `Response overrides` {
   private func order(
     _ status: Int, _ reason: String? = nil, manner: AnswerPushes.Manner = .response, times: Int = 1,
     token: String? = nil, latency: Double = 0
@@ -14,29 +14,29 @@ import Testing
     AnswerPushes(status: status, reason: reason, manner: manner, times: times, token: token, latency: latency)
   }
 
-  @Test func `holds for as many requests as it says, and the earlier one first`() {
-    var orders = AnswerOrders()
-    orders.take(order(503, "ServiceUnavailable", times: 2))
-    orders.take(order(500, "InternalServerError"))
+  @Test func `response overrides apply in order, each to its number of requests`() {
+    var orders = ResponseOverrides()
+    orders.handle(order(503, "ServiceUnavailable", times: 2))
+    orders.handle(order(500, "InternalServerError"))
     #expect((0..<4).map { _ in orders.next(for: "00ff")?.status } == [503, 503, 500, nil])
   }
 
-  @Test func `for a token is met by requests to it alone`() {
-    var orders = AnswerOrders()
-    orders.take(order(410, "Unregistered", token: "00ff"))
+  @Test func `a response override for a token applies only to requests to that token`() {
+    var orders = ResponseOverrides()
+    orders.handle(order(410, "Unregistered", token: "00ff"))
     #expect(orders.next(for: "11") == nil)
     #expect(orders.next(for: "00ff")?.reason == "Unregistered")
     #expect(orders.next(for: "00ff") == nil)
   }
 
-  @Test func `for 0 times takes back those of its token, or all`() {
-    var orders = AnswerOrders()
-    orders.take(order(410, "Unregistered", token: "00ff"))
-    orders.take(order(500, "InternalServerError"))
-    orders.take(order(200, times: 0, token: "00ff"))
+  @Test func `a response override with 0 times removes the overrides of its token, or all overrides`() {
+    var orders = ResponseOverrides()
+    orders.handle(order(410, "Unregistered", token: "00ff"))
+    orders.handle(order(500, "InternalServerError"))
+    orders.handle(order(200, times: 0, token: "00ff"))
     #expect(orders.next(for: "00ff")?.status == 500)
-    orders.take(order(500, "InternalServerError", times: 9))
-    orders.take(order(200, times: 0))
+    orders.handle(order(500, "InternalServerError", times: 9))
+    orders.handle(order(200, times: 0))
     #expect(orders.next(for: "00ff") == nil)
   }
 
@@ -45,13 +45,13 @@ import Testing
       (302, nil, 1, 0), (200, "Unregistered", 1, 0), (503, "Shutdown", -1, 0), (503, "Shutdown", 1, -1),
       (503, "Shutdown", 1, 10_000), (600, nil, 1, 0),
     ] as [(Int, String?, Int, Double)])
-  func `that makes no sense is refused`(status: Int, reason: String?, times: Int, latency: Double) {
+  func `a response override with invalid values is refused`(status: Int, reason: String?, times: Int, latency: Double) {
     #expect(throws: BusError.self) {
-      try AnswerOrders.check(order(status, reason, times: times, latency: latency))
+      try ResponseOverrides.check(order(status, reason, times: times, latency: latency))
     }
   }
 
-  @Test func `replaces the answer that is due, or delays it`() {
+  @Test func `a response override replaces or delays the pending response`() {
     let due = APNsAnswer(status: 200, apnsID: "id", uniqueID: UUID())
     let now = Date(timeIntervalSince1970: 1_000)
     let gone = order(410, "Unregistered").replacing(due, now: now)

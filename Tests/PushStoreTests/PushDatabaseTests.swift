@@ -1,6 +1,7 @@
-import Conversations
+import FidelityRules
 import Foundation
 import GRDB
+import Messages
 import Testing
 
 @testable import APNs
@@ -8,12 +9,12 @@ import Testing
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
-/// Requests as they come, one a millisecond, each to a device of its own that is away.
+/// Sends one request per millisecond, each to a different disconnected device.
 private struct Provider {
   var random = RandomNumbers()
   var last: Int64 = 0
 
-  /// So many of one transaction, each of which is stored.
+  /// Returns `count` requests of one transaction, all stored.
   mutating func send(_ count: Int, isRefused: Bool = false) -> PushDatabase.Changes {
     var changes = PushDatabase.Changes()
     for _ in 0..<count {
@@ -22,7 +23,7 @@ private struct Provider {
       let push = push(last, random.uuid(at: now), now)
       let verdict: PushArrival.Verdict =
         isRefused
-        ? .refused(status: 400, reason: "BadTopic", explanation: "it is none")
+        ? .refused(status: 400, reason: "BadTopic", explanation: "not a topic")
         : .accepted(push.notification, remark: nil)
       let arrival = PushArrival(
         uniqueID: push.id, apnsID: "id-\(last)", subject: push.notification.subject, token: push.token,
@@ -35,8 +36,8 @@ private struct Provider {
     return changes
   }
 
-  func push(_ number: Int64, _ id: UUID, _ now: Date) -> KeptPush {
-    KeptPush(
+  func push(_ number: Int64, _ id: UUID, _ now: Date) -> StoredPush {
+    StoredPush(
       number: number,
       notification: PushedNotification(
         uniqueID: id, apnsID: "id-\(number)",
@@ -46,14 +47,14 @@ private struct Provider {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `the disk of the push server` {
-  @Test func `a request costs as much in a long log as in a short one`() throws {
+@Suite(.timeLimit(.minutes(1))) struct `The database of the push server` {
+  @Test func `a request writes as many bytes to a database with a long log as with a short one`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "push-database-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "push.sqlite").path
     let pool = try DatabasePool(path: path)
-    // Nothing is taken out of the log of writes, so that its growth is what was written.
+    // Without checkpoints, so that the growth of the WAL is the number of written bytes.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
     let database = try PushDatabase(pool)
     var provider = Provider()
@@ -72,7 +73,7 @@ private struct Provider {
     #expect(short > 0 && long < short + 10 * 4096, "\(short) bytes and then \(long)")
   }
 
-  @Test func `what came and went within one transaction leaves its stations alone`() throws {
+  @Test func `a notification that is stored and dropped in one transaction is not stored`() throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()
     let first = provider.send(1)
@@ -91,7 +92,8 @@ private struct Provider {
     #expect(kept.id == changes.kept[3]?.id && kept.token == "00ff" && kept.notification.subject.device == "device-3")
   }
 
-  @Test func `forgets the oldest up to a number or a date, a page at a time, and nothing that waits`() async throws {
+  @Test(.rule("APNS-33"))
+  func `the log removes its oldest requests page by page and keeps those that are not delivered yet`() async throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()
     try database.write(provider.send(2))
@@ -103,17 +105,17 @@ private struct Provider {
     }
     #expect(try forget(0, 0) == 0)
     #expect(try forget(0, 502) == 500)
-    #expect(try forget(0.7525, 502) == 250, "those of the first 752 milliseconds")
+    #expect(try forget(0.7525, 502) == 250, "the requests of the first 752 milliseconds")
     #expect(try forget(100, 0) == PushDatabase.forgottenAtOnce)
     #expect(try forget(0, 3002) == PushDatabase.forgottenAtOnce)
     #expect(try forget(0, 3002) == 250)
     let page = try await database.page(ListPushes(limit: 10))
-    #expect(page.pushes.map(\.number) == [1, 2], "they wait for their devices")
+    #expect(page.pushes.map(\.number) == [1, 2], "these requests are stored for their devices")
     #expect(page.pushes.first?.stations.map(\.name) == [.accepted, .storedOffline])
     #expect(page.pushes.first?.stations.last?.detail == "the device is not connected")
   }
 
-  @Test func `what a device says twice of a notification stands there once`() async throws {
+  @Test func `a station that a device reports twice is stored once`() async throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()
     let sent = provider.send(1)
@@ -129,7 +131,7 @@ private struct Provider {
     #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
   }
 
-  @Test func `a database of the first form is taken up with its tokens, its log and what waits`() async throws {
+  @Test func `a database of the first schema is migrated with its tokens, log and stored notifications`() async throws {
     let queue = try DatabaseQueue()
     try PushDatabase.migrator.migrate(queue, upTo: "pushes-1")
     let (refused, stored) = (UUID(), UUID())
@@ -138,7 +140,7 @@ private struct Provider {
       try db.execute(
         sql: """
           INSERT INTO tokens VALUES ('00ff', 'iphone', 'com.example.A', 'widgets', 'development', 'active', \(at));
-          INSERT INTO owed VALUES ('iphone', 'com.example.A', 'widgets', '00ff');
+          INSERT INTO due VALUES ('iphone', 'com.example.A', 'widgets', '00ff');
           """)
       for (number, id, status, reason) in [(4, refused, 400, "BadTopic"), (7, stored, 200, nil)] {
         try db.execute(
@@ -160,7 +162,7 @@ private struct Provider {
     }
     let database = try PushDatabase(queue)
     let left = try database.left()
-    #expect(left.tokens.map(\.token) == ["00ff"] && left.owed.map(\.token) == ["00ff"] && left.lastNumber == 7)
+    #expect(left.tokens.map(\.token) == ["00ff"] && left.due.map(\.token) == ["00ff"] && left.lastNumber == 7)
     let kept = try #require(left.kept.first)
     #expect(kept.id == stored && kept.number == 7 && kept.token == "00ff" && kept.notification.collapseID == "c")
     #expect(kept.notification.isFromStorage && kept.notification.subject.device == "iphone")

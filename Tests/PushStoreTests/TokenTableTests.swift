@@ -1,5 +1,6 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import PushStore
@@ -7,8 +8,8 @@ import Testing
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use: .widgets)
 
-@Suite struct `device tokens` {
-  @Test func `the same is issued until it ends, and each subject has its own`() {
+@Suite struct `Device tokens` {
+  @Test(.rule("APNS-31")) func `a subject gets the same token until it ends, and each subject has its own token`() {
     var table = TokenTable()
     let first = table.issue(widgets, .development, now: origin)
     #expect(first.changed == [first.token] && first.token.token.count == 160)
@@ -20,7 +21,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     #expect(first.token.token.allSatisfy { $0.isHexDigit && !$0.isUppercase })
   }
 
-  @Test func `rotated, the old one is unregistered since then and another one is active`() {
+  @Test func `a rotation unregisters the old token and activates a new one`() {
     var table = TokenTable()
     let first = table.issue(widgets, .production, now: origin).token
     let changed = table.rotate(widgets, now: origin + 5)
@@ -30,7 +31,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     #expect(table.issue(widgets, .production, now: origin + 6).token == changed.last)
   }
 
-  @Test func `after one that expired another one is issued`() {
+  @Test func `a new token is issued after the previous one has expired`() {
     var table = TokenTable()
     let first = table.issue(widgets, .development, now: origin).token
     #expect(table.end(widgets, .expired, now: origin + 1)?.state == .expired)
@@ -40,7 +41,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     #expect(second.token != first.token && table[first.token]?.state == .expired)
   }
 
-  @Test func `asked for another environment, the former one is unregistered`() {
+  @Test func `a request for another environment unregisters the previous token`() {
     var table = TokenTable()
     let first = table.issue(widgets, .development, now: origin).token
     let second = table.issue(widgets, .production, now: origin + 1)
@@ -48,7 +49,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     #expect(table[first.token]?.state == .unregistered)
   }
 
-  @Test func `what is read from disk is what was written`() {
+  @Test func `a table and a registry that are restored from the changes have the same tokens`() {
     var table = TokenTable()
     let first = table.issue(widgets, .development, now: origin).token
     let changed = table.rotate(widgets, now: origin + 1)

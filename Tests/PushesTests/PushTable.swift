@@ -1,6 +1,6 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
 @testable import Pushes
 
@@ -21,7 +21,7 @@ func placement(_ id: Int, _ kind: String = "Cups", in address: Address = widget)
     id: id, bundle: address.bundleIdentifier ?? "", kind: kind, family: .systemSmall, location: .homeScreen)
 }
 
-/// The widgets of the first extension, and of the other one.
+/// Returns the widgets of the first extension and of the other one.
 func widgets(_ ids: [Int], others: [Int] = []) -> [String: PushWidgets] {
   var all = ["com.example.Coffee.Widget": PushWidgets(handlers: ["Handler"], placements: ids.map { placement($0) })]
   if !others.isEmpty {
@@ -32,7 +32,7 @@ func widgets(_ ids: [Int], others: [Int] = []) -> [String: PushWidgets] {
 }
 
 extension UUID {
-  /// A push of a test: `push(3)` reads `3`.
+  /// The id of a test push. `push(3).short` is `3`.
   static func push(_ number: Int) -> UUID {
     UUID(uuidString: "00000000-0000-0000-0000-\(String(1_000_000_000_000 + number).dropFirst())") ?? UUID()
   }
@@ -50,7 +50,7 @@ func notification(
     expiration: expiration, isFromStorage: false)
 }
 
-extension PushIntent {
+extension PushOutput {
   var words: String {
     switch self {
     case .wantAwake(let address, _): "want \(address.short)"
@@ -63,13 +63,13 @@ extension PushIntent {
   }
 }
 
-extension TokenDecision.Answer {
+extension TokenStateMachine.Action {
   var words: String {
     switch self {
-    case .intent(let intent): intent.words
+    case .output(let output): output.words
     case .tokensChanged: "tokens"
     case .tell(let address, let telling): "tell \(address.short) \(telling.token) \(telling.widgets.map(\.id))"
-    case .tellApp(_, _, let token): "tell app \(token)"
+    case .notifyApp(_, _, let token): "tell app \(token)"
     case .registered(_, let token): "registered \(token)"
     case .notRegistered: "not registered"
     case .withheld(let notice): "withheld \(notice.address.short) \(notice.reason.rawValue)"
@@ -77,10 +77,10 @@ extension TokenDecision.Answer {
   }
 }
 
-extension NotificationDecision.Answer {
+extension NotificationStateMachine.Action {
   var words: String {
     switch self {
-    case .intent(let intent): intent.words
+    case .output(let output): output.words
     case .station(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
     case .ask(let address, let notification): "ask \(address.short) \(notification.uniqueID.short)"
     }

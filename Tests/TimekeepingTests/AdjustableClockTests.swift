@@ -1,4 +1,5 @@
 import CClock
+import FidelityRules
 import Foundation
 import Glibc
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
-/// What happened, in order.
+/// Records entries in order.
 private final class Record<Entry: Sendable>: Sendable {
   private let entries = Mutex<[Entry]>([])
   var all: [Entry] { entries.withLock { $0 } }
@@ -17,21 +18,22 @@ private final class Record<Entry: Sendable>: Sendable {
 
 private struct Refusal: Error {}
 
-@Suite(.timeLimit(.minutes(1))) struct `the device's clock` {
+@Suite(.timeLimit(.minutes(1))) struct `Adjustable clock` {
   private func held(_ record: Record<ClockSetting> = Record()) -> AdjustableClock {
     AdjustableClock(.held(origin), machine: { origin }, save: { record.add($0) })
   }
 
-  /// Sleeps until so many seconds after the origin, then works; returned when it sleeps, if nobody else sleeps so short.
+  /// Starts a task that sleeps until the given number of seconds after the origin and then performs its work. Returns
+  /// when the task sleeps, provided that no other sleeper has an earlier date.
   private func sleeper(
     _ clock: AdjustableClock, until seconds: Double, _ work: @escaping @Sendable () async -> Void
   ) async -> Task<Void, any Error> {
     let task = Task { try await clock.sleep(until: origin + seconds, then: work) }
-    await clock.whenSomebodySleeps(within: (origin + seconds).timeIntervalSince(clock.now))
+    await clock.whenSleeping(within: (origin + seconds).timeIntervalSince(clock.now))
     return task
   }
 
-  @Test func `runs at the machine's rate, as far ahead as it was set`() async throws {
+  @Test func `a running clock keeps the machine's rate and its own offset`() async throws {
     let clock = AdjustableClock(.running(ahead: 86_400))
     let before = Date()
     let now = clock.now
@@ -41,7 +43,7 @@ private struct Refusal: Error {}
     #expect(Date().timeIntervalSince(before) >= 0.01)
   }
 
-  @Test func `stands still while it is held, and goes on from there`() throws {
+  @Test(.rule("CLOCK-02")) func `a held clock stands still and continues from there`() throws {
     let machine = Mutex(origin)
     let clock = AdjustableClock(.running(ahead: 10), machine: { machine.withLock { $0 } })
     try clock.hold()
@@ -55,7 +57,8 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 105 && clock.offset == 0)
   }
 
-  @Test func `wakes in the order of time, each at its own instant, those that came meanwhile too`() async throws {
+  @Test(.rule("CLOCK-01"))
+  func `an advanced clock wakes sleepers in the order of their dates, including those added on the way`() async throws {
     let clock = held()
     let record = Record<Double>()
     let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
@@ -74,7 +77,7 @@ private struct Refusal: Error {}
     late.cancel()
   }
 
-  @Test func `does not go on before the work of whom it woke has returned`() async throws {
+  @Test func `an advance waits for the work of a woken sleeper before it continues`() async throws {
     let clock = held()
     let gate = AsyncStream.makeStream(of: Void.self)
     let begun = AsyncStream.makeStream(of: Void.self)
@@ -91,7 +94,7 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 60)
   }
 
-  @Test func `is advanced by as much while it runs`() async throws {
+  @Test func `a running clock can be advanced and wakes its sleepers`() async throws {
     let clock = AdjustableClock(.running(ahead: 0), machine: { origin })
     let record = Record<Double>()
     let task = await sleeper(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
@@ -101,7 +104,7 @@ private struct Refusal: Error {}
     #expect(clock.setting == .running(ahead: 7200))
   }
 
-  @Test func `has each setting saved before anybody sees it`() async throws {
+  @Test func `a clock saves each setting before it becomes visible`() async throws {
     let saved = Record<ClockSetting>()
     let clock = held(saved)
     let task = await sleeper(clock, until: 5) { #expect(saved.all.map(\.origin) == [origin + 5]) }
@@ -112,17 +115,17 @@ private struct Refusal: Error {}
     #expect(next.now == clock.now)
   }
 
-  @Test func `stays as it was when it cannot be saved`() async throws {
+  @Test func `a clock keeps its setting when the new one cannot be saved`() async throws {
     let clock = AdjustableClock(.held(origin), machine: { origin }, save: { _ in throw Refusal() })
     #expect(throws: Refusal.self) { try clock.run() }
     await #expect(throws: Refusal.self) { try await clock.advance(by: 1) }
     #expect(clock.setting == .held(origin))
   }
 
-  @Test func `lets who is cancelled go, before and while it sleeps`() async throws {
+  @Test func `a cancelled sleeper throws CancellationError before and during its sleep`() async throws {
     let clock = held()
     let sleeping = Task { try await clock.sleep(until: origin + 1) }
-    await clock.whenSomebodySleeps(within: 1)
+    await clock.whenSleeping(within: 1)
     sleeping.cancel()
     await #expect(throws: CancellationError.self) { try await sleeping.value }
     let cancelled = Task {
@@ -133,7 +136,7 @@ private struct Refusal: Error {}
     try await clock.advance(by: 2)
   }
 
-  @Test func `wakes whoever slept when it is let go after their instant`() async throws {
+  @Test func `a reset wakes the sleepers whose date has passed`() async throws {
     let machine = Mutex(origin)
     let clock = AdjustableClock(.held(origin), machine: { machine.withLock { $0 } })
     let task = await sleeper(clock, until: 10) {}
@@ -144,7 +147,8 @@ private struct Refusal: Error {}
 
   // MARK: Origin and rate
 
-  @Test func `goes at a rate from where it is, held or not, and by the machine's again when it is reset`() throws {
+  @Test(.rule("CLOCK-04"))
+  func `a clock runs at a set rate from its current date, also after a hold, until it is reset`() throws {
     let machine = Mutex(origin)
     let clock = AdjustableClock(.running(ahead: 0), machine: { machine.withLock { $0 } })
     try clock.set(rate: 3600)
@@ -161,7 +165,7 @@ private struct Refusal: Error {}
     #expect(clock.offset == 0 && clock.setting.rate == 1)
   }
 
-  @Test func `wakes at a rate as much sooner`() async throws {
+  @Test(.rule("CLOCK-04")) func `a higher rate shortens a sleep on the clock in proportion`() async throws {
     let clock = AdjustableClock(.running(ahead: 0))
     try clock.set(rate: 100_000)
     let begun = ContinuousClock.now
@@ -169,7 +173,8 @@ private struct Refusal: Error {}
     #expect(ContinuousClock.now - begun >= .milliseconds(36))
   }
 
-  @Test func `is set forward, which wakes whoever slept until then, and back, which wakes nobody`() async throws {
+  @Test(.rule("CLOCK-06"))
+  func `setting the clock forward wakes the due sleepers, and setting it back wakes none`() async throws {
     let clock = held()
     let record = Record<Double>()
     let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
@@ -181,7 +186,7 @@ private struct Refusal: Error {}
     #expect(record.all == [60, 60])
   }
 
-  @Test func `goes on at its rate from what it is set to`() throws {
+  @Test func `a clock that is set to another date keeps its rate`() throws {
     let machine = Mutex(origin)
     let clock = AdjustableClock(.running(ahead: 0), machine: { machine.withLock { $0 } })
     try clock.set(rate: 60)
@@ -190,7 +195,7 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 1_000_060)
   }
 
-  @Test func `is advanced while it goes at a rate`() async throws {
+  @Test func `a clock with a rate can be advanced and wakes its sleepers`() async throws {
     let clock = AdjustableClock(.running(ahead: 0), machine: { origin })
     try clock.set(rate: 5)
     let record = Record<Double>()
@@ -201,9 +206,10 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 7200)
   }
 
-  // MARK: What is under way
+  // MARK: Work in progress
 
-  @Test func `is not advanced while something is under way that outlasts the work that began it`() async throws {
+  @Test(.rule("CLOCK-07"))
+  func `an advance waits for registered work that outlasts the sleeper that began it`() async throws {
     let clock = held()
     let (works, handed) = AsyncStream.makeStream(of: ClockWork.self)
     let record = Record<Double>()
@@ -221,7 +227,8 @@ private struct Refusal: Error {}
     #expect(record.all == [1, 2] && clock.now == origin + 60)
   }
 
-  @Test func `does what an alarm is set for, as soon as it is set, unless it is cancelled`() async throws {
+  @Test
+  func `an alarm performs its work at its date, or at once if that has passed, unless it is cancelled`() async throws {
     let clock = held()
     let record = Record<Double>()
     let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
@@ -238,26 +245,26 @@ private struct Refusal: Error {}
     #expect(record.all == [10, 20, 60])
   }
 
-  @Test func `is not advanced before who reads a room's intents has done what it was given`() async throws {
+  @Test func `an advance waits until the reader of the intents has handled each of them`() async throws {
     let clock = held()
-    let intents = Intents<Int>(clock)
-    intents.yield(1)
-    intents.yield(2)
-    intents.finish()
+    let outputs = Outputs<Int>(clock)
+    outputs.yield(1)
+    outputs.yield(2)
+    outputs.finish()
     let record = Record<Int>()
     let sleeping = await sleeper(clock, until: 1) { record.add(3) }
     let advance = Task { try await clock.advance(by: 60) }
-    for await intent in intents {
+    for await output in outputs {
       for _ in 0..<100 { await Task.yield() }
-      record.add(intent)
+      record.add(output)
     }
     try await advance.value
     try await sleeping.value
     #expect(record.all == [1, 2, 3])
   }
 
-  @Test(arguments: [0.01, 600])
-  func `does not wait longer than its patience for what does not end`(patience: Double) async throws {
+  @Test(.rule("CLOCK-07"), arguments: [0.01, 600])
+  func `an advance waits for unfinished work no longer than its patience`(patience: Double) async throws {
     let clock = AdjustableClock(.held(origin), patience: .seconds(patience), machine: { origin })
     let work = clock.beginWork()
     let deadline = await sleeper(clock, until: 30) { clock.endWork(work) }
@@ -272,11 +279,13 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 60)
   }
 
-  // MARK: What others see
+  // MARK: Visibility to other processes
 
-  @Test func `stands, held, where what others write of it is not later`() async throws {
+  @Test(.rule("CLOCK-05")) func `the date of a held clock is the same after encoding as JSON`() async throws {
     let steps = (0..<1000).map { Date(timeIntervalSinceReferenceDate: 817_000_000 + Double($0) * 0.123_456_789) }
-    #expect(steps.contains { Date(timeIntervalSince1970: $0.timeIntervalSince1970) > $0 }, "what is guarded against")
+    #expect(
+      steps.contains { Date(timeIntervalSince1970: $0.timeIntervalSince1970) > $0 },
+      "some dates become later when encoded as seconds since 1970")
     for step in steps {
       let clock = AdjustableClock(.running(ahead: 0), machine: { step })
       try clock.hold()
@@ -287,7 +296,7 @@ private struct Refusal: Error {}
     }
   }
 
-  @Test func `is read from what a life of the host wrote that knew no rate`() throws {
+  @Test func `a clock setting that an earlier version stored without a rate can be decoded`() throws {
     func setting(_ text: String) throws -> ClockSetting {
       let decoder = JSONDecoder()
       decoder.dateDecodingStrategy = .secondsSince1970
@@ -301,7 +310,8 @@ private struct Refusal: Error {}
     #expect(try JSONDecoder().decode(ClockSetting.self, from: data) == clock.setting)
   }
 
-  @Test func `is shown to other processes on a page, to the last bit, which outlives the host`() throws {
+  @Test(.rule("CLOCK-08"))
+  func `the clock page shows the exact date to other processes and remains after the host exits`() throws {
     let path = FileManager.default.temporaryDirectory.path + "/clock-\(UUID().uuidString)"
     defer { unlink(path) }
     let file = { open(path, O_RDONLY) }
@@ -330,7 +340,7 @@ private struct Refusal: Error {}
 }
 
 extension JSONEncoder {
-  /// As bodies and databases have dates.
+  /// Encodes dates as message bodies and databases do.
   fileprivate static var bus: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.dateEncodingStrategy = .secondsSince1970

@@ -1,15 +1,16 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Timelines
 
-@Suite struct `what an extension gives` {
+@Suite struct `Timelines of an extension` {
   private func kept(
     _ entries: [ArchivedEntry], _ limits: ArchiveLimits = ArchiveLimits()
-  ) throws(TimelineFault) -> KeptTimeline {
-    try KeptTimeline(entries, RequestTimeline.Reply(entries: entries, policy: .never), limits)
+  ) throws(TimelineFault) -> StoredTimeline {
+    try StoredTimeline(entries, RequestTimeline.Reply(entries: entries, policy: .never), limits)
   }
   private func entry(_ seconds: Double, _ text: String) -> ArchivedEntry {
     ArchivedEntry(date: origin + seconds, view: .text(text))
@@ -23,36 +24,37 @@ import Testing
     }
   }
 
-  @Test func `is sorted, and of several entries at one date the last counts`() throws {
+  @Test(.rule("TIMELINE-12"))
+  func `entries are sorted by date, and the last of several entries with one date is kept`() throws {
     let kept = try kept([entry(600, "b"), entry(0, "a"), entry(600, "c")])
     #expect(kept.entries.map(\.upcoming.text) == [["a"], ["c"]])
   }
 
-  @Test func `without an entry is refused`() { #expect(failure([])?.failure == .empty) }
+  @Test(.rule("TIMELINE-13")) func `a timeline without entries is refused`() { #expect(failure([])?.failure == .empty) }
 
-  @Test func `has the same digest for the same views, whatever their dates`() throws {
+  @Test func `the digest of a timeline depends on its views and not on their dates`() throws {
     let first = try kept([entry(0, "a"), entry(600, "b")])
     #expect(try kept([entry(60, "a"), entry(900, "b")]).digest == first.digest)
     #expect(try kept([entry(60, "a"), entry(900, "c")]).digest != first.digest)
   }
 
-  @Test(arguments: [400, 3])
-  func `keeps so many entries as the setting says`(limit: Int) throws {
+  @Test(.rule("TIMELINE-30"), arguments: [400, 3])
+  func `a timeline keeps at most the configured number of entries`(limit: Int) throws {
     let kept = try kept((0..<1000).map { entry(Double($0), "x") }, ArchiveLimits(entries: limit))
     #expect(kept.entries.count == limit)
     #expect(kept.note == "\(1000 - limit) entries over the limit of \(limit) are left out")
   }
 
-  @Test(arguments: [4 << 20, 1 << 20])
-  func `is refused over so many bytes as the setting says`(limit: Int) {
+  @Test(.rule("TIMELINE-27"), arguments: [4 << 20, 1 << 20])
+  func `a timeline over the configured size in bytes is refused`(limit: Int) {
     let text = String(repeating: "x", count: 1 << 19)
     let limits = ArchiveLimits(bytes: limit)
     #expect(failure((0..<20).map { entry(Double($0), text) }, limits)?.reason.hasPrefix("bytes: ") == true)
     #expect(failure((0..<(limit >> 20)).map { entry(Double($0), text) }, limits) == nil)
   }
 
-  @Test(arguments: [240, 5])
-  func `is refused over so many views within views as the setting says`(limit: Int) {
+  @Test(.rule("TIMELINE-28"), arguments: [240, 5])
+  func `a timeline with views nested deeper than the configured limit is refused`(limit: Int) {
     func nested(_ depth: Int) -> ArchivedEntry {
       let view = (1..<depth).reduce(ViewArchive.text("x")) { view, _ in ViewArchive("VStack", children: [view]) }
       return ArchivedEntry(date: origin, view: view)
@@ -62,8 +64,8 @@ import Testing
     #expect(failure([nested(limit + 1)], limits)?.failure == .tooLarge)
   }
 
-  @Test(arguments: [2_121_055.2, 10_000])
-  func `is refused with an image over the area of the setting`(limit: Double) {
+  @Test(.rule("TIMELINE-29"), arguments: [2_121_055.2, 10_000])
+  func `a timeline with an image over the configured area is refused`(limit: Double) {
     let limits = ArchiveLimits(imageArea: limit)
     func image(_ width: Double, _ height: Double) -> [ArchivedEntry] {
       let view = ViewArchive("Image", ["pixelWidth": .number(width), "pixelHeight": .number(height)])
@@ -74,7 +76,7 @@ import Testing
   }
 }
 
-@Suite struct `the file of an answer` {
+@Suite struct `Reply files of an extension` {
   private let folder = FileManager.default.temporaryDirectory.path + "/reply-\(UUID().uuidString)"
 
   private func read(_ name: String, _ data: Data?, limit: Int = 1 << 20) throws -> Result<Int, TimelineFault> {
@@ -90,21 +92,21 @@ import Testing
     return result
   }
 
-  @Test func `is read and removed`() throws {
+  @Test func `a reply file is read and removed`() throws {
     let data = try BodyCoding.data([ArchivedEntry(date: origin, view: .text("x"))])
     #expect(try read("in/a.json", data) == .success(1))
   }
 
-  @Test func `is not looked for outside of the extension's container, nor behind a link`() throws {
+  @Test func `a reply file outside of the extension's container or behind a link is not read`() throws {
     #expect(try read("a.json", Data("[]".utf8)).failure?.reason.contains("not in the extension's container") == true)
     #expect(try read("in/a.json", nil).failure?.failure == .failed)
   }
 
-  @Test func `is read no further than the limit`() throws {
+  @Test func `a reply file over the size limit is refused`() throws {
     #expect(try read("in/a.json", Data(count: 10 << 20)).failure?.failure == .tooLarge)
   }
 
-  @Test func `may hold a tree that no decoder follows to its end`() throws {
+  @Test(.rule("TIMELINE-28")) func `a reply file with a view tree that is too deep to decode is refused`() throws {
     let open = String(repeating: #"{"n":"VStack","c":["#, count: 10_000)
     let close = String(repeating: "]}", count: 10_000)
     let text = #"[{"date":0,"view":\#(open){"n":"Text"}\#(close)}]"#

@@ -1,94 +1,99 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Timelines
 
-@Suite struct `the budget` {
+@Suite struct `Reload budget` {
   private func policy(_ change: (inout BudgetPolicy) -> Void) -> BudgetPolicy {
     var policy = BudgetPolicy()
     change(&policy)
     return policy
   }
 
-  @Test(arguments: ReloadCause.allCases)
-  func `costs nothing for what Apple exempts`(cause: ReloadCause) {
+  @Test(.rule("BUDGET-05"), arguments: ReloadCause.allCases)
+  func `reloads for causes that Apple exempts are free`(cause: ReloadCause) {
     var account = BudgetAccount(BudgetPolicy(), now: origin)
     let verdict = account.decide(cause, BudgetPolicy(), BudgetSituation(), now: origin)
     let costs: Set<ReloadCause> = [.policy, .app, .extension, .push]
     #expect(verdict.verdict == (costs.contains(cause) ? .granted : .free))
   }
 
-  @Test func `costs nothing while the app is in front, and what waited comes when it does`() {
-    var bench = Bench.placed()
-    #expect(bench.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
-    #expect(bench.take(.inFront(app: app, true)) == ["free 2 of 1: app, app-in-foreground", "want widget"])
-    bench.giveAll()
-    #expect(bench.reload(app).first == "free 3 of 1: app, app-in-foreground")
-    bench.giveAll()
-    bench.take(.inFront(app: app, false))
-    #expect(bench.reload(app) == ["delayed 4 of 1: app, minimum-spacing"])
+  @Test(.rule("BUDGET-06"))
+  func `reloads of a foreground app are free, and a delayed reload runs when the app enters the foreground`() {
+    var fixture = TimelineFixture.placed()
+    #expect(fixture.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+    #expect(fixture.handle(.inFront(app: app, true)) == ["free 2 of 1: app, app-in-foreground", "want widget"])
+    fixture.giveAll()
+    #expect(fixture.reload(app).first == "free 3 of 1: app, app-in-foreground")
+    fixture.giveAll()
+    fixture.handle(.inFront(app: app, false))
+    #expect(fixture.reload(app) == ["delayed 4 of 1: app, minimum-spacing"])
   }
 
-  @Test(arguments: AppActivity.allCases)
-  func `costs nothing while the app is at work behind the front, and what waited comes when it begins`(
+  @Test(.rule("BUDGET-07"), arguments: AppActivity.allCases)
+  func `reloads during a background activity of the app are free, and a delayed reload runs when it begins`(
     activity: AppActivity
   ) {
-    var bench = Bench.placed()
-    #expect(bench.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
-    #expect(bench.take(.atWork([app: activity])) == ["free 2 of 1: app, \(activity.rule)", "want widget"])
-    bench.giveAll()
-    bench.take(.atWork([:]))
-    #expect(bench.reload(app) == ["delayed 3 of 1: app, minimum-spacing"])
-    var dear = Bench.placed(.init(), policy { $0.isFreeAtWork = false })
-    dear.take(.atWork([app: activity]))
+    var fixture = TimelineFixture.placed()
+    #expect(fixture.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+    #expect(fixture.handle(.atWork([app: activity])) == ["free 2 of 1: app, \(activity.rule)", "want widget"])
+    fixture.giveAll()
+    fixture.handle(.atWork([:]))
+    #expect(fixture.reload(app) == ["delayed 3 of 1: app, minimum-spacing"])
+    var dear = TimelineFixture.placed(.init(), policy { $0.isFreeAtWork = false })
+    dear.handle(.atWork([app: activity]))
     #expect(dear.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
   }
 
-  @Test(arguments: [0.0, 30])
-  func `lets what an app asks for right after a person opened it from the widget wait so long as the policy says`(
+  @Test(.rule("BUDGET-09"), arguments: [0.0, 30])
+  func `reloads right after the user opens the app from its widget wait for the configured time`(
     pause: Double
   ) {
-    var bench = Bench.placed(.init(), policy { $0.afterOpenedFromWidget = pause })
-    #expect(bench.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
-    bench.take(.openedFromWidget(app: app))
-    #expect(bench.take(.inFront(app: app, true)).first == "free 2 of 1: app, app-in-foreground", "it was asked before")
-    bench.giveAll()
-    bench.pass(10)
+    var fixture = TimelineFixture.placed(.init(), policy { $0.afterOpenedFromWidget = pause })
+    #expect(fixture.reload(app) == ["delayed 2 of 1: app, minimum-spacing"])
+    fixture.handle(.openedFromWidget(app: app))
+    #expect(
+      fixture.handle(.inFront(app: app, true)).first == "free 2 of 1: app, app-in-foreground",
+      "requested before the app was opened")
+    fixture.giveAll()
+    fixture.pass(10)
     guard pause > 0 else {
-      #expect(bench.reload(app) == ["free 3 of 1: app, app-in-foreground", "want widget"])
+      #expect(fixture.reload(app) == ["free 3 of 1: app, app-in-foreground", "want widget"])
       return
     }
-    #expect(bench.reload(app) == ["delayed 3 of 1: app, opened-from-widget"])
-    #expect(bench.due == pause - 10)
-    #expect(bench.next() == ["free 3 of 1: app, app-in-foreground", "want widget"])
-    bench.giveAll()
-    #expect(bench.reload(app) == ["free 4 of 1: app, app-in-foreground", "want widget"])
-    bench.giveAll()
-    bench.take(.openedFromWidget(app: app))
-    #expect(bench.reload(person).first == "free 5 of 1: operator, operator", "nobody else waits for it")
+    #expect(fixture.reload(app) == ["delayed 3 of 1: app, opened-from-widget"])
+    #expect(fixture.due == pause - 10)
+    #expect(fixture.next() == ["free 3 of 1: app, app-in-foreground", "want widget"])
+    fixture.giveAll()
+    #expect(fixture.reload(app) == ["free 4 of 1: app, app-in-foreground", "want widget"])
+    fixture.giveAll()
+    fixture.handle(.openedFromWidget(app: app))
+    #expect(fixture.reload(person).first == "free 5 of 1: operator, operator", "other sources do not wait")
   }
 
-  @Test(arguments: [300.0, 60])
-  func `keeps reloads of a placement apart`(spacing: Double) {
-    var bench = Bench.placed(.init(), policy { $0.minimumSpacing = spacing })
-    #expect(bench.reload(widget) == ["delayed 2 of 1: extension, minimum-spacing"])
-    #expect(bench.due == spacing)
-    #expect(bench.next() == ["granted 2 of 1: extension, budget", "want widget"])
+  @Test(.rule("BUDGET-04"), arguments: [300.0, 60])
+  func `reloads of one placement are spaced by the configured minimum`(spacing: Double) {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.minimumSpacing = spacing })
+    #expect(fixture.reload(widget) == ["delayed 2 of 1: extension, minimum-spacing"])
+    #expect(fixture.due == spacing)
+    #expect(fixture.next() == ["granted 2 of 1: extension, budget", "want widget"])
   }
 
-  @Test func `lifts all in developer mode, but for a provider that reloads itself`() {
+  @Test(.rule("BUDGET-14", "BUDGET-15", "BUDGET-16"))
+  func `developer mode lifts the budget, except for reloads that the provider itself requests`() {
     var settings = TimelineSettings()
     settings.developerMode = true
-    var bench = Bench.placed(settings)
-    #expect(bench.reload(widget) == ["free 2 of 1: extension, developer-mode", "want widget"])
-    bench.take(.awake(widget))
-    #expect(bench.reload(widget, isInside: true) == ["delayed 3 of 1: extension, asked-by-its-own-provider"])
+    var fixture = TimelineFixture.placed(settings)
+    #expect(fixture.reload(widget) == ["free 2 of 1: extension, developer-mode", "want widget"])
+    fixture.handle(.awake(widget))
+    #expect(fixture.reload(widget, isInside: true) == ["delayed 3 of 1: extension, asked-by-its-own-provider"])
   }
 
-  @Test(arguments: [40.0, 55, 70, 72])
-  func `gives so many in a day as the policy says`(perDay: Double) {
+  @Test(.rule("BUDGET-01"), arguments: [40.0, 55, 70, 72])
+  func `the budget grants the configured number of reloads per day`(perDay: Double) {
     let policy = policy {
       $0.perDay = perDay
       $0.initial = 0
@@ -98,11 +103,11 @@ import Testing
     #expect(reloads(inADayOf: policy) == Int(perDay))
   }
 
-  @Test func `gives what is asked for where there is none`() {
+  @Test func `a policy without a daily limit grants each reload that the minimum spacing allows`() {
     #expect(reloads(inADayOf: policy { $0.perDay = nil }) == 288)
   }
 
-  /// An extension that asks every minute, from midnight on.
+  /// Counts the granted reloads of an extension that requests one every minute, from midnight on.
   private func reloads(inADayOf policy: BudgetPolicy) -> Int {
     let midnight = Date(timeIntervalSince1970: 1_000_080_000)
     var account = BudgetAccount(policy, now: midnight)
@@ -112,7 +117,8 @@ import Testing
     }
   }
 
-  @Test func `accrues in the hours of the person's day`() throws {
+  @Test(.rule("BUDGET-01", "BUDGET-03"))
+  func `the budget accrues in the daytime hours of the user's time zone`() throws {
     let policy = policy { $0.initial = 0 }
     // 02:00
     let night = Date(timeIntervalSince1970: 1_000_087_200)
@@ -131,7 +137,8 @@ import Testing
     #expect(there.timeIntervalSince(night) < 3600)
   }
 
-  @Test func `pays less for what nobody sees, and more while the system learns`() throws {
+  @Test(.rule("BUDGET-02"))
+  func `the budget accrues more slowly for an unseen widget and faster in the learning period`() throws {
     let seen = policy {
       $0.initial = 0
       $0.learningDays = 0
@@ -146,14 +153,15 @@ import Testing
     #expect(try #require(young.decide(.policy, learning, BudgetSituation(), now: origin).until) < usual)
   }
 
-  @Test func `refuses what no reload is ever paid for`() {
-    var bench = Bench.placed(.init(), policy { $0.perDay = 0 })
-    bench.pass(3600)
-    #expect(bench.reload(widget) == ["refused 2 of 1: extension, no-reloads"])
-    #expect(bench.decision.nextInstant == nil)
+  @Test(.rule("BUDGET-03")) func `a reload is refused when the policy never grants any`() {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.perDay = 0 })
+    fixture.pass(3600)
+    #expect(fixture.reload(widget) == ["refused 2 of 1: extension, no-reloads"])
+    #expect(fixture.stateMachine.nextInstant == nil)
   }
 
-  @Test func `spends no more in its window than it accrues in a day`() throws {
+  @Test(.rule("BUDGET-01"))
+  func `a window grants no more reloads than accrue in a day, even with a higher balance`() throws {
     let policy = policy {
       $0.perDay = 2
       $0.initial = 10
@@ -168,29 +176,31 @@ import Testing
     #expect(third == BudgetVerdict(.delayed, "window", until: origin + 86_400))
   }
 
-  @Test(arguments: [(6.0, true), (24, false)])
-  func `is passed over when a rarely seen widget is looked at`(staleAfter: Double, isFree: Bool) {
-    var bench = Bench.placed(
+  @Test(.rule("BUDGET-13"), arguments: [(6.0, true), (24, false)])
+  func `a widget that becomes visible is reloaded for free when it is older than the configured age`(
+    staleAfter: Double, isFree: Bool
+  ) {
+    var fixture = TimelineFixture.placed(
       .init(),
       policy {
         $0.staleAfter = staleAfter
         $0.minimumSpacing = 86_400
       })
-    bench.take(.seen([], isStandBy: false))
-    bench.reload(widget)
-    bench.pass(7 * 3600)
-    let words = bench.take(.seen([1], isStandBy: false))
+    fixture.handle(.seen([], isStandBy: false))
+    fixture.reload(widget)
+    fixture.pass(7 * 3600)
+    let words = fixture.handle(.seen([1], isStandBy: false))
     #expect(words.contains("free 3 of 1: stale, stale") == isFree)
   }
 
-  @Test func `comes to the same from the same events`() {
+  @Test func `the same events produce the same ledger`() {
     func ledger() -> [String] {
-      var bench = Bench.placed(policyOfTimeline: .after(origin + 600))
-      for id in 2...5 { bench.place(id) }
-      var words = bench.giveAll(.after(origin + 600))
-      while bench.now < origin + 86_400 {
-        words += bench.next()
-        words += bench.giveAll(.after(bench.now + 420))
+      var fixture = TimelineFixture.placed(policyOfTimeline: .after(origin + 600))
+      for id in 2...5 { fixture.place(id) }
+      var words = fixture.giveAll(.after(origin + 600))
+      while fixture.now < origin + 86_400 {
+        words += fixture.next()
+        words += fixture.giveAll(.after(fixture.now + 420))
       }
       return words
     }

@@ -1,60 +1,62 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Timelines
 
-@Suite(.timeLimit(.minutes(1))) struct `a significant change of location` {
+@Suite(.timeLimit(.minutes(1))) struct `Significant location changes` {
   private let bundles: Set<String> = [widget.bundleIdentifier ?? ""]
 
-  @Test func `reloads at once what is seen, and the rest when it is seen next, and costs nothing`() {
-    var bench = Bench.placed()
-    bench.place(2)
-    bench.giveAll()
-    bench.take(.seen([1], isStandBy: false))
-    #expect(bench.take(.moved(bundles: bundles, .none)) == ["free 3 of 1: location, location", "want widget"])
-    bench.giveAll()
-    let balance = bench.decision.placements[2]?.account.balance
-    // Moved twice, it is reloaded once.
-    bench.take(.moved(bundles: bundles, .none))
-    bench.giveAll()
-    #expect(bench.take(.seen([1, 2], isStandBy: false)) == ["free 5 of 2: location, location", "want widget"])
-    #expect(bench.decision.placements[2]?.account.balance == balance)
-    bench.giveAll()
-    bench.take(.seen([1], isStandBy: false))
-    #expect(bench.take(.seen([1, 2], isStandBy: false)).isEmpty)
+  @Test(.rule("BUDGET-10"))
+  func `a location change reloads visible widgets at once and others when they become visible, at no cost`() {
+    var fixture = TimelineFixture.placed()
+    fixture.place(2)
+    fixture.giveAll()
+    fixture.handle(.seen([1], isStandBy: false))
+    #expect(fixture.handle(.moved(bundles: bundles, .none)) == ["free 3 of 1: location, location", "want widget"])
+    fixture.giveAll()
+    let balance = fixture.stateMachine.placements[2]?.account.balance
+    // Two location changes cause one reload.
+    fixture.handle(.moved(bundles: bundles, .none))
+    fixture.giveAll()
+    #expect(fixture.handle(.seen([1, 2], isStandBy: false)) == ["free 5 of 2: location, location", "want widget"])
+    #expect(fixture.stateMachine.placements[2]?.account.balance == balance)
+    fixture.giveAll()
+    fixture.handle(.seen([1], isStandBy: false))
+    #expect(fixture.handle(.seen([1, 2], isStandBy: false)).isEmpty)
   }
 
-  @Test func `is nothing to widgets that do not want the location`() {
-    var bench = Bench.placed()
-    #expect(bench.take(.moved(bundles: [], .none)).isEmpty)
-    #expect(bench.take(.moved(bundles: ["org.other.Widget"], .none)).isEmpty)
-    bench.take(.seen([], isStandBy: false))
-    bench.take(.moved(bundles: ["org.other.Widget"], .none))
-    #expect(bench.take(.seen([1], isStandBy: false)).isEmpty)
+  @Test(.rule("BUDGET-10")) func `a location change does not reload widgets that do not use the location`() {
+    var fixture = TimelineFixture.placed()
+    #expect(fixture.handle(.moved(bundles: [], .none)).isEmpty)
+    #expect(fixture.handle(.moved(bundles: ["org.other.Widget"], .none)).isEmpty)
+    fixture.handle(.seen([], isStandBy: false))
+    fixture.handle(.moved(bundles: ["org.other.Widget"], .none))
+    #expect(fixture.handle(.seen([1], isStandBy: false)).isEmpty)
   }
 
-  @Test func `brings free what waited for the budget`() {
-    var bench = Bench.placed()
-    bench.take(.seen([], isStandBy: false))
-    bench.take(.moved(bundles: bundles, .none))
-    bench.reload(widget)
+  @Test(.rule("BUDGET-10")) func `a location change runs a delayed reload for free`() {
+    var fixture = TimelineFixture.placed()
+    fixture.handle(.seen([], isStandBy: false))
+    fixture.handle(.moved(bundles: bundles, .none))
+    fixture.reload(widget)
     #expect(
-      bench.take(.seen([1], isStandBy: false)) == [
+      fixture.handle(.seen([1], isStandBy: false)) == [
         "merged 2 of 1: extension, newer-reload", "free 3 of 1: location, location", "want widget",
       ])
   }
 
-  @Test func `is owed over the host's death`() async throws {
-    let scene = try KeeperScene()
-    let first = try await scene.host(kinds: ["Coffee", "Tea"])
+  @Test(.rule("BUDGET-10")) func `a pending location reload survives a host restart`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let first = try await fixture.host(kinds: ["Coffee", "Tea"])
     await first.seen([2], isStandBy: false)
-    let told = try await first.moved(bundles)
-    #expect(told == MoveDevice.Reply(reloaded: [2], whenSeen: [1]))
-    let second = try await scene.host(kinds: [], clock: scene.clock)
-    #expect(await second.decision.placements[1]?.hasMoved == true)
+    let received = try await first.moved(bundles)
+    #expect(received == MoveDevice.Reply(reloaded: [2], whenSeen: [1]))
+    let second = try await fixture.host(kinds: [], clock: fixture.clock)
+    #expect(await second.stateMachine.placements[1]?.hasMoved == true)
     await second.seen([1, 2], isStandBy: false)
-    let owed = try #require(await second.decision.placements[1]?.owed)
-    #expect(owed.because == .location && owed.isPaid)
+    let pendingReload = try #require(await second.stateMachine.placements[1]?.pendingReload)
+    #expect(pendingReload.because == .location && pendingReload.isPaid)
   }
 }

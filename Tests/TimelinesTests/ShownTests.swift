@@ -1,65 +1,68 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Timelines
 
-@Suite struct `entries and policies` {
-  @Test func `each entry is shown at its time`() {
-    var bench = Bench.placed(dates: [0, 600, 1200])
-    #expect(bench.due == 600)
-    #expect(bench.next() == ["shown 1: 600.0"])
-    #expect(bench.next() == ["shown 1: 1200.0"])
-    #expect(bench.next() == ["nothing is due"])
+@Suite struct `Timeline entries and reload policies` {
+  @Test(.rule("TIMELINE-06", "TIMELINE-07")) func `each entry is shown at its date`() {
+    var fixture = TimelineFixture.placed(dates: [0, 600, 1200])
+    #expect(fixture.due == 600)
+    #expect(fixture.next() == ["shown 1: 600.0"])
+    #expect(fixture.next() == ["shown 1: 1200.0"])
+    #expect(fixture.next() == ["nothing is due"])
   }
 
-  @Test func `of past entries the latest is shown at once, and a first one in the future waits for its date`() {
-    var bench = Bench()
-    bench.knows(["Coffee"])
-    bench.place(1)
-    #expect(bench.giveAll(.never, [-900, -600, 300]).contains("shown 1: -600.0"))
-    bench.reload()
-    #expect(bench.giveAll(.never, [60, 120]) == ["ask 1 Coffee timeline", "release widget"])
-    #expect(bench.due == 60)
+  @Test(.rule("TIMELINE-11"))
+  func `the latest past entry is shown at once, and a first entry in the future waits for its date`() {
+    var fixture = TimelineFixture()
+    fixture.knows(["Coffee"])
+    fixture.place(1)
+    #expect(fixture.giveAll(.never, [-900, -600, 300]).contains("shown 1: -600.0"))
+    fixture.reload()
+    #expect(fixture.giveAll(.never, [60, 120]) == ["ask 1 Coffee timeline", "release widget"])
+    #expect(fixture.due == 60)
   }
 
-  @Test func `a new timeline replaces the whole of the old one`() {
-    var bench = Bench.placed(dates: [0, 600, 1200])
-    bench.reload()
-    bench.giveAll(.never, [0, 700])
-    #expect(bench.next() == ["shown 1: 700.0"])
-    #expect(bench.next() == ["nothing is due"])
+  @Test(.rule("TIMELINE-14")) func `a new timeline replaces the old one completely`() {
+    var fixture = TimelineFixture.placed(dates: [0, 600, 1200])
+    fixture.reload()
+    fixture.giveAll(.never, [0, 700])
+    #expect(fixture.next() == ["shown 1: 700.0"])
+    #expect(fixture.next() == ["nothing is due"])
   }
 
-  @Test func `atEnd asks after the last entry's date, after from its date on, never not at all`() {
-    var bench = Bench.placed(policyOfTimeline: .atEnd, dates: [0, 3600])
-    #expect(bench.next() == ["shown 1: 3600.0", "granted 2 of 1: policy, budget", "want widget"])
-    bench.giveAll(.after(bench.now + 1800), [0, 600, 7200])
-    #expect(bench.next() == ["shown 1: 600.0"])
-    #expect(bench.next() == ["granted 3 of 1: policy, budget", "want widget"])
-    bench.giveAll(.never, [0])
-    #expect(bench.decision.nextInstant == nil)
+  @Test(.rule("TIMELINE-15"))
+  func `atEnd reloads after the last entry, after reloads from its date on, and never not at all`() {
+    var fixture = TimelineFixture.placed(policyOfTimeline: .atEnd, dates: [0, 3600])
+    #expect(fixture.next() == ["shown 1: 3600.0", "granted 2 of 1: policy, budget", "want widget"])
+    fixture.giveAll(.after(fixture.now + 1800), [0, 600, 7200])
+    #expect(fixture.next() == ["shown 1: 600.0"])
+    #expect(fixture.next() == ["granted 3 of 1: policy, budget", "want widget"])
+    fixture.giveAll(.never, [0])
+    #expect(fixture.stateMachine.nextInstant == nil)
   }
 
-  @Test(arguments: [900.0, 60])
-  func `a timeline of one entry is asked for again after the system's own pause`(pause: Double) {
+  @Test(.rule("TIMELINE-16"), arguments: [900.0, 60])
+  func `a single-entry timeline with the policy atEnd is requested again after the configured pause`(pause: Double) {
     var settings = TimelineSettings()
     settings.oneEntryPause = pause
-    let bench = Bench.placed(settings, policyOfTimeline: .atEnd, dates: [0])
-    #expect(bench.due == pause)
+    let fixture = TimelineFixture.placed(settings, policyOfTimeline: .atEnd, dates: [0])
+    #expect(fixture.due == pause)
   }
 
-  @Test(arguments: [60.0, 5])
-  func `a policy whose date is past comes no sooner than the setting says, in developer mode too`(floor: Double) {
+  @Test(.rule("TIMELINE-17"), arguments: [60.0, 5])
+  func `a reload date in the past is delayed by the configured minimum, also in developer mode`(floor: Double) {
     var settings = TimelineSettings()
     settings.policyFloor = floor
     settings.developerMode = true
-    #expect(Bench.placed(settings, policyOfTimeline: .atEnd, dates: [-600, -300]).due == floor)
-    #expect(Bench.placed(settings, policyOfTimeline: .after(origin - 60)).due == floor)
+    #expect(TimelineFixture.placed(settings, policyOfTimeline: .atEnd, dates: [-600, -300]).due == floor)
+    #expect(TimelineFixture.placed(settings, policyOfTimeline: .after(origin - 60)).due == floor)
   }
 
-  @Test func `relevance is kept over timelines for its duration, and ends at a score of 0`() {
+  @Test(.rule("TIMELINE-18")) func `relevance lasts for its duration across timelines and ends at a score of 0`() {
     var relevance = CurrentRelevance()
     relevance.show(.init(score: 10, duration: 600), of: origin)
     relevance.show(nil, of: origin + 60)
@@ -71,12 +74,12 @@ import Testing
     #expect(relevance.score(at: origin) == 0)
   }
 
-  @Test func `what comes due at one instant comes by the numbers of the placements`() {
-    var bench = Bench.placed(policyOfTimeline: .after(origin + 3600))
-    bench.place(2)
-    bench.giveAll(.after(origin + 3600), [0, 3600])
+  @Test func `events that are due at the same date are handled in the order of placement numbers`() {
+    var fixture = TimelineFixture.placed(policyOfTimeline: .after(origin + 3600))
+    fixture.place(2)
+    fixture.giveAll(.after(origin + 3600), [0, 3600])
     #expect(
-      bench.next() == [
+      fixture.next() == [
         "granted 3 of 1: policy, budget", "want widget", "shown 2: 3600.0", "granted 4 of 2: policy, budget",
         "want widget",
       ])

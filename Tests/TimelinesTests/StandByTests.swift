@@ -1,12 +1,13 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Timelines
 
-@Suite struct `StandBy` {
-  private static let begins = TimelineDecision.Event.seen([1], isStandBy: true)
-  private static let ends = TimelineDecision.Event.seen([1], isStandBy: false)
+@Suite struct `StandBy reloads` {
+  private static let begins = TimelineStateMachine.Event.seen([1], isStandBy: true)
+  private static let ends = TimelineStateMachine.Event.seen([1], isStandBy: false)
 
   private func policy(_ change: (inout BudgetPolicy) -> Void) -> BudgetPolicy {
     var policy = BudgetPolicy()
@@ -14,73 +15,73 @@ import Testing
     return policy
   }
 
-  @Test(arguments: [900.0, 60])
-  func `asks by itself for what it shows, free, so often as the policy says, and elsewhere nobody does`(every: Double) {
-    var bench = Bench.placed(.init(), policy { $0.standByEvery = every })
-    #expect(bench.due == nil)
-    #expect(bench.take(Self.begins) == [])
+  @Test(.rule("BUDGET-11"), arguments: [900.0, 60])
+  func `StandBy reloads its widgets for free at the configured interval, and other places do not`(every: Double) {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.standByEvery = every })
+    #expect(fixture.due == nil)
+    #expect(fixture.handle(Self.begins) == [])
     for reload in 2...4 {
-      #expect(bench.due == every)
-      #expect(bench.next() == ["free \(reload) of 1: standBy, standBy", "want widget"])
-      #expect(bench.due == nil, "it is owed")
-      bench.giveAll()
+      #expect(fixture.due == every)
+      #expect(fixture.next() == ["free \(reload) of 1: standBy, standBy", "want widget"])
+      #expect(fixture.due == nil, "the reload is pending")
+      fixture.giveAll()
     }
-    bench.take(Self.ends)
-    #expect(bench.due == nil)
+    fixture.handle(Self.ends)
+    #expect(fixture.due == nil)
   }
 
-  @Test func `asks by itself at once for what is older than that`() {
-    var bench = Bench.placed()
-    bench.pass(7200)
-    #expect(bench.take(Self.begins) == ["free 2 of 1: standBy, standBy", "want widget"])
+  @Test(.rule("BUDGET-11")) func `StandBy reloads a timeline at once that is older than the interval`() {
+    var fixture = TimelineFixture.placed()
+    fixture.pass(7200)
+    #expect(fixture.handle(Self.begins) == ["free 2 of 1: standBy, standBy", "want widget"])
   }
 
-  @Test func `asks for nothing by itself where the policy says none`() {
-    var bench = Bench.placed(.init(), policy { $0.standByEvery = nil })
-    bench.pass(7200)
-    #expect(bench.take(Self.begins) == [])
-    #expect(bench.due == nil)
+  @Test func `StandBy requests no reloads when the policy has no interval`() {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.standByEvery = nil })
+    fixture.pass(7200)
+    #expect(fixture.handle(Self.begins) == [])
+    #expect(fixture.due == nil)
   }
 
-  @Test func `brings what waits for its payment, and waits for what is tried again`() {
-    var bench = Bench.placed(.init(), policy { $0.minimumSpacing = 86_400 })
-    bench.take(Self.begins)
-    #expect(bench.reload(widget) == ["delayed 2 of 1: extension, minimum-spacing"])
-    #expect(bench.due == 900)
+  @Test(.rule("BUDGET-11")) func `StandBy runs a delayed reload, but waits for the retry after a failure`() {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.minimumSpacing = 86_400 })
+    fixture.handle(Self.begins)
+    #expect(fixture.reload(widget) == ["delayed 2 of 1: extension, minimum-spacing"])
+    #expect(fixture.due == 900)
     #expect(
-      bench.next() == ["merged 2 of 1: extension, newer-reload", "free 3 of 1: standBy, standBy", "want widget"])
-    bench.take(.awake(widget))
-    bench.fail()
-    #expect(bench.next() == ["free 3 of 1: standBy, tried-again", "want widget"])
+      fixture.next() == ["merged 2 of 1: extension, newer-reload", "free 3 of 1: standBy, standBy", "want widget"])
+    fixture.handle(.awake(widget))
+    fixture.fail()
+    #expect(fixture.next() == ["free 3 of 1: standBy, tried-again", "want widget"])
   }
 
-  @Test func `asks no oftener where a policy's file says that it costs`() {
-    func priced(_ change: (inout BudgetPolicy) -> Void) -> Bench {
-      var bench = Bench.placed(
+  @Test func `StandBy keeps its interval when the policy charges for its reloads`() {
+    func priced(_ change: (inout BudgetPolicy) -> Void) -> TimelineFixture {
+      var fixture = TimelineFixture.placed(
         .init(),
         policy {
           $0.freeCauses.remove(.standBy)
           change(&$0)
         })
-      bench.take(Self.begins)
-      return bench
+      fixture.handle(Self.begins)
+      return fixture
     }
-    var bench = priced { $0.perDay = 0 }
-    #expect(bench.next() == ["refused 2 of 1: standBy, no-reloads"])
-    #expect(bench.due == 900)
+    var fixture = priced { $0.perDay = 0 }
+    #expect(fixture.next() == ["refused 2 of 1: standBy, no-reloads"])
+    #expect(fixture.due == 900)
     var dear = priced { $0.minimumSpacing = 86_400 }
     #expect(dear.next() == ["delayed 2 of 1: standBy, minimum-spacing"])
     #expect(dear.due == 900)
   }
 
-  @Test func `asks nothing of an extension that has the kind no longer, and once on a locked device`() {
-    var renamed = Bench.placed()
+  @Test func `StandBy requests no reload of a missing kind, and only one on a locked device`() {
+    var renamed = TimelineFixture.placed()
     renamed.knows(["Tea"])
-    renamed.take(Self.begins)
+    renamed.handle(Self.begins)
     #expect(renamed.due == nil)
-    var locked = Bench.placed()
-    locked.take(.withheld([widget: .locked]))
-    locked.take(Self.begins)
+    var locked = TimelineFixture.placed()
+    locked.handle(.withheld([widget: .locked]))
+    locked.handle(Self.begins)
     #expect(locked.next() == ["delayed 2 of 1: standBy, device-locked"])
     #expect(locked.due == nil)
   }

@@ -3,18 +3,18 @@ import ZeroMQ
 
 @testable import Transfers
 
-extension TransferDaemon {
-  /// Whether its work is done on that loop's thread.
+extension TransferService {
+  /// Returns whether the service runs on the thread of the loop.
   fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `the keeper of transfers` {
-  @Test func `a handler of the bus has it do its work, and does not lend it the thread of the bus`() async throws {
-    let scene = try await TransferScene(.init(bytes: figures(1000)))
-    let daemon = try await scene.host()
+@Suite(.timeLimit(.minutes(1))) struct `Executor of the transfer service` {
+  @Test func `the transfer service does not run on the bus thread of the handler that calls it`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: figures(1000)))
+    let service = try await fixture.host()
     let loop = Loop(name: "bus")
-    await loop.task { #expect(await !daemon.works(on: loop)) }.value
+    await loop.task { #expect(await !service.works(on: loop)) }.value
     await loop.stop()
-    await scene.end(daemon)
+    await fixture.end(service)
   }
 }

@@ -6,22 +6,22 @@ import Synchronization
 
 @testable import Transfers
 
-/// A small HTTP server for one file, that a test tells how to behave.
+/// A small HTTP server for one file. The test sets its behaviour.
 final class FileServer: Sendable {
-  /// What the server does with the next requests.
+  /// The behaviour for the next requests.
   struct Behaviour: Sendable {
     var bytes: [UInt8] = []
     var status = 200
     var entityTag: String? = "\"a\""
     var honoursRanges = true
-    /// Cuts the connection after so many bytes of the next body, once.
+    /// Closes the connection after this number of bytes of the next body, once.
     var cutAfter: Int?
-    /// Sends so many bytes of each body and then keeps silent until `release()`.
+    /// Sends this number of bytes of each body and then waits for `release()`.
     var pauseAfter: Int?
     var redirectTo: String?
   }
 
-  /// A request as it came.
+  /// A received request.
   struct Seen: Sendable, Equatable {
     let range: String?
     let ifRange: String?
@@ -61,11 +61,11 @@ final class FileServer: Sendable {
   }
 
   var seen: [Seen] { state.withLock { $0.seen } }
-  /// Bytes of bodies that went out.
+  /// The number of body bytes sent.
   var served: Int { state.withLock { $0.served } }
   func behave(_ change: (inout Behaviour) -> Void) { state.withLock { change(&$0.behaviour) } }
 
-  /// Lets paused bodies go on.
+  /// Continues paused bodies.
   func release() {
     let paused = state.withLock { state in
       state.behaviour.pauseAfter = nil
@@ -97,10 +97,10 @@ private final class Handler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data), let server = server() else { return }
-    answer(context, head, server, server.took(head))
+    action(context, head, server, server.took(head))
   }
 
-  private func answer(
+  private func action(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ server: FileServer, _ behaviour: FileServer.Behaviour
   ) {
     var headers = HTTPHeaders()
@@ -128,7 +128,7 @@ private final class Handler: ChannelInboundHandler {
     send(context, body, server, behaviour)
   }
 
-  /// The first byte that is asked for, when the range is to be honoured.
+  /// The first byte of the requested range, or `nil` when the range is ignored.
   private func start(_ head: HTTPRequestHead, _ behaviour: FileServer.Behaviour) -> Int? {
     guard behaviour.honoursRanges, behaviour.status == 200, let range = head.headers.first(name: "Range"),
       head.headers.first(name: "If-Range") == behaviour.entityTag

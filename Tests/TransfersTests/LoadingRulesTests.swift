@@ -1,10 +1,11 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Transfers
 
-/// The rules of the network, of discretion and of the resume rate limiter, with their settings turned.
+/// The rules of the network, of discretionary tasks and of the resume rate limiter, with changed settings.
 @Suite struct LoadingRulesTests {
   private let off = NetworkState(path: .off)
   private let cellular = NetworkState(path: .cellular)
@@ -12,163 +13,175 @@ import Testing
 
   // MARK: The network
 
-  @Test func `without a network tasks stop where they are and wait, and go on when there is one`() {
-    var bench = LoadingBench()
-    _ = bench.create()
-    let key = bench.key(1)
-    #expect(bench.take(.network(off)) == [.stop(key)])
-    #expect(bench.take(.stopped(key)) == [.waits(key, .connectivity)])
-    #expect(bench.create() == [.waits(bench.key(2), .connectivity)])
-    #expect(bench.take(.network(off)) == [])
-    #expect(bench.take(.network(wifi)) == [.load(key), .load(bench.key(2))])
+  @Test(.rule("TRANSFER-05"))
+  func `without a network, tasks stop and wait, and they continue when the network returns`() {
+    var fixture = LoadingFixture()
+    _ = fixture.create()
+    let key = fixture.key(1)
+    #expect(fixture.handle(.network(off)) == [.stop(key)])
+    #expect(fixture.handle(.stopped(key)) == [.waits(key, .connectivity)])
+    #expect(fixture.create() == [.waits(fixture.key(2), .connectivity)])
+    #expect(fixture.handle(.network(off)) == [])
+    #expect(fixture.handle(.network(wifi)) == [.load(key), .load(fixture.key(2))])
   }
 
-  @Test func `a pause between attempts ends when the network changes`() {
-    var bench = LoadingBench()
-    _ = bench.create()
-    _ = bench.take(.failed(bench.key(1), progressed: false))
-    #expect(bench.take(.network(cellular)) == [.load(bench.key(1))])
+  @Test(.rule("TRANSFER-06")) func `a network change ends the pause between attempts`() {
+    var fixture = LoadingFixture()
+    _ = fixture.create()
+    _ = fixture.handle(.failed(fixture.key(1), progressed: false))
+    #expect(fixture.handle(.network(cellular)) == [.load(fixture.key(1))])
   }
 
-  @Test func `another path breaks connections, another rate does not`() {
-    var bench = LoadingBench()
-    _ = bench.create()
-    #expect(bench.take(.network(NetworkState(rate: 1000))) == [])
-    #expect(bench.take(.network(cellular)) == [.stop(bench.key(1))])
-    #expect(bench.take(.stopped(bench.key(1))) == [.load(bench.key(1))])
+  @Test(.rule("TRANSFER-06"))
+  func `a change of the network path stops running attempts, and a change of the rate does not`() {
+    var fixture = LoadingFixture()
+    _ = fixture.create()
+    #expect(fixture.handle(.network(NetworkState(rate: 1000))) == [])
+    #expect(fixture.handle(.network(cellular)) == [.stop(fixture.key(1))])
+    #expect(fixture.handle(.stopped(fixture.key(1))) == [.load(fixture.key(1))])
   }
 
-  @Test(arguments: [
-    (LoadingDecision.Access(cellular: false), NetworkState(path: .cellular), 0),
-    (LoadingDecision.Access(expensive: false), NetworkState(path: .cellular), 1),
-    (LoadingDecision.Access(constrained: false), NetworkState(isConstrained: true), 2),
-  ])
-  func `a task waits for a network that session and request permit, and says why when its time is over`(
-    access: LoadingDecision.Access, network: NetworkState, reason: Int
+  @Test(
+    .rule("TRANSFER-07"),
+    arguments: [
+      (LoadingStateMachine.Access(cellular: false), NetworkState(path: .cellular), 0),
+      (LoadingStateMachine.Access(expensive: false), NetworkState(path: .cellular), 1),
+      (LoadingStateMachine.Access(constrained: false), NetworkState(isConstrained: true), 2),
+    ])
+  func `a task waits for a permitted network, and its timeout error names the denied kind of network`(
+    access: LoadingStateMachine.Access, network: NetworkState, reason: Int
   ) {
-    // The request's word and the session's count alike.
+    // The values of the request and of the session have the same effect.
     for isOfSession in [true, false] {
       let configuration = SessionConfiguration(
         timeoutIntervalForResource: 60, allowsCellularAccess: !isOfSession || access.cellular,
         allowsExpensiveNetworkAccess: !isOfSession || access.expensive,
         allowsConstrainedNetworkAccess: !isOfSession || access.constrained)
-      var bench = LoadingBench(configuration, network: network)
-      let key = bench.key(1)
-      #expect(bench.create(access: isOfSession ? .init() : access) == [.waits(key, .permittedNetwork)])
-      #expect(bench.pass() == [.expire(key, unavailableReason: reason)])
+      var fixture = LoadingFixture(configuration, network: network)
+      let key = fixture.key(1)
+      #expect(fixture.create(access: isOfSession ? .init() : access) == [.waits(key, .permittedNetwork)])
+      #expect(fixture.pass() == [.expire(key, unavailableReason: reason)])
     }
   }
 
-  // MARK: Discretion
+  // MARK: Discretionary tasks
 
-  @Test(arguments: [true, false]) func `a discretionary task waits for Wi-Fi`(needsWiFi: Bool) {
-    var bench = LoadingBench(SessionConfiguration(isDiscretionary: true), network: cellular) {
+  @Test(.rule("TRANSFER-16"), arguments: [true, false])
+  func `a discretionary task waits for Wi-Fi when the setting requires it`(needsWiFi: Bool) {
+    var fixture = LoadingFixture(SessionConfiguration(isDiscretionary: true), network: cellular) {
       $0.discretionaryNeedsWiFi = needsWiFi
     }
-    let key = bench.key(1)
-    #expect(bench.create() == (needsWiFi ? [.waits(key, .wifi)] : [.load(key)]))
-    if needsWiFi { #expect(bench.take(.network(wifi)) == [.load(key)]) }
+    let key = fixture.key(1)
+    #expect(fixture.create() == (needsWiFi ? [.waits(key, .wifi)] : [.load(key)]))
+    if needsWiFi { #expect(fixture.handle(.network(wifi)) == [.load(key)]) }
   }
 
-  @Test func `what an app creates behind the front is discretionary, and in front only when it says so`() {
-    var bench = LoadingBench(owner: app, network: cellular)
-    #expect(bench.create(app) == [.waits(bench.key(1, app), .wifi)])
-    _ = bench.take(.front(app, true))
-    #expect(bench.create(app) == [.load(bench.key(2, app))])
-    bench.open(app, SessionConfiguration(isDiscretionary: true))
-    #expect(bench.create(app) == [.waits(bench.key(3, app), .wifi)])
+  @Test(.rule("TRANSFER-17"))
+  func `tasks that an app creates in the background are discretionary, those in the foreground only if configured`() {
+    var fixture = LoadingFixture(owner: app, network: cellular)
+    #expect(fixture.create(app) == [.waits(fixture.key(1, app), .wifi)])
+    _ = fixture.handle(.front(app, true))
+    #expect(fixture.create(app) == [.load(fixture.key(2, app))])
+    fixture.open(app, SessionConfiguration(isDiscretionary: true))
+    #expect(fixture.create(app) == [.waits(fixture.key(3, app), .wifi)])
   }
 
-  @Test(arguments: [true, false]) func `whether what a widget creates is discretionary is a setting`(isSo: Bool) {
-    var bench = LoadingBench(network: cellular) { $0.widgetTransfersAreDiscretionary = isSo }
-    #expect(bench.create() == (isSo ? [.waits(bench.key(1), .wifi)] : [.load(bench.key(1))]))
+  @Test(.rule("TRANSFER-18"), arguments: [true, false])
+  func `a setting determines whether tasks of a widget extension are discretionary`(isSo: Bool) {
+    var fixture = LoadingFixture(network: cellular) { $0.widgetTransfersAreDiscretionary = isSo }
+    #expect(fixture.create() == (isSo ? [.waits(fixture.key(1), .wifi)] : [.load(fixture.key(1))]))
   }
 
   // MARK: The resume rate limiter
 
-  private func limiter(_ bench: LoadingBench, _ delay: Double, since: Date) -> LoadingDecision.Limiter {
-    LoadingDecision.Limiter(owner: widget, delay: delay, since: since, until: bench.now + delay)
+  private func limiter(_ fixture: LoadingFixture, _ delay: Double, since: Date) -> LoadingStateMachine.Limiter {
+    LoadingStateMachine.Limiter(owner: widget, delay: delay, since: since, until: fixture.now + delay)
   }
 
-  @Test(arguments: [60.0, 5.0])
-  func `each wake doubles how long a task that is created in the background waits`(first: Double) {
-    var bench = LoadingBench { $0.limiterFirst = first }
-    let began = bench.now
+  @Test(.rule("TRANSFER-19"), arguments: [60.0, 5.0])
+  func `each wake doubles the delay of tasks that are created in the background`(first: Double) {
+    var fixture = LoadingFixture { $0.limiterFirst = first }
+    let began = fixture.now
     for delay in [first, first * 2, first * 4] {
-      let limiter = limiter(bench, delay, since: began)
-      #expect(bench.take(.woken(widget)) == [.limiter(account: widget.text, limiter, reason: "woken")])
-      bench.now += 1
+      let limiter = limiter(fixture, delay, since: began)
+      #expect(fixture.handle(.woken(widget)) == [.limiter(account: widget.text, limiter, reason: "woken")])
+      fixture.now += 1
     }
-    let key = bench.key(1)
-    #expect(bench.create() == [.waits(key, .limiter)])
-    let limiter = LoadingDecision.Limiter(owner: widget, delay: 0, since: began, until: began + 2 + first * 4)
-    #expect(bench.pass() == [.limiter(account: widget.text, limiter, reason: "passed unused"), .load(key)])
-    #expect(bench.now == began + 2 + first * 4)
-    #expect(bench.take(.woken(widget)).count == 1)
-    #expect(bench.decision.limiters[widget.text]?.delay == first)
+    let key = fixture.key(1)
+    #expect(fixture.create() == [.waits(key, .limiter)])
+    let limiter = LoadingStateMachine.Limiter(owner: widget, delay: 0, since: began, until: began + 2 + first * 4)
+    #expect(fixture.pass() == [.limiter(account: widget.text, limiter, reason: "expired unused"), .load(key)])
+    #expect(fixture.now == began + 2 + first * 4)
+    #expect(fixture.handle(.woken(widget)).count == 1)
+    #expect(fixture.stateMachine.limiters[widget.text]?.delay == first)
   }
 
-  @Test(arguments: [86_400.0, 100]) func `no delay of the limiter is longer than the setting says`(most: Double) {
-    var bench = LoadingBench { $0.limiterLimit = most }
-    for _ in 0..<20 { _ = bench.take(.woken(widget)) }
-    #expect(bench.decision.limiters[widget.text]?.delay == most)
+  @Test(.rule("TRANSFER-19"), arguments: [86_400.0, 100])
+  func `the delay of the resume rate limiter never exceeds the configured maximum`(most: Double) {
+    var fixture = LoadingFixture { $0.limiterLimit = most }
+    for _ in 0..<20 { _ = fixture.handle(.woken(widget)) }
+    #expect(fixture.stateMachine.limiters[widget.text]?.delay == most)
   }
 
-  @Test func `no first delay turns the limiter off`() {
-    var bench = LoadingBench { $0.limiterFirst = 0 }
-    #expect(bench.take(.woken(widget)) == [])
-    #expect(bench.create() == [.load(bench.key(1))])
+  @Test(.rule("TRANSFER-19")) func `a first delay of zero disables the resume rate limiter`() {
+    var fixture = LoadingFixture { $0.limiterFirst = 0 }
+    #expect(fixture.handle(.woken(widget)) == [])
+    #expect(fixture.create() == [.load(fixture.key(1))])
   }
 
-  @Test(arguments: [true, false]) func `whether the limiter holds what a widget creates is a setting`(isSo: Bool) {
-    var bench = LoadingBench { $0.limiterAppliesToWidgets = isSo }
-    _ = bench.take(.woken(widget))
-    #expect(bench.create() == (isSo ? [.waits(bench.key(1), .limiter)] : [.load(bench.key(1))]))
+  @Test(.rule("TRANSFER-22"), arguments: [true, false])
+  func `a setting determines whether the resume rate limiter holds tasks of a widget extension`(isSo: Bool) {
+    var fixture = LoadingFixture { $0.limiterAppliesToWidgets = isSo }
+    _ = fixture.handle(.woken(widget))
+    #expect(fixture.create() == (isSo ? [.waits(fixture.key(1), .limiter)] : [.load(fixture.key(1))]))
   }
 
-  @Test(arguments: [true, false]) func `whether an extension and its app raise one limiter is a setting`(isSo: Bool) {
-    var bench = LoadingBench { $0.limiterIsSharedWithApp = isSo }
-    bench.open(app)
-    _ = bench.take(.woken(widget))
-    #expect(bench.create(app) == (isSo ? [.waits(bench.key(1, app), .limiter)] : [.load(bench.key(1, app))]))
+  @Test(.rule("TRANSFER-23"), arguments: [true, false])
+  func `a setting determines whether an extension and its app share one resume rate limiter`(isSo: Bool) {
+    var fixture = LoadingFixture { $0.limiterIsSharedWithApp = isSo }
+    fixture.open(app)
+    _ = fixture.handle(.woken(widget))
+    #expect(fixture.create(app) == (isSo ? [.waits(fixture.key(1, app), .limiter)] : [.load(fixture.key(1, app))]))
   }
 
-  @Test func `the limiter is reset when the app comes to the front, and does not hold what is created there`() {
-    var bench = LoadingBench(owner: app)
-    _ = bench.take(.woken(app))
-    #expect(bench.create(app) == [.waits(bench.key(1, app), .limiter)])
-    let answers = bench.take(.front(app, true))
-    #expect(answers.last == .load(bench.key(1, app)))
-    #expect(bench.decision.limiters.isEmpty)
-    #expect(bench.take(.woken(app)) == [])
-    #expect(bench.create(app) == [.load(bench.key(2, app))])
-    _ = bench.take(.front(app, false))
-    _ = bench.take(.woken(app))
-    #expect(bench.create(app) == [.waits(bench.key(3, app), .limiter)])
+  @Test(.rule("TRANSFER-20"))
+  func `the rate limiter is reset when the app enters the foreground and does not hold foreground tasks`() {
+    var fixture = LoadingFixture(owner: app)
+    _ = fixture.handle(.woken(app))
+    #expect(fixture.create(app) == [.waits(fixture.key(1, app), .limiter)])
+    let actions = fixture.handle(.front(app, true))
+    #expect(actions.last == .load(fixture.key(1, app)))
+    #expect(fixture.stateMachine.limiters.isEmpty)
+    #expect(fixture.handle(.woken(app)) == [])
+    #expect(fixture.create(app) == [.load(fixture.key(2, app))])
+    _ = fixture.handle(.front(app, false))
+    _ = fixture.handle(.woken(app))
+    #expect(fixture.create(app) == [.waits(fixture.key(3, app), .limiter)])
   }
 
-  @Test func `what was created before the wake is let through`() {
-    var bench = LoadingBench(SessionConfiguration(httpMaximumConnectionsPerHost: 1))
-    _ = bench.create()
-    _ = bench.create()
-    bench.now += 1
-    _ = bench.take(.woken(widget))
-    #expect(bench.take(.ended(bench.key(1))) == [.load(bench.key(2))])
+  @Test(.rule("TRANSFER-21")) func `the resume rate limiter does not hold tasks that were created before the wake`() {
+    var fixture = LoadingFixture(SessionConfiguration(httpMaximumConnectionsPerHost: 1))
+    _ = fixture.create()
+    _ = fixture.create()
+    fixture.now += 1
+    _ = fixture.handle(.woken(widget))
+    #expect(fixture.handle(.ended(fixture.key(1))) == [.load(fixture.key(2))])
   }
 
-  @Test func `a limiter that passed while the host was dead is off`() {
-    let bench = LoadingBench()
-    var second = LoadingDecision(
-      sessions: bench.decision.sessions, limiters: [widget.text: limiter(bench, 60, since: bench.now)],
+  @Test func `a rate limiter that expired while the host was down is off after the restart`() {
+    let fixture = LoadingFixture()
+    var second = LoadingStateMachine(
+      sessions: fixture.stateMachine.sessions, limiters: [widget.text: limiter(fixture, 60, since: fixture.now)],
       settings: TransferSettings())
-    let answers = second.take(.began, now: bench.now + 61)
-    #expect(answers.count == 1)
+    let actions = second.handle(.began, now: fixture.now + 61)
+    #expect(actions.count == 1)
     #expect(second.limiters.isEmpty)
   }
 
-  // MARK: Families
+  // MARK: App families
 
-  @Test func `an extension belongs to the app whose bundle identifier its own begins with`() {
+  @Test(.rule("PROCESS-21"))
+  func `an extension belongs to the app whose bundle identifier is the prefix of the identifier of the extension`() {
     let families = AppFamilies(apps: ["com.example", "com.example.other"])
     #expect(families.family(of: widget) == "com.example")
     #expect(families.family(of: .widgetExtension("iphone", "com.example.other.W")) == "com.example.other")

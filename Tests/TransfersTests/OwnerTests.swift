@@ -1,6 +1,7 @@
-import Conversations
+import FidelityRules
 import Foundation
 import MessageBus
+import Messages
 import Synchronization
 import Testing
 import Timekeeping
@@ -9,134 +10,136 @@ import Timekeeping
 
 private let bytes = figures(300_000)
 
-/// What owners and persons say to the keeper of Transfers.
+/// Requests of owners and of the user to the transfer service.
 @Suite(.timeLimit(.minutes(1))) struct OwnerTests {
   // MARK: Resume data
 
-  @Test func `a cancelled download goes on in another task, with its resume data`() async throws {
-    let scene = try await TransferScene(.init(bytes: bytes, pauseAfter: 100_000))
-    let daemon = try await scene.host()
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TASK-15")) func `a cancelled download continues in another task with its resume data`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
-    await scene.heard(TransferCounted.kind)
+    try await owner.create(1, fixture.server.url)
+    await fixture.received(TransferCounted.kind)
     let data = try await owner.connection.request(
       CancelTransfer(session: "figures", taskIdentifier: 1, producesResumeData: true), to: .host("iphone")
     ).resumeData
     #expect(data != nil)
-    scene.server.release()
+    fixture.server.release()
     try await owner.create(2, "http://127.0.0.1:1/", resumeData: data)
-    #expect((await scene.recorded(.resumed)?.bytes ?? 0) > 0)
-    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
-    await daemon.awake(widget, generation: 1, woken: false)
+    #expect((await fixture.recorded(.resumed)?.bytes ?? 0) > 0)
+    #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
+    await service.awake(widget, generation: 1, woken: false)
     let outcomes = await owner.next()?.outcomes
     #expect(outcomes?.map(\.failure?.code) == [-999, nil], "in the order in which they ended")
-    #expect(outcomes?.last?.task.request.url == scene.server.url)
-    await scene.end(daemon)
+    #expect(outcomes?.last?.task.request.url == fixture.server.url)
+    await fixture.end(service)
   }
 
-  @Test func `what is no resume data fails by the delegate`() async throws {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    let daemon = try await scene.host()
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TASK-17"))
+  func `a task with invalid resume data fails with error -1 through the delegate`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url, resumeData: Data([1, 2, 3]))
-    await scene.recorded(.failed)
-    #expect(scene.server.seen == [])
-    await daemon.awake(widget, generation: 1, woken: false)
+    try await owner.create(1, fixture.server.url, resumeData: Data([1, 2, 3]))
+    await fixture.recorded(.failed)
+    #expect(fixture.server.seen == [])
+    await service.awake(widget, generation: 1, woken: false)
     #expect(await owner.next()?.outcomes.first?.failure?.code == -1)
-    await scene.end(daemon)
+    await fixture.end(service)
   }
 
-  @Test(arguments: [604_800.0, 60])
-  func `a part that nobody goes on with is kept for so long as the setting says`(time: Double) async throws {
-    let scene = try await TransferScene(.init(bytes: bytes, pauseAfter: 100_000))
-    let daemon = try await scene.host { $0.keepsParts = time }
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TASK-16"), arguments: [604_800.0, 60])
+  func `the partial file behind resume data is kept for the configured time`(time: Double) async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
+    let service = try await fixture.host { $0.keepsParts = time }
+    let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
-    await scene.heard(TransferCounted.kind)
+    try await owner.create(1, fixture.server.url)
+    await fixture.received(TransferCounted.kind)
     _ = try await owner.connection.request(
       CancelTransfer(session: "figures", taskIdentifier: 1, producesResumeData: true), to: .host("iphone"))
-    await scene.end(daemon)
-    scene.clock.advance(by: 3600)
-    let second = try await scene.host { $0.keepsParts = time }
-    #expect(scene.files(below: "transfers/kept", ending: "").count == (time > 3600 ? 1 : 0))
-    await scene.end(second)
+    await fixture.end(service)
+    fixture.clock.advance(by: 3600)
+    let second = try await fixture.host { $0.keepsParts = time }
+    #expect(fixture.files(below: "transfers/kept", ending: "").count == (time > 3600 ? 1 : 0))
+    await fixture.end(second)
   }
 
   // MARK: Listing
 
-  @Test(arguments: [true, false])
-  func `whether a task that has ended is listed until its end was told is a setting`(isListed: Bool) async throws {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    let daemon = try await scene.host { $0.listsEndedTasks = isListed }
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TASK-04"), arguments: [true, false])
+  func `a setting determines whether an ended task is listed until its end is delivered`(isListed: Bool) async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host { $0.listsEndedTasks = isListed }
+    let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url)
-    await scene.recorded(.finished)
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
     let reply = try await owner.open()
     #expect(reply.tasks.map(\.taskIdentifier) == (isListed ? [1] : []))
     #expect(reply.nextTaskIdentifier == 2)
-    await daemon.awake(widget, generation: 1, woken: false)
+    await service.awake(widget, generation: 1, woken: false)
     _ = await owner.next()
-    await scene.end(daemon)
+    await fixture.end(service)
   }
 
   // MARK: Force quit
 
-  @Test(arguments: [false, true])
-  func `an app that a person ends has its tasks cancelled with reason 0, and is not launched for it`(
+  @Test(.rule("PROCESS-16", "PROCESS-17"), arguments: [false, true])
+  func `a force quit cancels the tasks of the app with reason 0 and does not launch the app for them`(
     cancelsExtensions: Bool
   ) async throws {
-    let scene = try await TransferScene(.init(bytes: bytes, pauseAfter: 100_000))
-    let daemon = try await scene.host { $0.forceQuitCancelsExtensions = cancelsExtensions }
-    var intents = daemon.intents.makeAsyncIterator()
-    let owner = try await ModelOwner(scene.bus)
-    let appOwner = try await ModelOwner(scene.bus, at: app)
+    let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
+    let service = try await fixture.host { $0.forceQuitCancelsExtensions = cancelsExtensions }
+    var outputs = service.outputs.makeAsyncIterator()
+    let owner = try await ModelOwner(fixture.bus)
+    let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await owner.open(named: "widget's")
-    try await owner.create(1, scene.server.url, in: "widget's")
+    try await owner.create(1, fixture.server.url, in: "widget's")
     try await appOwner.open()
-    try await appOwner.create(1, scene.server.url)
-    _ = await scene.bus.first { $0.header.kind == TransferCounted.kind && $0.header.destination == app }
-    try await daemon.forceQuit(app)
-    let tasks = try await daemon.list(ListSessions(), clock: scene.clockState).tasks
+    try await appOwner.create(1, fixture.server.url)
+    _ = await fixture.bus.first { $0.header.kind == TransferCounted.kind && $0.header.destination == app }
+    try await service.forceQuit(app)
+    let tasks = try await service.list(ListSessions(), clock: fixture.clockState).tasks
     #expect(tasks.map { $0.owner == app ? $0.failure?.code : nil } == [-999, nil])
     #expect(tasks.last?.state == (cancelsExtensions ? .ended : .loading))
-    await scene.bus.disconnect(app)
-    await daemon.ended(app, generation: 1)
-    while let intent = await intents.next() {
-      guard case .wantAwake(app, _, let launches) = intent else { continue }
+    await fixture.bus.disconnect(app)
+    await service.ended(app, generation: 1)
+    while let output = await outputs.next() {
+      guard case .wantAwake(app, _, let launches) = output else { continue }
       #expect(!launches)
       break
     }
-    // The host's own death does not make it forget.
-    await scene.end(daemon)
-    let second = try await scene.host()
-    var later = second.intents.makeAsyncIterator()
-    while let intent = await later.next() {
-      guard case .wantAwake(app, _, let launches) = intent else { continue }
+    // The cancellation survives a host restart.
+    await fixture.end(service)
+    let second = try await fixture.host()
+    var later = second.outputs.makeAsyncIterator()
+    while let output = await later.next() {
+      guard case .wantAwake(app, _, let launches) = output else { continue }
       #expect(!launches)
       break
     }
-    // The next launch is a person's, and creates the session.
-    let next = try await ModelOwner(scene.bus, at: app)
+    // The user launches the app again, and it creates the session.
+    let next = try await ModelOwner(fixture.bus, at: app)
     try await next.open()
     await second.awake(app, generation: 2, woken: true)
     let failure = await next.next()?.outcomes.first?.failure
     #expect(failure?.cancelledReason == 0)
     #expect(failure?.resumeData != nil)
-    await scene.end(second)
+    await fixture.end(second)
   }
 
   // MARK: One process for each session
 
-  @Test func `a session that another living process of the app has open is refused to a second`() async throws {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    let daemon = try await scene.host()
-    let owner = try await ModelOwner(scene.bus)
-    let appOwner = try await ModelOwner(scene.bus, at: app)
-    let stranger = try await ModelOwner(scene.bus, at: .app("iphone", "com.examples"))
+  @Test(.rule("SESSION-05"))
+  func `a session that is open in another running process of the same app is refused`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
+    let appOwner = try await ModelOwner(fixture.bus, at: app)
+    let stranger = try await ModelOwner(fixture.bus, at: .app("iphone", "com.examples"))
     try await owner.open()
     try await stranger.open()
     await #expect { try await appOwner.open() } throws: { ($0 as? BusError)?.code == .sessionInUse }
@@ -144,80 +147,87 @@ private let bytes = figures(300_000)
     _ = try await owner.connection.request(CloseSession(identifier: "figures"), to: .host("iphone"))
     try await appOwner.open()
     await #expect { try await owner.open() } throws: { ($0 as? BusError)?.code == .sessionInUse }
-    await daemon.ended(app, generation: 1)
+    await service.ended(app, generation: 1)
     try await owner.open()
-    await scene.end(daemon)
+    await fixture.end(service)
   }
 
-  // MARK: Earliest dates
+  // MARK: Earliest begin dates
 
-  @Test(arguments: [.continueLoading, .useNewRequest, .cancel] as [BeginDelayedRequest.Disposition])
-  func `an owner that is asked before a task begins has its will`(disposition: BeginDelayedRequest.Disposition)
+  @Test(
+    .rule("DELIVERY-11", "TRANSFER-13"),
+    arguments: [.continueLoading, .useNewRequest, .cancel] as [BeginDelayedRequest.Disposition])
+  func `the owner of a delayed task can continue, replace or cancel its request before it begins`(
+    disposition: BeginDelayedRequest.Disposition
+  )
     async throws
   {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    let daemon = try await scene.host()
-    var intents = daemon.intents.makeAsyncIterator()
-    let owner = try await ModelOwner(scene.bus)
-    let elsewhere = scene.server.url + "/elsewhere"
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    var outputs = service.outputs.makeAsyncIterator()
+    let owner = try await ModelOwner(fixture.bus)
+    let elsewhere = fixture.server.url + "/elsewhere"
     owner.connection.onRequest(BeginDelayedRequest.self) { question, _ in
       BeginDelayedRequest.Reply(
         disposition: disposition,
         request: disposition == .useNewRequest ? TransferRequest(url: elsewhere) : nil)
     }
     try await owner.open()
-    try await owner.create(1, scene.server.url, after: scene.clock.now + 60)
-    await scene.clock.whenSomebodySleeps(within: 60)
-    #expect(scene.server.seen == [])
-    scene.clock.advance(by: 60)
-    #expect(await intents.next() == .wantAwake(widget, because: "begin figures", launches: true))
-    await daemon.awake(widget, generation: 1, woken: true)
-    #expect(await intents.next() == .release(widget, because: "begin figures"))
-    await scene.recorded(disposition == .cancel ? .cancelled : .finished)
-    await daemon.awake(widget, generation: 1, woken: false)
+    try await owner.create(1, fixture.server.url, after: fixture.clock.now + 60)
+    await fixture.clock.whenSleeping(within: 60)
+    #expect(fixture.server.seen == [])
+    fixture.clock.advance(by: 60)
+    #expect(await outputs.next() == .wantAwake(widget, because: "begin figures", launches: true))
+    await service.awake(widget, generation: 1, woken: true)
+    #expect(await outputs.next() == .release(widget, because: "begin figures"))
+    await fixture.recorded(disposition == .cancel ? .cancelled : .finished)
+    await service.awake(widget, generation: 1, woken: false)
     let outcome = await owner.next()?.outcomes.first
     #expect(outcome?.failure?.code == (disposition == .cancel ? -999 : nil))
-    let answered = disposition == .useNewRequest ? elsewhere : scene.server.url
+    let answered = disposition == .useNewRequest ? elsewhere : fixture.server.url
     #expect(outcome?.response?.url == (disposition == .cancel ? nil : answered))
-    #expect(outcome?.task.request.url == scene.server.url)
-    #expect(try await scene.limiterChanges(1).map(\.reason) == ["woken"])
-    await scene.end(daemon)
+    #expect(outcome?.task.request.url == fixture.server.url)
+    #expect(try await fixture.limiterChanges(1).map(\.reason) == ["woken"])
+    await fixture.end(service)
   }
 
-  @Test func `an owner that does not run is not woken for its word where the setting says so`() async throws {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    scene.awake.withLock { $0 = false }
-    let daemon = try await scene.host { $0.delayedRequestLaunches = false }
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TRANSFER-13"))
+  func `a delayed task begins without a launch of its owner when the setting disables such launches`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    fixture.awake.withLock { $0 = false }
+    let service = try await fixture.host { $0.delayedRequestLaunches = false }
+    let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
-    try await owner.create(1, scene.server.url, after: scene.clock.now)
-    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
-    await scene.end(daemon)
+    try await owner.create(1, fixture.server.url, after: fixture.clock.now)
+    #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
+    await fixture.end(service)
   }
 
-  @Test func `an owner without an answer has its original request go out`() async throws {
-    let scene = try await TransferScene(.init(bytes: bytes))
-    let daemon = try await scene.host()
-    let owner = try await ModelOwner(scene.bus)
+  @Test(.rule("TRANSFER-12"))
+  func `a delayed task sends its original request when its owner does not answer`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
     owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in throw BusError(.unclaimed, "no such session") }
     try await owner.open()
-    try await owner.create(1, scene.server.url, after: scene.clock.now)
-    await daemon.awake(widget, generation: 1, woken: false)
-    #expect(await scene.recorded(.finished)?.sha256 == digest(bytes))
-    await scene.end(daemon)
+    try await owner.create(1, fixture.server.url, after: fixture.clock.now)
+    await service.awake(widget, generation: 1, woken: false)
+    #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
+    await fixture.end(service)
   }
 
   // MARK: Challenges
 
-  @Test func `a challenge wakes its owner, whose handler is called first, and counts as a wake`() async throws {
+  @Test(.rule("TRANSFER-14"))
+  func `a challenge wakes its owner through the handler and counts as a wake for the rate limiter`() async throws {
     let server = try await RawServer.start { request in
       request.header("Authorization") == nil
         ? [response("who?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")] : [response("secret")]
     }
-    let scene = try await TransferScene(.init())
-    let daemon = try await scene.host()
-    var intents = daemon.intents.makeAsyncIterator()
-    let owner = try await ModelOwner(scene.bus)
+    let fixture = try await TransferFixture(.init())
+    let service = try await fixture.host()
+    var outputs = service.outputs.makeAsyncIterator()
+    let owner = try await ModelOwner(fixture.bus)
     let questions = Mutex<[AnswerChallenge]>([])
     owner.connection.onRequest(AnswerChallenge.self) { question, _ in
       questions.withLock { $0.append(question) }
@@ -225,31 +235,31 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await intents.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
-    await daemon.awake(widget, generation: 1, woken: true)
-    #expect(await intents.next() == .release(widget, because: "challenge figures 1"))
-    await scene.recorded(.finished)
+    #expect(await outputs.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    await service.awake(widget, generation: 1, woken: true)
+    #expect(await outputs.next() == .release(widget, because: "challenge figures 1"))
+    await fixture.recorded(.finished)
     #expect(questions.withLock { $0.map(\.wakesHandler) } == [true])
     #expect(questions.withLock { $0.first?.realm } == "a")
-    #expect(try await scene.limiterChanges(1).map(\.reason) == ["woken"])
-    await daemon.awake(widget, generation: 1, woken: false)
+    #expect(try await fixture.limiterChanges(1).map(\.reason) == ["woken"])
+    await service.awake(widget, generation: 1, woken: false)
     #expect(await owner.next()?.outcomes.first?.response?.status == 200)
-    await scene.end(daemon)
+    await fixture.end(service)
     await server.stop()
   }
 
-  @Test(arguments: [0.0, 0.2])
-  func `an owner has so long to answer a challenge as the setting says, and the 401 is the answer then`(
+  @Test(.rule("TRANSFER-15"), arguments: [0.0, 0.2])
+  func `an owner has the configured time to answer a challenge, after which the 401 is the response`(
     deadline: Double
   ) async throws {
     let server = try await RawServer.start { request in
       request.header("Authorization") == nil
         ? [response("who?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")] : [response("secret")]
     }
-    let scene = try await TransferScene(.init())
-    let daemon = try await scene.host { $0.challengeDeadline = deadline }
-    var intents = daemon.intents.makeAsyncIterator()
-    let owner = try await ModelOwner(scene.bus)
+    let fixture = try await TransferFixture(.init())
+    let service = try await fixture.host { $0.challengeDeadline = deadline }
+    var outputs = service.outputs.makeAsyncIterator()
+    let owner = try await ModelOwner(fixture.bus)
     let (words, word) = AsyncStream.makeStream(of: Void.self)
     owner.connection.onRequest(AnswerChallenge.self) { _, _ in
       for await _ in words { break }
@@ -257,13 +267,13 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await intents.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
-    await daemon.awake(widget, generation: 1, woken: false)
-    await scene.heard(AnswerChallenge.kind)
+    #expect(await outputs.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    await service.awake(widget, generation: 1, woken: false)
+    await fixture.received(AnswerChallenge.kind)
     if deadline == 0 { word.yield() }
-    #expect(await scene.recorded(.finished)?.detail == (deadline == 0 ? "HTTP 200" : "HTTP 401"))
+    #expect(await fixture.recorded(.finished)?.detail == (deadline == 0 ? "HTTP 200" : "HTTP 401"))
     word.finish()
-    await scene.end(daemon)
+    await fixture.end(service)
     await server.stop()
   }
 }

@@ -4,22 +4,22 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server that speaks bytes, right or wrong: a test says what goes out for each request.
+/// A server that sends raw bytes, valid or not. The test scripts the response to each request.
 final class RawServer: Sendable {
-  /// What goes out, in order. After the last step the connection stays open and silent.
+  /// The steps of a response, in order. After the last step the connection stays open without data.
   enum Step: Sendable {
     case send(String)
     case bytes([UInt8])
     case close
-    /// So many bytes, each after a twentieth of a second.
+    /// Sends this number of bytes, one every 50 ms.
     case drip(Int)
-    /// The same, as long as it is taken.
+    /// Sends the same text repeatedly until a write fails.
     case endless(String)
   }
 
-  /// A request as it came.
+  /// A received request.
   struct Seen: Sendable {
-    /// From 1.
+    /// Starts at 1.
     let number: Int
     let head: String
     let body: [UInt8]
@@ -50,7 +50,7 @@ final class RawServer: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let context { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context)) }
-          try channel.pipeline.syncOperations.addHandler(Conversation(server))
+          try channel.pipeline.syncOperations.addHandler(Message(server))
         }
       }
     let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
@@ -72,7 +72,7 @@ final class RawServer: Sendable {
   }
 }
 
-private final class Conversation: ChannelInboundHandler {
+private final class Message: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
   private let server: RawServer
@@ -113,7 +113,7 @@ private final class Conversation: ChannelInboundHandler {
       channel.eventLoop.scheduleTask(in: .milliseconds(50)) { next.value.0.perform(next.value.1[...], channel) }
     case .endless(let text):
       let next = NIOLoopBound(self, eventLoop: channel.eventLoop)
-      // Not at once: a write that needs no waiting succeeds within its call, and the stack would grow with each.
+      // Deferred: a write that completes immediately would recurse, and the stack would grow with each write.
       channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess {
         channel.eventLoop.execute { next.value.perform([.endless(text)], channel) }
       }
@@ -121,7 +121,7 @@ private final class Conversation: ChannelInboundHandler {
   }
 }
 
-/// A server that answers in plain text, whatever it hears.
+/// A server that responds in plain text to any bytes.
 final class PlainTalker: Sendable {
   private let channel: any Channel
   private init(_ channel: any Channel) { self.channel = channel }
@@ -146,7 +146,7 @@ final class PlainTalker: Sendable {
   }
 }
 
-/// A port at which nobody listens, and which no other server is given meanwhile.
+/// A port without a listener, reserved so that no other server gets it.
 final class UnheardPort: Sendable {
   private let descriptor: Int32
   let port: Int
@@ -171,7 +171,7 @@ final class UnheardPort: Sendable {
   var url: String { "http://127.0.0.1:\(port)/file" }
 }
 
-/// Certificates that no device trusts, of one key. Made for these tests.
+/// Certificates with one key that no device trusts. Made for these tests.
 enum TestCertificates {
   static func context(_ certificate: String) throws -> NIOSSLContext {
     let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
@@ -181,7 +181,7 @@ enum TestCertificates {
         certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key)))
   }
 
-  /// For `localhost`, until 2120.
+  /// For `localhost`, valid until 2120.
   static let selfSigned = """
     -----BEGIN CERTIFICATE-----
     MIIBTjCB9qADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCWxvY2FsaG9z
@@ -194,7 +194,7 @@ enum TestCertificates {
     D9Y=
     -----END CERTIFICATE-----
     """
-  /// For `example.com`, until 2120.
+  /// For `example.com`, valid until 2120.
   static let otherHost = """
     -----BEGIN CERTIFICATE-----
     MIIBVDCB/KADAgECAgEBMAoGCCqGSM49BAMCMBYxFDASBgNVBAMMC2V4YW1wbGUu
@@ -207,7 +207,7 @@ enum TestCertificates {
     jQLhnKubJ94=
     -----END CERTIFICATE-----
     """
-  /// For `localhost`, until the second day of 2020.
+  /// For `localhost`, expired on 2 January 2020.
   static let expired = """
     -----BEGIN CERTIFICATE-----
     MIIBTTCB9KADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCWxvY2FsaG9z

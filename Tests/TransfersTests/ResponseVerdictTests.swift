@@ -1,3 +1,4 @@
+import FidelityRules
 import Testing
 
 @testable import Transfers
@@ -5,12 +6,12 @@ import Testing
 @Suite struct ResponseVerdictTests {
   private let half = StoredPart(bytes: 5, validator: "\"a\"", expectedLength: 10)
 
-  @Test func `a part with a validator is asked for from its end`() {
+  @Test func `a partial file with a validator is requested from its end`() {
     #expect(half.rangeHeaders.map(\.name) == ["Range", "If-Range"])
     #expect(half.rangeHeaders.map(\.value) == ["bytes=5-", "\"a\""])
   }
 
-  @Test func `a part without a validator is asked for from the beginning`() {
+  @Test func `a partial file without a validator is requested from the beginning`() {
     let part = StoredPart(bytes: 5, validator: nil, expectedLength: 10)
     #expect(part.rangeHeaders.isEmpty)
     #expect(ResponseVerdict(status: 200, headers: [], part: part) == .begin(discarding: true))
@@ -21,22 +22,22 @@ import Testing
       ("bytes 5-9/10", ResponseVerdict.append), ("bytes 5-9/*", .append), ("BYTES 5-9/10", .append),
       ("bytes 4-9/10", .again), ("bytes 5-9/11", .again), ("bytes */10", .again), ("5-9/10", .again), ("", .again),
     ])
-  func `a 206 is appended only when its range is the one that was asked for`(range: String, verdict: ResponseVerdict) {
+  func `a 206 is appended only when its range is the requested one`(range: String, verdict: ResponseVerdict) {
     #expect(ResponseVerdict(status: 206, headers: [["Content-Range", range]], part: half) == verdict)
   }
 
-  @Test func `another file begins again, and so does a range that cannot be had`() {
+  @Test func `a 200 or 404 replaces the partial file, and a 416 causes a new request`() {
     #expect(ResponseVerdict(status: 200, headers: [], part: half) == .begin(discarding: true))
     #expect(ResponseVerdict(status: 404, headers: [], part: half) == .begin(discarding: true))
     #expect(ResponseVerdict(status: 416, headers: [], part: half) == .again)
   }
 
-  @Test func `a 416 to a request without a range is the answer`() {
+  @Test func `a 416 to a request without a range is the final response`() {
     let nothing = StoredPart(bytes: 0, validator: nil, expectedLength: -1)
     #expect(ResponseVerdict(status: 416, headers: [], part: nothing) == .begin(discarding: false))
   }
 
-  @Test func `a weak entity tag is no validator, a date is`() {
+  @Test(.rule("TRANSFER-34")) func `a weak entity tag is not a validator, and Last-Modified is one`() {
     #expect(HeaderList([["ETag", "W/\"a\""]]).validator == nil)
     #expect(HeaderList([["ETag", "W/\"a\""], ["Last-Modified", "yesterday"]]).validator == "yesterday")
     #expect(HeaderList([["etag", "\"a\""], ["Last-Modified", "yesterday"]]).validator == "\"a\"")

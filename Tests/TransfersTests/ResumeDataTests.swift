@@ -1,5 +1,6 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import Transfers
@@ -13,12 +14,12 @@ import Testing
       part: part, request: TransferRequest(url: "http://a/f"), response: response, validator: "\"a\"", bytes: bytes)
   }
 
-  @Test func `what was written is read again`() throws {
+  @Test func `encoded resume data decodes to the same value`() throws {
     let resume = try #require(made())
     #expect(ResumeData(data: try resume.data()) == resume)
   }
 
-  @Test func `what is not resume data is none, whatever it is`() throws {
+  @Test func `truncated, foreign and corrupted data decodes to nothing or to usable resume data`() throws {
     let whole = try #require(try made()?.data())
     for count in 0..<whole.count { #expect(ResumeData(data: whole.prefix(count)) == nil) }
     #expect(ResumeData(data: Data("<?xml version=\"1.0\"?>".utf8)) == nil)
@@ -32,7 +33,8 @@ import Testing
     }
   }
 
-  @Test func `there is none without bytes, without a validator, of an error or of another method than GET`() {
+  @Test(.rule("TASK-15"))
+  func `resume data requires bytes, a validator, a successful response and the GET method`() {
     let request = TransferRequest(url: "http://a/f")
     let part = UUID()
     #expect(made(bytes: 0) == nil)
@@ -44,11 +46,12 @@ import Testing
     #expect(ResumeData(part: part, request: post, response: response, validator: "\"a\"", bytes: 5) == nil)
   }
 
-  @Test func `a kept part serves one task, and goes when nobody came for it in time`() throws {
+  @Test(.rule("TASK-16"))
+  func `a kept partial file serves one task and is removed when no task uses it in time`() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/parts-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let kept = KeptParts(folder: folder + "/kept")
+    let kept = PartFiles(folder: folder + "/kept")
     let then = Date(timeIntervalSince1970: 1_000_000)
     func keep() throws -> ResumeData {
       try Data([1, 2, 3, 4, 5]).write(to: URL(fileURLWithPath: folder + "/1.part"))
@@ -58,12 +61,12 @@ import Testing
     }
     let first = try keep()
     #expect(WholeFile.size(folder + "/1.part") == 0)
-    #expect(kept.take(first, to: folder + "/tasks/2.part"))
-    #expect(kept.take(first, to: folder + "/tasks/2.part"))
-    #expect(!kept.take(first, to: folder + "/tasks/3.part"))
+    #expect(kept.adopt(first, to: folder + "/tasks/2.part"))
+    #expect(kept.adopt(first, to: folder + "/tasks/2.part"))
+    #expect(!kept.adopt(first, to: folder + "/tasks/3.part"))
     let second = try keep()
     kept.remove(before: then)
     kept.remove(before: then.addingTimeInterval(1))
-    #expect(!kept.take(second, to: folder + "/tasks/4.part"))
+    #expect(!kept.adopt(second, to: folder + "/tasks/4.part"))
   }
 }

@@ -1,3 +1,4 @@
+import FidelityRules
 import Testing
 
 @testable import Transfers
@@ -5,12 +6,12 @@ import Testing
 @Suite struct TokenBucketTests {
   private let start = ContinuousClock.now
 
-  @Test func `without a rate nothing waits`() {
+  @Test func `no transfer waits without a rate limit`() {
     var bucket = TokenBucket()
     #expect(bucket.spend(1 << 40, now: start) == .zero)
   }
 
-  @Test func `all together keep to the rate, in the order in which they ask`() {
+  @Test(.rule("TRANSFER-37")) func `all transfers together keep to the rate, in the order of their requests`() {
     var bucket = TokenBucket()
     bucket.setRate(1000)
     #expect(bucket.spend(250, now: start) == .milliseconds(250))
@@ -18,14 +19,14 @@ import Testing
     #expect(bucket.spend(500, now: start + .milliseconds(250)) == .milliseconds(750))
   }
 
-  @Test func `what was not used is not saved`() {
+  @Test func `unused bandwidth is not saved for later`() {
     var bucket = TokenBucket()
     bucket.setRate(1000)
     _ = bucket.spend(100, now: start)
     #expect(bucket.spend(100, now: start + .seconds(60)) == .milliseconds(100))
   }
 
-  @Test func `another rate counts from then on, and one byte a second is the least`() {
+  @Test func `a new rate applies at once, and the minimum is one byte per second`() {
     var bucket = TokenBucket()
     bucket.setRate(1)
     _ = bucket.spend(3600, now: start)

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite struct `the commands` {
+@Suite struct `The commands` {
   private let yaml = """
     device:
       name: iphone
@@ -39,19 +39,19 @@ import Testing
     ("extension/com.example.A.One", "device/iphone/extension/com.example.A.One"),
     ("device/other/host", "device/other/host"),
   ])
-  func `a short name is the address that a person means`(name: String, address: String) throws {
+  func `a short process name resolves to its address`(name: String, address: String) throws {
     #expect(try cluster().address(name).text == address)
   }
 
-  @Test(arguments: ["extension", "agent", "nobody"])
-  func `a name that means two or none is refused with what there is`(name: String) throws {
+  @Test(arguments: ["extension", "agent", "absent"])
+  func `an ambiguous or unknown process name is refused with the names that exist`(name: String) throws {
     let cluster = try cluster()
-    let complaint = #expect(throws: Complaint.self) { try cluster.address(name) }
-    #expect(complaint?.exit == Exit.usage)
-    #expect(complaint?.advice?.isEmpty == false)
+    let commandError = #expect(throws: CommandError.self) { try cluster.address(name) }
+    #expect(commandError?.exit == Exit.usage)
+    #expect(commandError?.advice?.isEmpty == false)
   }
 
-  @Test func `standing processes are started in order and named like their keys`() throws {
+  @Test func `standing processes start in order and have the names of their keys`() throws {
     let names = try cluster().standing.map(ClusterFacts.standingName)
     #expect(names == ["message-bus", "agent-1", "agent-2", "host", "provider"])
   }
@@ -61,44 +61,44 @@ import Testing
     #expect(ProcessFacts.signal(named: text) == number)
   }
 
-  @Test func `what is no signal is none`() {
+  @Test func `an invalid signal is rejected`() {
     #expect(ProcessFacts.signal(named: "0") == nil)
     #expect(ProcessFacts.signal(named: "65") == nil)
     #expect(ProcessFacts.signal(named: "NONSENSE") == nil)
   }
 
-  @Test func `an instance is a name beside the configuration, or a path`() throws {
+  @Test func `an instance is a name next to the configuration, or a path`() throws {
     let named = try InstanceOptions.parse(["--instance", "second", "--config", "/somewhere/widgetlab.yaml"])
     #expect(try named.folder() == "/somewhere/.widgetlab/second")
     let path = try InstanceOptions.parse(["--instance", "/elsewhere/i/"])
     #expect(try path.folder() == "/elsewhere/i")
   }
 
-  @Test func `a short life is followed by longer and longer pauses, a long one by none`() {
-    var backOff = BackOff()
-    let pauses = (0..<7).map { _ in backOff.pause(afterLifeOf: .milliseconds(100)) }
+  @Test func `a process that exits early restarts after growing pauses, and one that ran long restarts at once`() {
+    var backOff = RestartDelay()
+    let pauses = (0..<7).map { _ in backOff.pause(afterRunOf: .milliseconds(100)) }
     #expect(pauses.map { Int($0 / .milliseconds(1)) } == [200, 400, 800, 1600, 3200, 5000, 5000])
-    #expect(backOff.pause(afterLifeOf: .seconds(3)) == .zero)
-    #expect(backOff.pause(afterLifeOf: .milliseconds(100)) == .milliseconds(200))
+    #expect(backOff.pause(afterRunOf: .seconds(3)) == .zero)
+    #expect(backOff.pause(afterRunOf: .milliseconds(100)) == .milliseconds(200))
   }
 
-  @Test func `an instance is held once, and the second is told by whom`() throws {
+  @Test func `an instance has one lock holder, and a second one gets the holder's pid`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-lock-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     #expect(InstanceLock.holder(in: folder) == nil)
     let lock = try InstanceLock(instance: folder)
     #expect(InstanceLock.holder(in: folder) == getpid())
-    let complaint = #expect(throws: Complaint.self) { try InstanceLock(instance: folder) }
-    #expect(complaint?.exit == Exit.held)
-    #expect(complaint?.what.contains("\(getpid())") == true)
+    let commandError = #expect(throws: CommandError.self) { try InstanceLock(instance: folder) }
+    #expect(commandError?.exit == Exit.held)
+    #expect(commandError?.what.contains("\(getpid())") == true)
     lock.release()
     #expect(InstanceLock.holder(in: folder) == nil)
   }
 
-  @Test func `the protocol page names every kind and every route`() {
+  @Test func `the protocol page lists every message type with its style, summary and failure`() {
     let page = ProtocolPage.text
-    for entry in ConversationTable.all {
+    for entry in MessageTable.all {
       #expect(page.contains("`\(entry.kind.name)` | \(entry.style.rawValue)"))
       #expect(page.contains(entry.summary))
       #expect(page.contains(entry.failure))
@@ -106,7 +106,7 @@ import Testing
     #expect(page.hasSuffix("\n") && !page.hasSuffix("\n\n"))
   }
 
-  @Test func `no line of the help is cut by a terminal of 80 columns`() {
+  @Test func `the help text fits a terminal of 80 columns`() {
     for command in [WidgetLabTool.configuration] + WidgetLabTool.configuration.subcommands.map({ $0.configuration }) {
       for line in command.discussion.split(separator: "\n") where line.hasPrefix("  ") {
         #expect(line.count <= 80, "\(line)")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `the demo's own configuration can be read`() throws {
+  @Test func `the demo's built-in configuration is valid`() throws {
     let configuration = try ClusterConfiguration(yaml: DemoHome.configuration)
     #expect(configuration.provider != nil)
     #expect(configuration.apps.count == 1 && configuration.extensions.count == 1)

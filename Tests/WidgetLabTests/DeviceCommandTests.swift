@@ -1,12 +1,12 @@
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite struct `what a person says to the device` {
-  @Test func `the clock is asked, held, let go, advanced and reset`() throws {
+@Suite struct `Device commands` {
+  @Test func `the clock command parses ask, hold, run, advance, reset, rate and set`() throws {
     #expect(try ClockCommand.parse([]).change() == .ask)
     #expect(try ClockCommand.parse(["hold"]).change() == .hold)
     #expect(try ClockCommand.parse(["run"]).change() == .run)
@@ -22,7 +22,7 @@ import Testing
     ["advance"], ["advance", "soon"], ["hold", "5s"], ["back"], ["advance", "-5s"], ["set"], ["set", "noon"], ["rate"],
     ["rate", "0"], ["rate", "100001"], ["rate", "fast"], ["run", "2"],
   ])
-  func `a clock is not advanced by nothing, nor held for a while, nor set to no time`(arguments: [String]) {
+  func `the clock command rejects missing and invalid arguments`(arguments: [String]) {
     #expect(throws: (any Error).self) { try ClockCommand.parse(arguments) }
   }
 
@@ -30,7 +30,7 @@ import Testing
     try NetworkCommand.parse(arguments).wanted(now)
   }
 
-  @Test func `the network is what is said, and slow what it was`() throws {
+  @Test func `the network command sets the path and keeps the settings that it does not name`() throws {
     let slow = NetworkState(path: .cellular, rate: 50_000)
     #expect(try network(after: slow) == nil)
     #expect(try network("off", after: slow) == NetworkState(path: .off))
@@ -47,11 +47,13 @@ import Testing
   }
 
   @Test(arguments: [["slow"], ["slow", "soon"], ["on", "50k"], ["5g"], ["slow", "0"]])
-  func `a network is not slow without a rate, nor anything else with one`(arguments: [String]) {
+  func `the network command rejects a slow network without a rate, and a rate for any other network`(
+    arguments: [String]
+  ) {
     #expect(throws: (any Error).self) { try NetworkCommand.parse(arguments) }
   }
 
-  @Test func `the clock is told in words`() {
+  @Test func `the clock state is described in words`() {
     func text(_ offset: Double, isHeld: Bool = false, rate: Double = 1) -> String {
       ClockState(now: Date(timeIntervalSince1970: 1_795_262_400), isHeld: isHeld, offset: offset, rate: rate).text
     }

@@ -1,19 +1,19 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-private let host = RecordedStory.cast.host
-private let widget = RecordedStory.cast.widgetExtension
+private let host = RecordedScenario.cast.host
+private let widget = RecordedScenario.cast.widgetExtension
 private let person = Address.operator("1")
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-@Suite struct `notes of the device and its transfers` {
-  private func note<C: Conversation>(_ body: C, _ from: Address = host, _ to: Address = .journal) throws -> String {
-    var story = RecordedStory()
-    try story.say(body, from: from, to: to)
-    return EnvelopeNote(story.envelopes[0]).text
+@Suite struct `Notes of the device and its transfers` {
+  private func note<C: Message>(_ body: C, _ from: Address = host, _ to: Address = .journal) throws -> String {
+    var context = RecordedScenario()
+    try context.say(body, from: from, to: to)
+    return EnvelopeNote(context.envelopes[0]).text
   }
 
   private func note<R: Request>(of reply: R.Reply, to type: R.Type) throws -> String {
@@ -25,7 +25,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     taskIdentifier: 3, request: TransferRequest(url: "https://a.b/c"), taskDescription: nil, bytesReceived: 5,
     bytesExpected: 10)
 
-  @Test func `tell what a person did`() throws {
+  @Test func `a note describes what the user did to the device`() throws {
     let clock = ClockState(now: noon, isHeld: true, offset: 3600)
     let clockText = "2026-11-21 12:00:00Z, held, 1 h ahead of this machine's"
     let network = NetworkState(path: .cellular, rate: 1500)
@@ -45,9 +45,10 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     #expect(try note(of: page, to: ListSessions.self) == "0 sessions, 0 of 9 tasks")
   }
 
-  @Test func `tell what is said of a task`() throws {
+  @Test func `a note describes a message about a task`() throws {
     #expect(try note(CloseSession(identifier: "figures"), widget, host) == "figures")
-    #expect(try note(ExpireEvents(session: "figures", delivery: UUID()), host, widget) == "figures: the time runs out")
+    let expiry = ExpireEvents(session: "figures", delivery: UUID())
+    #expect(try note(expiry, host, widget) == "figures: the time is running out")
     let change = ChangeTransfer(
       session: "figures", taskIdentifier: 3, isSuspended: true, description: .init("note"), priority: 0.75,
       earliestBeginDate: noon)
@@ -56,7 +57,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         == "figures task 3 suspended, described as note, priority 0.75, not before 2026-11-21 12:00:00Z")
     let count = TransferCounted(
       session: "figures", taskIdentifier: 3, bytesReceived: 50, bytesExpected: 100, resumedAt: 40)
-    #expect(try note(count, host, widget) == "figures task 3 goes on at 40, 50 bytes of 100")
+    #expect(try note(count, host, widget) == "figures task 3 resumed at byte 40, 50 bytes of 100")
     #expect(
       try note(BeginDelayedRequest(session: "figures", task: snapshot), host, widget) == "figures task 3 may begin")
     let challenge = AnswerChallenge(
@@ -69,7 +70,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     #expect(try note(limiter) == "extension/…Widget waits 2 min: woken")
   }
 
-  @Test func `tell what was answered, but no password`() throws {
+  @Test func `a note shows a reply without its password`() throws {
     let reply = AnswerChallenge.Reply(disposition: .useCredential, user: "ann", password: "secret")
     #expect(try note(of: reply, to: AnswerChallenge.self) == "useCredential ann")
     let begin = BeginDelayedRequest.Reply(disposition: .useNewRequest, request: TransferRequest(url: "https://d.e"))
@@ -79,8 +80,8 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         == "resume data of 7 bytes")
   }
 
-  @Test func `every kind that says something of a session is found by it`() throws {
-    let bodies: [any Conversation] = [
+  @Test func `every message type about a session matches a session filter`() throws {
+    let bodies: [any Message] = [
       OpenSession(identifier: "figures", configuration: SessionConfiguration()), CloseSession(identifier: "figures"),
       ExpireEvents(session: "figures", delivery: UUID()), ChangeTransfer(session: "figures", taskIdentifier: 1),
       TransferCounted(session: "figures", taskIdentifier: 1, bytesReceived: 0, bytesExpected: 0),
@@ -88,16 +89,16 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     ]
     let filter = try FilterExpression("session == figures")
     for body in bodies {
-      var story = RecordedStory()
-      try story.say(body, from: widget, to: host)
-      #expect(filter.matches(story.envelopes[0]), "\(type(of: body).kind)")
+      var context = RecordedScenario()
+      try context.say(body, from: widget, to: host)
+      #expect(filter.matches(context.envelopes[0]), "\(type(of: body).kind)")
     }
   }
 
-  @Test func `no request, event or notice is told as its bare body`() throws {
-    // Of a body that is not of its kind a note says that; these have nothing to say.
-    let silent = [Goodbye.kind, WhoAreYou.kind, BusStatus.kind]
-    for entry in ConversationTable.all where !silent.contains(entry.kind) {
+  @Test func `a note never shows the bare body of a request, an event or a notice`() throws {
+    // A note states that a body is not of its type; notes of these types have no text.
+    let silent = [Goodbye.kind, HelloRequired.kind, BusStatus.kind]
+    for entry in MessageTable.all where !silent.contains(entry.kind) {
       let route = try #require(entry.routes.first)
       let source = route.sources.first == .operator ? person : host
       let envelope = Envelope(

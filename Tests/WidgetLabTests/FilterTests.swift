@@ -1,31 +1,31 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite struct `the filter language` {
-  private static let own = RecordedStory.cast.widgetExtension
+@Suite struct `The filter language` {
+  private static let own = RecordedScenario.cast.widgetExtension
 
-  private func story() throws -> [Envelope] {
-    var story = try RecordedStory.extensionKilled()
-    try story.birth(Self.own, 2, pid: 201)
-    try story.events(2, pid: 201)
-    try story.appsOwnEvents()
-    return story.envelopes
+  private func context() throws -> [Envelope] {
+    var context = try RecordedScenario.extensionKilled()
+    try context.launch(Self.own, 2, pid: 201)
+    try context.events(2, pid: 201)
+    try context.appsOwnEvents()
+    return context.envelopes
   }
 
   private func sequences(_ text: String) throws -> [UInt64] {
     let expression = try FilterExpression(text, now: Timestamp(microseconds: 10_000_000))
-    return try story().filter { expression.matches($0) }.map(\.header.sequence)
+    return try context().filter { expression.matches($0) }.map(\.header.sequence)
   }
 
   private func kinds(_ text: String) throws -> Set<String> {
     let expression = try FilterExpression(text)
-    return Set(try story().filter { expression.matches($0) }.map(\.header.kind.name))
+    return Set(try context().filter { expression.matches($0) }.map(\.header.kind.name))
   }
 
-  @Test func `and binds closer than or, and parentheses closer than both`() throws {
+  @Test func `and binds closer than or, and parentheses bind closest`() throws {
     let of = { (text: String) in try FilterExpression(text) }
     #expect(
       try of("pid==1||pid==2&&pid==3") == .or(try of("pid==1"), .and(try of("pid==2"), try of("pid==3"))))
@@ -37,7 +37,7 @@ import Testing
     #expect(try of("!!pid==1") == .not(.not(try of("pid==1"))))
   }
 
-  @Test func `texts are compared with globs, quoted or bare`() throws {
+  @Test func `text is compared with globs, quoted or bare`() throws {
     #expect(try kinds("kind == transfer.*") == ["transfer.create", "transfer.create/ok", "transfer.progress"])
     #expect(try kinds("kind == \"transfer.create\"") == ["transfer.create"])
     #expect(try kinds("kind == '*.called' && kind != handler.*") == ["delegate.called", "completion.called"])
@@ -47,54 +47,55 @@ import Testing
     #expect(try kinds("widget == Lab").contains("timeline.stored"))
   }
 
-  @Test func `an address is found by each of its names`() throws {
+  @Test func `a filter matches an address by each of its names`() throws {
     let full = try sequences("from == \(Self.own.text)")
     #expect(!full.isEmpty)
     for name in ["extension", "extension/*", "extension/…Widget", "extension/com.example.Lab.Widget"] {
       #expect(try sequences("from == \(name)") == full, "\(name)")
     }
     #expect(try kinds("from == bus") == ["peer.changed"])
-    #expect(try kinds("address == app && kind == process.*").contains("process.started"), "it is spoken of")
+    #expect(
+      try kinds("address == app && kind == process.*").contains("process.started"), "the address in the body matches")
   }
 
-  @Test func `a generation is the speaker's, or the one that is spoken of`() throws {
+  @Test func `a filter matches the generation of the sender or of the process in the body`() throws {
     #expect(try kinds("generation == 2 && kind == process.started") == ["process.started"])
     #expect(try kinds("generation >= 2 && kind == *.called").contains("handler.called"))
     #expect(try sequences("generation > 2").isEmpty)
   }
 
-  @Test func `numbers and times have an order`() throws {
+  @Test func `numbers and times are ordered`() throws {
     #expect(try sequences("sequence >= 3 && sequence < 6") == [3, 4, 5])
     #expect(try sequences("time <= @0.002") == [1, 2, 3])
     #expect(try sequences("time < 1970-01-01T00:00:00.002Z") == [1, 2])
     #expect(try kinds("pid == 201").isSuperset(of: ["process.started", "peer.changed", "handler.called"]))
     #expect(try sequences("pid != 201 && pid == 201").isEmpty)
-    #expect(try sequences("pid < 0").isEmpty, "what has no pid is not less")
-    #expect(try sequences("attempt == 0").count == story().count)
+    #expect(try sequences("pid < 0").isEmpty, "an envelope without a pid does not match")
+    #expect(try sequences("attempt == 0").count == context().count)
     #expect(try kinds("task == 1 && kind == delegate.*") == ["delegate.called"])
   }
 
-  @Test func `a story is found by the first digits of its correlation`() throws {
-    let id = Story.session(Self.own, RecordedStory.session).uuidString
+  @Test func `a filter matches a correlation id by its first digits`() throws {
+    let id = MessageContext.session(Self.own, RecordedScenario.session).uuidString
     let whole = try sequences("correlation == \(id)")
     #expect(!whole.isEmpty)
     #expect(try sequences("correlation == \(id.prefix(6).lowercased())") == whole)
     #expect(try sequences("session == figures") == whole)
   }
 
-  @Test func `an answer belongs to the session by its correlation`() throws {
+  @Test func `a reply matches a session by its correlation id`() throws {
     var header = EnvelopeHeader(
-      kind: "session.events/ack", correlation: Story.session(Self.own, "daily"), source: Self.own,
-      destination: RecordedStory.cast.host)
+      kind: "session.events/ack", correlation: MessageContext.session(Self.own, "daily"), source: Self.own,
+      destination: RecordedScenario.cast.host)
     #expect(try FilterExpression("session == daily").matches(Envelope(header: header)))
     #expect(try !FilterExpression("session != daily").matches(Envelope(header: header)))
     header.correlation = nil
     #expect(try !FilterExpression("session == daily").matches(Envelope(header: header)))
   }
 
-  @Test func `a mark is a birth, a death or a refusal`() throws {
-    #expect(try kinds("mark == death") == ["process.exited"])
-    #expect(try kinds("mark == birth") == ["process.started", "peer.changed"])
+  @Test func `a filter matches launches and exits by their marks`() throws {
+    #expect(try kinds("mark == exit") == ["process.exited"])
+    #expect(try kinds("mark == launch") == ["process.started", "peer.changed"])
   }
 
   @Test(arguments: [
@@ -104,7 +105,7 @@ import Testing
     ("session == \"daily", 11, 6, "\""), ("time == soon", 8, 4, "13:05:07"), ("time > seq:3", 7, 5, "5m"),
     ("correlation == xyz", 15, 3, "digits"), ("pid", 3, 0, "<="), ("!", 1, 0, "kind"), ("== 3", 0, 2, "kind"),
   ])
-  func `an error points at the place and says what can stand there`(
+  func `a filter error points at its place and lists what is allowed there`(
     text: String, column: Int, length: Int, allowed: String
   ) {
     let error = #expect(throws: FilterError.self) { try FilterExpression(text) }
@@ -116,7 +117,7 @@ import Testing
     #expect(lines[2].firstIndex(of: "^").map { lines[2].distance(from: lines[2].startIndex, to: $0) } == column + 2)
   }
 
-  @Test func `any text gives an expression or an error`() {
+  @Test func `any text parses to an expression or an error`() {
     let pieces = [
       "kind", "==", "!=", "(", ")", "!", "&&", "||", "&", "\"", "'", "\\", "x*[", " ", "pid", "<", "7", "é", "\n",
     ]

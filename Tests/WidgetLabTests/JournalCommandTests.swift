@@ -1,12 +1,12 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Journal
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite(.timeLimit(.minutes(1))) struct `journal verify` {
+@Suite(.timeLimit(.minutes(1))) struct `The journal verify command` {
   private func verify(_ folder: String, _ arguments: String...) throws -> JournalVerifyCommand.Outcome {
     try JournalVerifyCommand.parse(arguments + ["--journal", folder]).outcome()
   }
@@ -16,20 +16,20 @@ import Testing
     return URL(fileURLWithPath: folder).appending(path: try #require(names.min()))
   }
 
-  @Test func `a whole journal is sound`() async throws {
-    let story = try RecordedStory.extensionKilled().envelopes
-    try await WrittenJournal.with(story) { folder in
+  @Test func `an intact journal is reported as sound`() async throws {
+    let context = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(context) { folder in
       let outcome = try verify(folder)
       #expect(outcome.findings == [])
-      #expect(outcome.envelopes == story.count)
-      #expect(outcome.last == UInt64(story.count))
-      #expect(JournalVerifyCommand.lines(outcome).last?.hasSuffix("#1 to #\(story.count): sound") == true)
+      #expect(outcome.envelopes == context.count)
+      #expect(outcome.last == UInt64(context.count))
+      #expect(JournalVerifyCommand.lines(outcome).last?.hasSuffix("#1 to #\(context.count): sound") == true)
     }
   }
 
-  @Test func `a torn end is found, mended, and gone`() async throws {
-    let story = try RecordedStory.extensionKilled().envelopes
-    try await WrittenJournal.with(story) { folder in
+  @Test func `a torn end is reported, and a repair removes it`() async throws {
+    let context = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(context) { folder in
       let file = try segment(folder)
       var bytes = try Data(contentsOf: file)
       bytes.removeLast(3)
@@ -40,14 +40,14 @@ import Testing
       let mended = try verify(folder, "--repair")
       #expect(mended.mended.map(\.kind) == [.tornEnd])
       #expect(mended.findings == [])
-      #expect(mended.envelopes == story.count - 1)
+      #expect(mended.envelopes == context.count - 1)
       #expect(try verify(folder).findings == [])
     }
   }
 
-  @Test func `damage is told and left alone`() async throws {
-    let story = try RecordedStory.extensionKilled().envelopes
-    try await WrittenJournal.with(story) { folder in
+  @Test func `damage in the middle is reported and not repaired`() async throws {
+    let context = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(context) { folder in
       let file = try segment(folder)
       var bytes = try Data(contentsOf: file)
       bytes[bytes.count / 2] ^= 0xff
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that is not there is no sound journal`() {
-    #expect(throws: Complaint.self) { try verify("/nonexistent/journal") }
+  @Test func `a missing journal folder is an error`() {
+    #expect(throws: CommandError.self) { try verify("/nonexistent/journal") }
   }
 }

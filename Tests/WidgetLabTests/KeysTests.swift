@@ -1,12 +1,12 @@
 import Cluster
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-/// `widgetlab keys` without a cluster.
-@Suite(.timeLimit(.minutes(1))) struct `the keys of a cluster` {
+/// `widgetlab keys` without a running cluster.
+@Suite(.timeLimit(.minutes(1))) struct `The keys of a cluster` {
   private let yaml = """
     device: {name: iphone}
     extensions:
@@ -27,23 +27,23 @@ import Testing
     (["agent/2"], ["agent-2"]), (["agent-2", "agent/2"], ["agent-2"]), (["watcher"], ["watcher"]),
     (["bus"], ["message-bus"]), (["all"], ["message-bus", "agent-2", "host", "provider", "watcher", "operator"]),
   ])
-  func `are named by their holders`(names: [String], holders: [String]) async throws {
+  func `keys are selected by the names of their holders`(names: [String], holders: [String]) async throws {
     try await withCluster { cluster in
       let found = try KeyRotation(cluster: cluster).holders(names)
       #expect(found.map(\.rawValue) == holders)
     }
   }
 
-  @Test(arguments: ["extension", "nobody", "agent/3"])
-  func `one without a standing key is refused with those that have one`(name: String) async throws {
+  @Test(arguments: ["extension", "absent", "agent/3"])
+  func `a process without a standing key is refused with the names that have one`(name: String) async throws {
     try await withCluster { cluster in
-      let complaint = #expect(throws: Complaint.self) { try KeyRotation(cluster: cluster).holders([name]) }
-      #expect(complaint?.exit == Exit.usage)
-      #expect(complaint?.advice?.isEmpty == false)
+      let commandError = #expect(throws: CommandError.self) { try KeyRotation(cluster: cluster).holders([name]) }
+      #expect(commandError?.exit == Exit.usage)
+      #expect(commandError?.advice?.isEmpty == false)
     }
   }
 
-  @Test func `are replaced at once where no bus runs, and the table shows no secret`() async throws {
+  @Test func `a key is replaced at once when no bus runs, and the report contains no secret`() async throws {
     try await withCluster { cluster in
       try StandingKey.makeAll(for: cluster.configuration, in: cluster.instance)
       let before = try StandingKey.load(.host, in: cluster.instance)
@@ -60,10 +60,10 @@ import Testing
     }
   }
 
-  @Test func `of one holder the newest that has spoken ends the others`() {
+  @Test func `the newest used key of a holder ends its older keys`() {
     func key(_ name: String, _ since: Int64, spoke: Bool = false) -> StandingKeyFacts {
       StandingKeyFacts(
-        pattern: .watchers, publicKey: name, since: Timestamp(microseconds: since), hasSpoken: spoke)
+        pattern: .watchers, publicKey: name, since: Timestamp(microseconds: since), hasSentHello: spoke)
     }
     let (first, second) = (key("a", 1), key("b", 2))
     #expect(KeyReport.state(of: first, among: [first]) == "in use")

@@ -1,5 +1,5 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
@@ -40,8 +40,8 @@ private func report(
     network: network, clock: ClockState(now: noon, isHeld: isHeld, offset: offset), sessions: sessions, tasks: tasks)
 }
 
-@Suite struct `the table of sessions` {
-  @Test func `tells each task's state, progress, next try and reason`() {
+@Suite struct `The sessions table` {
+  @Test func `the sessions table shows each task's state, progress, next attempt and reason`() {
     let tasks = [
       task(4, .ended, received: 1000, of: 1000, status: 404),
       task(
@@ -55,9 +55,9 @@ private func report(
     #expect(
       lines
         == [
-          "network: wifi   clock: 2026-11-21 12:00:00Z, running, as this machine's",
+          "network: wifi   clock: 2026-11-21 12:00:00Z, running, same as this machine's",
           "",
-          "figures of extension/…Widget: open in generation 2, 4 running, 2 undelivered; their delivery waits for its owner to run",
+          "figures of extension/…Widget: open in generation 2, 4 running, 2 undelivered; delivery waits for its owner to run",
           "  TASK  STATE      PROGRESS             BYTES             TRIES  NEXT           WHY              REQUEST",
           "     1  loading    [######......]  50%  393 kB of 786 kB  1      -              -                https://example.com/1",
           "     6  loading    [###.........]  25%  2 MB of 8 MB      1      -              -                upload https://example.com/6",
@@ -68,7 +68,7 @@ private func report(
         ])
   }
 
-  @Test func `begins with network, clock and limiter`() {
+  @Test func `the sessions table begins with the network, the clock and the limiter`() {
     let sessions = [
       session("a", limitedUntil: noon + 61), session("b", limitedUntil: noon + 61), session("c", limitedUntil: noon),
     ]
@@ -81,7 +81,7 @@ private func report(
         + "limiter: extension/…Widget in 1 min 1 s")
   }
 
-  @Test func `lists what moves of ten thousand tasks, and counts the rest`() {
+  @Test func `the sessions table lists the active ones of ten thousand tasks and counts the rest`() {
     let tasks = (1...10_000).map { index in
       switch index {
       case ...600: task(index, .ended, received: 5, of: 5, status: 200)
@@ -94,24 +94,24 @@ private func report(
     #expect(short[4].hasPrefix("   601  loading") && short[10].hasPrefix("   607  waiting"))
     #expect(
       short.last
-        == "  and 9980 more, --all lists them: 9380 waiting (a connection to example.com), 600 ended (HTTP 200)")
+        == "  and 9980 more (--all lists them): 9380 waiting (a connection to example.com), 600 ended (HTTP 200)")
     #expect(report([session()], tasks).lines(all: true).count == 3 + 1 + 10_000)
   }
 
-  @Test func `says so where there is nothing`() {
+  @Test func `the sessions table states that there is no session or no task`() {
     #expect(report([], []).lines(all: false).last == "no background session")
     let empty = report([session(openIn: nil, running: 0)], []).lines(all: false)
     #expect(empty.last == "figures of extension/…Widget: open in no process, 0 running, 0 undelivered")
   }
 
-  @Test func `puts each task under its own session`() {
+  @Test func `the sessions table lists each task under its own session`() {
     let lines = report(
       [session("a"), session("b")], [task(1, .loading, session: "b"), task(2, .loading, session: "a")]
     ).lines(all: false)
     #expect(lines[4].contains("/2") && lines[8].contains("/1"))
   }
 
-  @Test func `as JSON has all tasks and times since 1970`() throws {
+  @Test func `the sessions report in JSON has all tasks, with times since 1970`() throws {
     let text = try report([session()], [task(1, .waiting, nextTry: noon)]).json
     let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(Set(object.keys) == ["network", "clock", "sessions", "tasks"])

@@ -1,10 +1,10 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite struct `the tail` {
+@Suite struct `Lines and filters of the tail` {
   private func envelope(_ kind: Kind, _ source: Address, sequence: UInt64, at microseconds: Int64) -> Envelope {
     var header = EnvelopeHeader(
       kind: kind, sentAt: Timestamp(microseconds: microseconds), source: source, destination: .journal)
@@ -12,7 +12,7 @@ import Testing
     return Envelope(header: header, body: Array("{}".utf8))
   }
 
-  @Test func `points in the journal are read`() {
+  @Test func `a position is parsed from a sequence number, an age or a timestamp`() {
     #expect(TailFilter.Moment("seq:4711") == .sequence(4711))
     #expect(TailFilter.Moment("5m") == .ago(300))
     #expect(TailFilter.Moment("1.5h") == .ago(5400))
@@ -22,7 +22,7 @@ import Testing
     #expect(TailFilter.Moment.ago(4).fixed(now: now) == .time(Timestamp(microseconds: 6_000_000)))
   }
 
-  @Test func `times of day and dates are read`() {
+  @Test func `a position is parsed from a time of day or a date`() {
     let now = Timestamp(microseconds: 1_795_269_907_250_000)  // 2026-11-21T14:05:07.25Z
     func seconds(_ text: String) -> Double? {
       guard case .time(let time) = TailFilter.Moment(text)?.fixed(now: now) else { return nil }
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a kind's glob lets its answers through`() {
+  @Test func `a glob for a message type also matches its replies`() {
     let filter = TailFilter(kinds: ["transfer.*"])
     #expect(filter.passes(envelope("transfer.create", .host("d"), sequence: 1, at: 0)))
     #expect(filter.passes(envelope("transfer.create/ok", .host("d"), sequence: 1, at: 0)))
@@ -52,17 +52,17 @@ import Testing
       TailFilter(kinds: ["transfer.create"]).passes(envelope("transfer.create/ok", .host("d"), sequence: 1, at: 0)))
   }
 
-  @Test func `an address's glob finds sender, receiver and the process spoken of`() throws {
-    var story = RecordedStory()
-    try story.death(RecordedStory.cast.widgetExtension, 1, pid: 1)
-    let death = try #require(story.envelopes.first)
+  @Test func `a glob for an address matches the sender, the receiver and the process in the body`() throws {
+    var context = RecordedScenario()
+    try context.death(RecordedScenario.cast.widgetExtension, 1, pid: 1)
+    let death = try #require(context.envelopes.first)
     #expect(TailFilter(addresses: ["extension/*"]).passes(death))
     #expect(TailFilter(addresses: ["agent/1"]).passes(death))
     #expect(TailFilter(addresses: ["host"]).passes(death))
     #expect(!TailFilter(addresses: ["app/*"]).passes(death))
   }
 
-  @Test func `a range of numbers or times is kept`() {
+  @Test func `a filter keeps a range of sequence numbers or times`() {
     let filter = TailFilter(since: .sequence(5), until: .sequence(6))
     let places = (4...7).map { filter.place(envelope("peer.ping", .messageBus, sequence: $0, at: 0).header) }
     #expect(places == [.before, .inside, .inside, .after])
@@ -70,7 +70,7 @@ import Testing
     #expect(late.place(envelope("peer.ping", .messageBus, sequence: 1, at: 9).header) == .before)
   }
 
-  @Test func `times are relative to the first line and to the one before`() {
+  @Test func `a line shows the time since the first line and since the previous one`() {
     var lines = TailLines(isColourful: false)
     _ = lines.line(envelope("peer.ping", .messageBus, sequence: 1, at: 1_000_000))
     let second = lines.line(envelope("peer.ping", .messageBus, sequence: 2, at: 2_500_000))
@@ -79,39 +79,39 @@ import Testing
     #expect(third.split(separator: " ").prefix(3) == ["1.499", "-0.001", "3"])
   }
 
-  @Test func `a birth and a death have their marks, and nothing is coloured in a pipe`() throws {
-    var story = RecordedStory()
-    try story.birth(RecordedStory.cast.widgetExtension, 2, pid: 77)
-    try story.death(RecordedStory.cast.widgetExtension, 2, pid: 77)
+  @Test func `launches and exits have marks, and a pipe gets no colours`() throws {
+    var context = RecordedScenario()
+    try context.launch(RecordedScenario.cast.widgetExtension, 2, pid: 77)
+    try context.death(RecordedScenario.cast.widgetExtension, 2, pid: 77)
     var lines = TailLines(isColourful: false)
-    let texts = story.envelopes.map { lines.line($0) }
+    let texts = context.envelopes.map { lines.line($0) }
     #expect(texts.first?.contains(" ^ ") == true)
     #expect(texts.last?.contains(" ! ") == true)
-    #expect(texts.last?.contains("extension/…Widget generation 2 pid 77 ended: signal SIGKILL") == true)
+    #expect(texts.last?.contains("extension/…Widget generation 2 pid 77 exited: signal SIGKILL") == true)
     #expect(!texts.joined().contains("\u{1b}"))
   }
 
-  @Test func `too much memory is told in words`() throws {
-    var story = RecordedStory()
-    try story.memory(RecordedStory.cast.widgetExtension, 2, pid: 77)
-    let note = EnvelopeNote(try #require(story.envelopes.first))
+  @Test func `a note on exceeded memory states the memory and the limit`() throws {
+    var context = RecordedScenario()
+    try context.memory(RecordedScenario.cast.widgetExtension, 2, pid: 77)
+    let note = EnvelopeNote(try #require(context.envelopes.first))
     #expect(note.text == "extension/…Widget generation 2 pid 77: memory 41.3 MiB over the limit of 30 MiB")
     #expect(note.mark == .refused)
-    // What is over by a page is over.
+    // A memory that exceeds the limit by one page is printed as more than the limit.
     #expect(MemoryLimit.mebibytes((30 << 20) + 4096) == "30.1")
   }
 
-  @Test func `a body that cannot be read is a note and not an end`() {
+  @Test func `a body that cannot be decoded gives a note and no error`() {
     let broken = Envelope(
       header: EnvelopeHeader(kind: ProcessExited.kind, source: .agent("d", 1), destination: .host("d")), body: [1, 2])
     #expect(EnvelopeNote(broken).text.contains("2 bytes"))
     #expect(EnvelopeJSON.line(broken).contains("bodyText"))
   }
 
-  @Test func `JSON lines hold header and body`() throws {
-    var story = RecordedStory()
-    try story.death(RecordedStory.cast.app, 3, pid: 9)
-    let line = EnvelopeJSON.line(try #require(story.envelopes.first))
+  @Test func `a JSON line holds the header and the body`() throws {
+    var context = RecordedScenario()
+    try context.death(RecordedScenario.cast.app, 3, pid: 9)
+    let line = EnvelopeJSON.line(try #require(context.envelopes.first))
     let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     #expect(object["kind"] as? String == "process.exited")
     #expect((object["body"] as? [String: Any])?["pid"] as? Int == 9)

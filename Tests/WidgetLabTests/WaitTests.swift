@@ -1,21 +1,21 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Journal
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-@Suite(.timeLimit(.minutes(1))) struct `wait` {
-  private static let own = RecordedStory.cast.widgetExtension
-  private static let host = RecordedStory.cast.host
+@Suite(.timeLimit(.minutes(1))) struct `The wait command` {
+  private static let own = RecordedScenario.cast.widgetExtension
+  private static let host = RecordedScenario.cast.host
 
   private func condition(_ text: String) throws -> WaitCondition {
     try WaitCondition(text) { name in
       switch name {
       case "extension": return Self.own
       case "host": return Self.host
-      default: throw Complaint(Exit.usage, "nobody")
+      default: throw CommandError(Exit.usage, "absent")
       }
     }
   }
@@ -27,14 +27,14 @@ import Testing
   }
 
   private func states(_ states: String...) throws -> [Envelope] {
-    var story = RecordedStory()
+    var context = RecordedScenario()
     for state in states {
-      try story.say(ProcessState(address: Self.own, generation: 1, state: state, why: ""), from: Self.host)
+      try context.say(ProcessState(address: Self.own, generation: 1, state: state, why: ""), from: Self.host)
     }
-    return story.envelopes
+    return context.envelopes
   }
 
-  @Test func `a condition is a process and its state, a session and its step, or an expression`() throws {
+  @Test func `a wait condition is a process state, a session step or a filter expression`() throws {
     #expect(try condition("host=ready") == .standing(Self.host, "ready"))
     #expect(try condition("extension=suspended") == .state(Self.own, "suspended"))
     #expect(try condition("extension = running") == .state(Self.own, "running"))
@@ -44,18 +44,18 @@ import Testing
     #expect(try condition("pid == 5") == .said(try FilterExpression("pid == 5")))
   }
 
-  @Test(arguments: ["host", "host=asleep", "extension=ready", "session=over", "nobody=running", "kin == 5", "", "="])
-  func `what cannot be waited for is refused with what can`(text: String) {
-    let complaint = #expect(throws: Complaint.self) { try condition(text) }
-    #expect(complaint?.exit == Exit.usage)
+  @Test(arguments: ["host", "host=asleep", "extension=ready", "session=over", "absent=running", "kin == 5", "", "="])
+  func `an invalid wait condition is a usage error`(text: String) {
+    let commandError = #expect(throws: CommandError.self) { try condition(text) }
+    #expect(commandError?.exit == Exit.usage)
   }
 
-  @Test func `a process that is to run and cannot be started is known by the last word about it`() throws {
+  @Test func `a wait for a process fails when the latest state reports a failed launch`() throws {
     let error = BusError(.noSuchExecutable, "there is no executable Weather")
-    var story = RecordedStory()
-    try story.say(
+    var context = RecordedScenario()
+    try context.say(
       ProcessState(address: Self.own, generation: 1, state: "absent", why: "", launchFailure: error), from: Self.host)
-    let failed = story.envelopes
+    let failed = context.envelopes
     for (text, expected) in [("running", error), ("suspended", error), ("absent", nil), ("launching", nil)] {
       var watch = WaitWatch(try condition("extension=\(text)"))
       for envelope in failed { watch.see(envelope) }
@@ -63,10 +63,10 @@ import Testing
     }
     var watch = WaitWatch(try condition("extension=running"))
     for envelope in failed + (try states("launching")) { watch.see(envelope) }
-    #expect(watch.failure == nil, "it is tried again")
+    #expect(watch.failure == nil, "the launch is tried again")
   }
 
-  @Test func `a state holds by the last word about it`() throws {
+  @Test func `a process state condition uses the latest state`() throws {
     #expect(try holds("extension=suspended", states("launching", "running", "suspended")))
     #expect(try !holds("extension=suspended", states("launching", "suspended", "running")))
     #expect(try holds("extension=absent", []))
@@ -74,16 +74,16 @@ import Testing
     #expect(try holds("extension=absent", states("launching", "absent")))
   }
 
-  @Test func `a session's step was said once and for all`() throws {
-    var story = try RecordedStory.extensionKilled()
-    #expect(try holds("session=downloaded", story.envelopes))
-    #expect(try !holds("session:figures=delivered", story.envelopes))
-    try story.events(2, pid: 201)
-    #expect(try holds("session:figures=acknowledged", story.envelopes))
-    #expect(try !holds("session:backup=acknowledged", story.envelopes))
+  @Test func `a session step holds once it is recorded`() throws {
+    var context = try RecordedScenario.extensionKilled()
+    #expect(try holds("session=downloaded", context.envelopes))
+    #expect(try !holds("session:figures=delivered", context.envelopes))
+    try context.events(2, pid: 201)
+    #expect(try holds("session:figures=acknowledged", context.envelopes))
+    #expect(try !holds("session:backup=acknowledged", context.envelopes))
   }
 
-  @Test func `the journal is watched from where it is said`() async throws {
+  @Test func `wait watches the journal from the requested position`() async throws {
     let envelopes = try states("running", "suspended", "running", "suspended")
     try await WrittenJournal.with(envelopes) { folder in
       let reader = JournalReader(folder: URL(fileURLWithPath: folder))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `nothing to wait for is a wrong command line`() {
+  @Test func `wait without a condition or with an invalid position is rejected`() {
     #expect(throws: (any Error).self) { try WaitCommand.parse([]) }
     #expect(throws: (any Error).self) { try WaitCommand.parse(["--for", "host=ready", "--since", "soon"]) }
   }

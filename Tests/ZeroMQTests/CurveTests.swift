@@ -19,7 +19,7 @@ struct CurveTests {
     .init(curve: .client(keys, serverPublicKey: server.publicKey))
   }
 
-  @Test func `a key pair has 40 characters each, derives its public key and keeps its secret out of logs`() throws {
+  @Test func `a key pair has keys of 40 characters, derives its public key and hides its secret key in logs`() throws {
     #expect(client.publicKey.utf8.count == 40)
     #expect(client.secretKey.utf8.count == 40)
     #expect(client != server)
@@ -28,24 +28,24 @@ struct CurveTests {
     #expect(throws: ZMQError(code: EINVAL, call: "zmq_curve_public")) { try CurveKeyPair(secretKey: "short") }
   }
 
-  @Test func `an error is described in ZeroMQ's words`() {
+  @Test func `a ZeroMQ error is described with its call, text and number`() {
     #expect(ZMQError(code: ENOENT, call: "zmq_bind").description == "zmq_bind: No such file or directory (2)")
   }
 
-  /// What an authenticator was asked first.
+  /// The first request that an authenticator received.
   final class Question: Sendable {
     let first = Mutex<AuthenticationRequest?>(nil)
   }
 
-  @Test func `the authenticator is asked with the domain, the address and the proven key`() async throws {
+  @Test func `the authenticator receives the domain, the peer address and the verified key`() async throws {
     let question = Question()
     try await withLoop { context, loop in
       try await loop.authenticate(context) { request in
         question.first.withLock { $0 = $0 ?? request }
         return .refuse("")
       }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       _ = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
     }
@@ -56,11 +56,11 @@ struct CurveTests {
     #expect(request.publicKey == client.publicKey)
   }
 
-  @Test func `a known key's messages go both ways, and each of them carries the key's user id`() async throws {
+  @Test func `messages with a known key go both ways, and each received one has the key's user id`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "extension") }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       for text in ["one", "two", "three"] {
         try await dealer.send(text)
@@ -74,11 +74,11 @@ struct CurveTests {
     }
   }
 
-  @Test func `a handshake that succeeded names the descriptor of the messages that follow`() async throws {
+  @Test func `a successful handshake reports the descriptor of the messages that follow`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "extension") }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       let success = try await router.events.first { if case .handshakeSucceeded = $0 { true } else { false } }
       try await dealer.send("hello")
@@ -87,17 +87,17 @@ struct CurveTests {
     }
   }
 
-  @Test func `keys are told apart by their user ids`() async throws {
+  @Test func `messages with different keys have different user ids`() async throws {
     let other = try CurveKeyPair.generate()
     let users = [client.publicKey: "app", other.publicKey: "extension"]
     try await withLoop { context, loop in
       try await loop.authenticate(context) { request in
         request.publicKey.flatMap { users[$0] }.map { .admit(userID: $0) } ?? .refuse("unknown")
       }
-      let router = try await Station(context, .router, on: loop, serverOptions)
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
       let endpoint = try await router.bind()
       for keys in [client, other] {
-        let dealer = try await Station(context, .dealer, on: loop, clientOptions(keys))
+        let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(keys))
         try await dealer.connect(endpoint)
         try await dealer.sendAll(["hello", "again"])
         for await message in router.messages.prefix(2) { #expect(message.userID == users[keys.publicKey]) }
@@ -105,14 +105,14 @@ struct CurveTests {
     }
   }
 
-  @Test func `a key that is told to try again gets in once it is known`() async throws {
+  @Test func `a key that is rejected temporarily is admitted once it is known`() async throws {
     try await withLoop { context, loop in
       let isKnown = Atomic(false)
       try await loop.authenticate(context) { _ in
         isKnown.load(ordering: .acquiring) ? .admit(userID: "late") : .tryAgain("not yet")
       }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       try await dealer.send("hello")
       let refusal = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
@@ -127,11 +127,11 @@ struct CurveTests {
     }
   }
 
-  @Test func `a refused key is told so, and the server sees it`() async throws {
+  @Test func `the refusal of a key is reported by the server and the client`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .refuse("revoked") }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       for events in [router.events, dealer.events] {
         let refusal = try await events.first { if case .handshakeFailed = $0 { true } else { false } }
@@ -146,9 +146,9 @@ struct CurveTests {
 
   @Test func `a client without CURVE is refused by a CURVE server`() async throws {
     try await withLoop { context, loop in
-      try await loop.authenticate(context) { _ in .admit(userID: "anybody") }
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop)
+      try await loop.authenticate(context) { _ in .admit(userID: "client") }
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop)
       try await dealer.connect(router.bind())
       let refusal = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
       guard case .handshakeFailed(_, isAuthentication: false, _) = refusal else {
@@ -158,22 +158,22 @@ struct CurveTests {
     }
   }
 
-  @Test func `a client that expects another server's key does not talk to this one`() async throws {
+  @Test func `a client that expects another server's key fails the handshake`() async throws {
     let stranger = try CurveKeyPair.generate()
     try await withLoop { context, loop in
-      try await loop.authenticate(context) { _ in .admit(userID: "anybody") }
-      let router = try await Station(context, .router, on: loop, serverOptions)
+      try await loop.authenticate(context) { _ in .admit(userID: "client") }
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
       let options = Socket.Options(curve: .client(client, serverPublicKey: stranger.publicKey))
-      let dealer = try await Station(context, .dealer, on: loop, options)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, options)
       try await dealer.connect(router.bind())
       _ = try await router.events.first { if case .handshakeFailed = $0 { true } else { false } }
     }
   }
 
-  @Test func `without an authenticator nobody gets in`() async throws {
+  @Test func `a CURVE server without an authenticator refuses every client`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop, serverOptions)
-      let dealer = try await Station(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
       try await dealer.connect(router.bind())
       let end = try await router.events.first {
         switch $0 {
@@ -188,21 +188,21 @@ struct CurveTests {
     }
   }
 
-  @Test func `a CURVE server without a ZAP domain is not made, nor a socket with a malformed key`() async throws {
+  @Test func `a CURVE server without a ZAP domain and a socket with a malformed key cannot be created`() async throws {
     try await withLoop { context, loop in
       let withoutDomain = Socket.Options(curve: .server(server))
       let error = await #expect(throws: ZMQError.self) {
-        _ = try await Station(context, .router, on: loop, withoutDomain)
+        _ = try await SocketFixture(context, .router, on: loop, withoutDomain)
       }
       #expect(error?.code == EINVAL)
       let malformed = CurveKeyPair(publicKey: client.publicKey, secretKey: "not a key")
       await #expect(throws: ZMQError(code: EINVAL, call: "zmq_setsockopt(ZMQ_CURVE_SECRETKEY)")) {
-        _ = try await Station(context, .dealer, on: loop, clientOptions(malformed))
+        _ = try await SocketFixture(context, .dealer, on: loop, clientOptions(malformed))
       }
     }
   }
 
-  @Test func `a context has one authenticator`() async throws {
+  @Test func `a context refuses a second authenticator`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .refuse("") }
       await #expect(throws: ZMQError(code: EADDRINUSE, call: "zmq_bind(inproc://zeromq.zap.01)")) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LoopTests {
-  /// An actor on the loop that goes away from it and comes back.
+  /// An actor on the loop that leaves the loop and resumes on it.
   actor Resident {
     let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -26,14 +26,14 @@ struct LoopTests {
     func assumed() -> Bool { loop.isCurrent }
   }
 
-  @Test func `an actor on the loop runs there and resumes there after each await`() async throws {
+  @Test func `an actor on the loop runs on the loop and resumes on it after each await`() async throws {
     try await withLoop { _, loop in
       #expect(!loop.isCurrent)
       #expect(await Resident(loop).visit() == [true, false, true, true])
     }
   }
 
-  @Test func `a task of the loop runs there, and a posted job may assume an actor's isolation`() async throws {
+  @Test func `a task of the loop runs on the loop, and a posted job may assume an actor's isolation`() async throws {
     try await withLoop { _, loop in
       let (seen, sink) = AsyncStream<Bool>.makeStream()
       await loop.task { sink.yield(loop.isCurrent) }.value
@@ -56,7 +56,7 @@ struct LoopTests {
         expected += 1
         if expected == 5_000 { break }
       }
-      // Asleep again by now or not: the next one arrives either way.
+      // The next job runs whether the loop sleeps again or not.
       loop.post { sink.yield(-1) }
       let last = try await seen.next()
       #expect(last == -1)
@@ -73,8 +73,8 @@ struct LoopTests {
     #expect(fired.withLock { $0 } == ["first", "second", "third", "fourth"])
   }
 
-  /// Of two equal durations the one that began later ends later, however long a thread waits for its core between them.
-  @Test func `timers fire on the loop and in order, from whichever thread they were set`() async throws {
+  /// Of two timers with equal durations the later one fires later, however long the thread is preempted between them.
+  @Test func `timers fire on the loop and in order, whichever thread set them`() async throws {
     try await withLoop { _, loop in
       let (fired, sink) = AsyncStream<String>.makeStream()
       loop.after(.milliseconds(10)) { sink.yield("first \(loop.isCurrent)") }
@@ -89,7 +89,7 @@ struct LoopTests {
     }
   }
 
-  @Test func `a timer is never early`() async throws {
+  @Test func `a timer never fires early`() async throws {
     try await withLoop { _, loop in
       let begin = SuspendingClock.now
       await withCheckedContinuation { continuation in loop.after(.milliseconds(7)) { continuation.resume() } }
@@ -97,10 +97,10 @@ struct LoopTests {
     }
   }
 
-  @Test func `a cancelled timer does not fire, from whichever thread it was cancelled`() async throws {
+  @Test func `a cancelled timer does not fire, whichever thread cancelled it`() async throws {
     try await withLoop { _, loop in
       let (fired, sink) = AsyncStream<String>.makeStream()
-      // The loop fires nothing before it is cancelled, however long that takes.
+      // The loop is blocked until the first timer is cancelled.
       let cancelled = DispatchSemaphore(value: 0)
       loop.post { cancelled.wait() }
       let outside = loop.after(.milliseconds(5)) { sink.yield("cancelled outside") }
@@ -120,7 +120,7 @@ struct LoopTests {
     }
   }
 
-  @Test func `many cancelled timers leave nothing behind`() {
+  @Test func `cancelled timers are removed from the timer queue`() {
     var timers = Timers()
     for raw in 1...1_000 { timers.insert(TimerID(raw: UInt64(raw)), deadline: UInt64(2_000 - raw)) {} }
     let removed = (1...999).filter { timers.remove(TimerID(raw: UInt64($0))) }
@@ -135,10 +135,10 @@ struct LoopTests {
     #expect(rest == nil)
   }
 
-  @Test func `stop may be called twice and from a task on the loop, and that task runs to its end`() async throws {
+  @Test func `the loop may be stopped twice and from its own task, which runs to its end`() async throws {
     let loop = Loop(name: "test-loop")
     let context = try Context()
-    let station = try await Station(context, .router, on: loop)
+    let station = try await SocketFixture(context, .router, on: loop)
     _ = try await station.bind()
     await loop.task {
       await loop.stop()
@@ -148,7 +148,7 @@ struct LoopTests {
     await context.terminate()
   }
 
-  @Test func `a job posted after stop is dropped, and an actor's call is not`() async throws {
+  @Test func `a job that is posted after the loop stopped is dropped, and an actor's call still runs`() async throws {
     let loop = Loop(name: "test-loop")
     await loop.stop()
     let ran = Atomic(false)

@@ -5,18 +5,18 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct SocketTests {
-  @Test func `port 0 is resolved`() async throws {
+  @Test func `a wildcard port is resolved to the bound port`() async throws {
     try await withLoop { context, loop in
-      let endpoint = try await Station(context, .router, on: loop).bind("tcp://127.0.0.1:*")
+      let endpoint = try await SocketFixture(context, .router, on: loop).bind("tcp://127.0.0.1:*")
       let port = try #require(endpoint.split(separator: ":").last.flatMap { UInt16($0) })
       #expect(port > 0)
     }
   }
 
-  @Test func `an endpoint in use and one that is none are errors`() async throws {
+  @Test func `an endpoint in use and a malformed endpoint are errors`() async throws {
     try await withLoop { context, loop in
-      let endpoint = try await Station(context, .router, on: loop).bind()
-      let other = try await Station(context, .router, on: loop)
+      let endpoint = try await SocketFixture(context, .router, on: loop).bind()
+      let other = try await SocketFixture(context, .router, on: loop)
       await #expect(throws: ZMQError(code: EADDRINUSE, call: "zmq_bind(\(endpoint))")) {
         try await other.bind(endpoint)
       }
@@ -28,8 +28,8 @@ struct SocketTests {
 
   @Test func `a message goes from a DEALER to a ROUTER and back`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop, .init(mandatory: true))
-      let dealer = try await Station(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
+      let dealer = try await SocketFixture(context, .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("question")
       let question = try await router.messages.next()
@@ -46,8 +46,8 @@ struct SocketTests {
 
   @Test func `ten thousand messages arrive in order`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop, .init(receiveHighWaterMark: 100))
-      let dealer = try await Station(context, .dealer, on: loop, .init(sendHighWaterMark: 100))
+      let router = try await SocketFixture(context, .router, on: loop, .init(receiveHighWaterMark: 100))
+      let dealer = try await SocketFixture(context, .dealer, on: loop, .init(sendHighWaterMark: 100))
       try await dealer.connect(router.bind())
       let texts = (0..<10_000).map(String.init)
       async let sending: Void = dealer.sendAll(texts)
@@ -61,10 +61,10 @@ struct SocketTests {
     }
   }
 
-  @Test func `a socket without a connection would block, and tells when it no longer does`() async throws {
+  @Test func `a socket without a connection would block, and reports when it becomes writable`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop)
-      let dealer = try await Station(context, .dealer, on: loop, .init(immediate: true))
+      let router = try await SocketFixture(context, .router, on: loop)
+      let dealer = try await SocketFixture(context, .dealer, on: loop, .init(immediate: true))
       #expect(try await dealer.send("early") == .wouldBlock)
       try await dealer.connect(router.bind())
       try await dealer.writable()
@@ -73,25 +73,27 @@ struct SocketTests {
     }
   }
 
-  @Test func `a message to a peer that is gone is unroutable`() async throws {
+  @Test func `a message to a disconnected or unknown peer is unroutable`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop, .init(mandatory: true))
-      let dealer = try await Station(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
+      let dealer = try await SocketFixture(context, .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("hello")
       let hello = try await router.messages.next()
       try await dealer.close()
       _ = try await router.events.first { $0 == .disconnected(descriptor: hello.descriptor) }
       #expect(try await router.send("late", to: hello.peer) == .unroutable)
-      #expect(try await router.send("nobody", to: PeerID(raw: 1)) == .unroutable)
+      #expect(try await router.send("unknown", to: PeerID(raw: 1)) == .unroutable)
     }
   }
 
-  @Test func `a disconnection is reported with the descriptor that the peer's messages carried`() async throws {
+  @Test func `a disconnection is reported with the descriptor of the peer's messages`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop)
       let endpoint = try await router.bind()
-      let (one, other) = (try await Station(context, .dealer, on: loop), try await Station(context, .dealer, on: loop))
+      let (one, other) = (
+        try await SocketFixture(context, .dealer, on: loop), try await SocketFixture(context, .dealer, on: loop)
+      )
       for dealer in [one, other] { try await dealer.connect(endpoint) }
       try await one.send("one")
       let first = try await router.messages.next()
@@ -106,10 +108,11 @@ struct SocketTests {
     }
   }
 
-  @Test func `the end of a connection is told before the first message of the next one on its descriptor`() async throws
+  @Test func `a disconnection is reported before the first message of the next connection on the same descriptor`()
+    async throws
   {
     try await withLoop { context, loop in
-      let (told, sink) = AsyncStream<String?>.makeStream()
+      let (received, sink) = AsyncStream<String?>.makeStream()
       let endpoint: String = try await withCheckedThrowingContinuation { continuation in
         loop.post {
           do throws(ZMQError) {
@@ -128,19 +131,21 @@ struct SocketTests {
         }
       }
       for _ in 0..<200 {
-        let dealer = try await Station(context, .dealer, on: loop)
+        let dealer = try await SocketFixture(context, .dealer, on: loop)
         try await dealer.connect(endpoint)
         try await dealer.send("hello")
-        #expect(try await told.next() == nil)
+        #expect(try await received.next() == nil)
         try await dealer.close()
       }
     }
   }
 
-  @Test func `an XPUB hears of subscriptions and sends only what begins with the prefix`() async throws {
+  @Test func `an XPUB socket receives subscriptions and sends only the messages that begin with the prefix`()
+    async throws
+  {
     try await withLoop { context, loop in
-      let publisher = try await Station(context, .xpub, on: loop)
-      let subscriber = try await Station(context, .sub, on: loop)
+      let publisher = try await SocketFixture(context, .xpub, on: loop)
+      let subscriber = try await SocketFixture(context, .sub, on: loop)
       try await subscriber.connect(publisher.bind())
       try await subscriber.subscribe("transfer.")
       #expect(try await publisher.messages.next().text == "\u{1}transfer.")
@@ -151,10 +156,10 @@ struct SocketTests {
     }
   }
 
-  @Test func `a peer that sends an oversize message is cut off and may come back as another`() async throws {
+  @Test func `a peer that sends an oversize message is disconnected and may reconnect as a new peer`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop, .init(maxMessageSize: 1_000))
-      let dealer = try await Station(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop, .init(maxMessageSize: 1_000))
+      let dealer = try await SocketFixture(context, .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("small")
       let small = try await router.messages.next()
@@ -168,9 +173,9 @@ struct SocketTests {
     }
   }
 
-  @Test func `of a multipart message the first frame is kept, and it is flagged`() async throws {
+  @Test func `only the first frame of a multipart message is received, and the message is flagged`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop)
       let endpoint = try await router.bind()
       let raw = try RawSocket(context, type: Socket.Kind.dealer.type)
       defer { raw.close(linger: .zero) }
@@ -187,9 +192,9 @@ struct SocketTests {
     }
   }
 
-  @Test func `a peer with a routing id of its own choice is not served, and that is told`() async throws {
+  @Test func `a peer with its own routing id is not served, and an event reports it`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop)
       let raw = try RawSocket(context, type: Socket.Kind.dealer.type)
       defer { raw.close(linger: .zero) }
       // Option 5 is ZMQ_ROUTING_ID.
@@ -201,12 +206,12 @@ struct SocketTests {
     }
   }
 
-  @Test func `running out of sockets is an error, and the others go on`() async throws {
+  @Test func `a context that runs out of sockets reports an error, and the open sockets keep working`() async throws {
     let context = try Context(maximumSockets: 8)
     let loop = Loop(name: "test-loop")
-    let router = try await Station(context, .router, on: loop)
-    let dealer = try await Station(context, .dealer, on: loop)
-    let error = await #expect(throws: ZMQError.self) { _ = try await Station(context, .dealer, on: loop) }
+    let router = try await SocketFixture(context, .router, on: loop)
+    let dealer = try await SocketFixture(context, .dealer, on: loop)
+    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, .dealer, on: loop) }
     #expect(error?.code == EMFILE)
     try await dealer.connect(router.bind())
     try await dealer.send("still here")
@@ -215,34 +220,34 @@ struct SocketTests {
     await context.terminate()
   }
 
-  @Test func `a closed socket says so`() async throws {
+  @Test func `a send on a closed socket fails`() async throws {
     try await withLoop { context, loop in
-      let dealer = try await Station(context, .dealer, on: loop)
+      let dealer = try await SocketFixture(context, .dealer, on: loop)
       try await dealer.close()
       try await dealer.close()
       await #expect(throws: ZMQError(code: ENOTSOCK, call: "zmq_send")) { try await dealer.send("late") }
     }
   }
 
-  @Test func `a context that is terminated under open sockets closes them, and the loop goes on`() async throws {
+  @Test func `a context that is terminated closes its open sockets, and the loop keeps running`() async throws {
     let (context, loop) = (try Context(), Loop(name: "test-loop"))
-    let router = try await Station(context, .router, on: loop)
+    let router = try await SocketFixture(context, .router, on: loop)
     _ = try await router.bind()
     await context.terminate()
     await #expect(throws: ZMQError(code: ENOTSOCK, call: "zmq_connect(tcp://127.0.0.1:1)")) {
       try await router.connect("tcp://127.0.0.1:1")
     }
-    let error = await #expect(throws: ZMQError.self) { _ = try await Station(context, .dealer, on: loop) }
+    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, .dealer, on: loop) }
     #expect(error?.description == "zmq_socket: Context was terminated (156384765)")
     await loop.stop()
   }
 
-  @Test func `a stopped loop sends what its sockets' linger allows`() async throws {
+  @Test func `a stopped loop sends the pending messages that its sockets' linger allows`() async throws {
     try await withLoop { context, loop in
-      let router = try await Station(context, .router, on: loop)
+      let router = try await SocketFixture(context, .router, on: loop)
       let endpoint = try await router.bind()
       let leaving = Loop(name: "leaving-loop")
-      let dealer = try await Station(context, .dealer, on: leaving, .init(linger: .seconds(10)))
+      let dealer = try await SocketFixture(context, .dealer, on: leaving, .init(linger: .seconds(10)))
       try await dealer.connect(endpoint)
       try await dealer.send("last words")
       await leaving.stop()

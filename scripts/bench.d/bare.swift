@@ -1,4 +1,4 @@
-// The floor under an extension's launch: a static Swift executable whose first line says what time it is.
+// The lower bound of an extension's launch time: a static Swift executable that prints the time in its first line.
 
 import Glibc
 

@@ -24,23 +24,23 @@ from results import contents
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure}
 
-# What is measured, and what the clusters need.
-EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "TrialExtension",
-    "TrialDay", "TrialPushes"]
+# The measured executables, and those that the clusters need.
+EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",
+    "FixtureDay", "FixturePushes"]
 
-# Minutes after which a run is ended because it hangs.
+# Minutes after which a run is aborted as hanging.
 LONGEST, LONGEST_QUICK = 20, 8
 
-# What a figure that could not be measured leaves behind.
+# The folder for logs of figures that could not be measured.
 KEPT = ".build/bench/failed"
 
 
 class Overdue(BaseException):
-    """The whole run has taken too long. A BaseException, so that `except Exception` does not catch it."""
+    """The whole run took too long. A BaseException, so that `except Exception` does not catch it."""
 
 
 class Run:
-    """What each figure needs: the executables, a scratch folder, how much to measure, and what to stop at the end."""
+    """The input of each figure: executables, a scratch folder, the amount to measure, and what to stop at the end."""
 
     def __init__(self, arguments, scratch):
         self.executables, self.tools = arguments.executables, arguments.tools
@@ -49,7 +49,7 @@ class Run:
         self.clusters, self.endings = [], []
 
     def count(self, full, quick):
-        """How much of something is measured in this run."""
+        """Returns the amount for this kind of run, full or quick."""
         return quick if self.quick else full
 
     def rounds(self, count, quick=3):
@@ -90,18 +90,18 @@ def arguments():
 
 
 def check(folder):
-    """Ends the program when an executable is missing: a cluster would only wait for it."""
+    """Exits when an executable is missing, because a cluster would wait for it until its deadline."""
     missing = [name for name in EXECUTABLES if not os.access(f"{folder}/{name}", os.X_OK)]
     if missing:
-        sys.exit(f"error: {folder} has no {', '.join(missing)}; without --executables scripts/bench builds what it measures")
+        sys.exit(f"error: {folder} has no {', '.join(missing)}; without --executables, scripts/bench builds them")
 
 
 def come_first():
-    """Raises the priority of this process and of all that it starts; returns whether that was permitted.
+    """Raises the priority of this process and of its children. Returns False when not permitted.
 
-    Where the kernel shares time between sessions (sched_autogroup) the priority of a process counts within its session
-    only, and the session has a priority too. The session is a new one: otherwise the caller's other programs would have that
-    priority as well, and extensions, which are in sessions of their own, would get no time beside them.
+    Where the kernel shares time between sessions (sched_autogroup), the priority of a process counts only within its
+    session, and the session has a priority too. A new session is created; otherwise the caller's other programs would
+    get the same priority, and extensions, which have their own sessions, would get no time.
     """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -15)
@@ -116,7 +116,7 @@ def come_first():
 
 def end_at(minutes):
     def overdue(*_):
-        raise Overdue(f"the whole run is bounded to {minutes} minutes, and it was not finished by then")
+        raise Overdue(f"the run did not finish within its limit of {minutes} minutes")
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGALRM, overdue)
@@ -124,7 +124,7 @@ def end_at(minutes):
 
 
 def measured(name, asked, scratch):
-    """The figures of one name, or `None` when they could not be measured: then standard error says why."""
+    """The figures of one name, or `None` when they could not be measured; the reason goes to standard error."""
     print(f"==> measuring: {name}", file=sys.stderr, flush=True)
     run, began = Run(asked, scratch), time.monotonic()
     try:

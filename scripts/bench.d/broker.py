@@ -1,4 +1,4 @@
-"""message-bus against a ROUTER proxy in C: the same two peers, in C, exchange the same envelopes through either."""
+"""message-bus against a ROUTER proxy in C: the same two C peers exchange the same envelopes through each."""
 
 import json
 
@@ -19,14 +19,14 @@ class Line:
         self.peers.hear()
 
     def load(self, body):
-        """Microseconds of the bus's CPU time for one envelope, with many under way."""
+        """CPU time of the bus per envelope in microseconds, with many concurrent requests."""
         self.peers.ask(body, WINDOW, 200)
         before = cpu_seconds(self.pid)
         self.peers.ask(body, WINDOW, self.requests)
         return (cpu_seconds(self.pid) - before) / (2 * self.requests) * 1e6
 
     def round_trips(self, body):
-        """p50 and p99 of one request after the other, in microseconds; and the CPU time of one envelope then."""
+        """p50 and p99 of sequential requests in microseconds, and the CPU time per envelope."""
         self.peers.ask(body, 1, 100)
         before = cpu_seconds(self.pid)
         _, middle, worst = self.peers.ask(body, 1, self.round_trip_count)
@@ -40,10 +40,10 @@ def keys(cluster, name):
 
 
 def watched(cluster, tools, bus, line, body):
-    """The load with a viewer at the tap."""
+    """The load with a viewer on the tap."""
     viewer = Tool(f"{tools}/viewer", bus["tap"], bus["publicKey"], *keys(cluster, "operator"))
     try:
-        # A subscription is not acknowledged: it stands when something was seen.
+        # A subscription is not acknowledged: it is active when the viewer received something.
         seen = False
         for _ in range(200):
             line.peers.ask(body, 1, 20)
@@ -51,7 +51,7 @@ def watched(cluster, tools, bus, line, body):
             if seen:
                 break
         if not seen:
-            raise RuntimeError("the viewer at the tap saw nothing")
+            raise RuntimeError("the viewer on the tap received nothing")
         return line.load(body)
     finally:
         viewer.close()
@@ -59,7 +59,7 @@ def watched(cluster, tools, bus, line, body):
 
 
 class Round:
-    """Both buses with their peers, begun anew: how a process came to lie on the cores would favour one of them for good."""
+    """Starts both buses and their peers again, because their placement on the cores could favour one of them."""
 
     def __init__(self, run, cluster):
         self.cluster, self.tools = cluster, run.tools

@@ -1,6 +1,6 @@
-"""The bus as scripts/bench needs it: the layout of an envelope, a peer, the journal.
+"""A minimal client of the bus for scripts/bench: the layout of an envelope, a peer, the journal.
 
-The layouts are those of Sources/Bus/Conversations/Wire.swift and Sources/Bus/Journal/SegmentLayout.swift.
+The layouts are those of Sources/Bus/Messages/Wire.swift and Sources/Bus/Journal/SegmentLayout.swift.
 """
 
 import json
@@ -49,7 +49,7 @@ class Envelope:
 
 
 class Peer:
-    """Speaks as one address with one key: asks, answers, and acknowledges every event at once."""
+    """A peer with one address and one key. It sends requests and replies, and acknowledges every event at once."""
 
     def __init__(self, instance, key, address):
         with open(f"{instance}/bus/bus.json") as file:
@@ -68,7 +68,7 @@ class Peer:
         self.request("peer.hello", "message-bus", {"incarnation": str(uuid.uuid4()).upper(), "pid": os.getpid()})
 
     def say(self, kind, destination, body, cause=NOTHING, correlation=NOTHING):
-        """Sends one envelope, and returns its id and the time that it bears."""
+        """Sends one envelope. Returns its id and its timestamp."""
         id, now = uuid.uuid4().bytes, microseconds()
         text = b"" if body is None else json.dumps(body, sort_keys=True).encode()
         source, to = self.address.encode(), destination.encode()
@@ -78,7 +78,7 @@ class Peer:
         return id, now
 
     def request(self, kind, destination, body, within=HANG_GUARD):
-        """Asks, again while nobody is there, and returns the answer and the time of the asking."""
+        """Sends a request until a receiver is connected. Returns the reply and the time of the request."""
         end = time.monotonic() + within
         while True:
             id, asked = self.say(kind, destination, body)
@@ -90,7 +90,7 @@ class Peer:
             time.sleep(0.02)
 
     def wait(self, is_meant, what, within=HANG_GUARD):
-        """The first envelope, of those that came and were not taken yet, that is meant."""
+        """The first matching envelope of those that were received and not yet returned."""
         end = time.monotonic() + within
         while True:
             for index, envelope in enumerate(self.kept):
@@ -98,7 +98,7 @@ class Peer:
                     return self.kept.pop(index)
             left = end - time.monotonic()
             if left <= 0 or not self.socket.poll(max(1, int(left * 1000))):
-                raise RuntimeError(f"{what}: nothing came within {within} s")
+                raise RuntimeError(f"{what}: not received within {within} s")
             self.receive()
 
     def receive(self):
@@ -115,7 +115,7 @@ class Peer:
 
 
 class Journal:
-    """All that an instance's bus wrote down, from where the last call ended."""
+    """The journal of an instance's bus, read from the end of the last call."""
 
     def __init__(self, instance):
         self.folder = f"{instance}/journal"
@@ -123,7 +123,7 @@ class Journal:
         self.kept = []
 
     def read(self):
-        """What is new, in its order."""
+        """The new envelopes, in order."""
         found = []
         while True:
             if self.segment is None:
@@ -151,12 +151,12 @@ class Journal:
         return names[0] if names else None
 
     def forget(self):
-        """Passes by what was written until now."""
+        """Skips everything written so far."""
         self.read()
         self.kept = []
 
     def wait_for(self, count, is_meant, what, within=HANG_GUARD):
-        """The first so many envelopes since `forget` that are meant; looks every 10 ms."""
+        """The first `count` matching envelopes since `forget`; polls every 10 ms."""
         end = time.monotonic() + within
         while True:
             self.kept += self.read()
@@ -164,7 +164,7 @@ class Journal:
             if len(found) >= count:
                 return found[:count]
             if time.monotonic() > end:
-                raise RuntimeError(f"the journal in {self.folder}: {what} did not come within {within} s")
+                raise RuntimeError(f"the journal in {self.folder}: {what} not found within {within} s")
             time.sleep(0.01)
 
     def wait(self, is_meant, what, within=HANG_GUARD):

@@ -1,4 +1,4 @@
-"""Processes and clusters of scripts/bench: each in a folder of its own, on the loopback interface, stopped in the end."""
+"""Processes and clusters of scripts/bench: each in its own folder, on the loopback interface, stopped at the end."""
 
 import glob
 import os
@@ -19,12 +19,12 @@ EXTENSION = f"device/{DEVICE}/extension/{BUNDLE}"
 
 
 def cpu_seconds(pid):
-    """The CPU time of all threads of a process so far, to the nanosecond (CPUCLOCK_SCHED)."""
+    """The CPU time of all threads of a process, with nanosecond resolution (CPUCLOCK_SCHED)."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
 class Tool:
-    """One of the small C programs, spoken to by lines."""
+    """One of the small C programs, controlled by lines on its standard input."""
 
     def __init__(self, path, *first_line):
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -38,7 +38,7 @@ class Tool:
     def hear(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.process.args[0]} ended with {self.process.wait()}")
+            raise RuntimeError(f"{self.process.args[0]} exited with {self.process.wait()}")
         return line.split()
 
     def ask(self, *words):
@@ -46,11 +46,11 @@ class Tool:
         return self.hear()
 
     def is_readable(self):
-        """Whether it has said something."""
+        """Whether it has printed something."""
         return bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def close(self):
-        """Ends it, and returns what it still said."""
+        """Stops it, and returns the rest of its output."""
         self.process.stdin.close()
         last = self.process.stdout.read().split()
         self.process.wait()
@@ -58,14 +58,14 @@ class Tool:
 
 
 class Cluster:
-    """Standing processes over one instance folder. What `widgetlab up` does, but nothing is started again by itself.
+    """The standing processes of one instance folder, as with `widgetlab up`, but without automatic restarts.
 
-    `measured` names the settings of rules.py that keep the device's own value. `whole` replaces the configuration, and only
+    `measured` names the settings of rules.py that keep the device's own value. `whole` replaces the configuration; only
     the settings are added to it. The run stops the cluster at its end.
     """
 
     def __init__(
-            self, run, name, settings=None, measured=(), url=None, environment=None, extension="TrialExtension", more=(),
+            self, run, name, settings=None, measured=(), url=None, environment=None, extension="FixtureExtension", more=(),
             whole=None):
         self.executables = run.executables
         self.name = name
@@ -91,7 +91,7 @@ class Cluster:
             stdout=subprocess.DEVNULL)
 
     def start(self, name):
-        """Starts a standing process, and returns the time of it in microseconds since 1970."""
+        """Starts a standing process. Returns the start time in microseconds since 1970."""
         own = {
             "message-bus": [],
             "process-agent": ["--config", self.config, "--number", "1", "--executables", self.executables],
@@ -123,13 +123,13 @@ class Cluster:
         self.wait_for_file("bus/bus.json")
 
     def stop_bus(self):
-        """Ends the bus, and forgets what it wrote."""
+        """Stops the bus, and deletes its journal."""
         self.kill("message-bus")
         os.remove(f"{self.folder}/bus/bus.json")
         shutil.rmtree(f"{self.folder}/journal")
 
     def start_device(self):
-        """The bus, the provider, the agent and the host."""
+        """Starts the bus, the provider, the agent and the host."""
         self.start_bus()
         self.start("provider-server")
         self.wait_for_file("provider.json")
@@ -146,17 +146,17 @@ class Cluster:
         return f"{self.folder}/device/{DEVICE}/groups/{GROUP}"
 
     def forget_result(self):
-        """Lets the trial extension download again."""
+        """Makes the trial extension download again."""
         if os.path.exists(f"{self.group}/trial-result"):
             os.remove(f"{self.group}/trial-result")
 
     def hold(self, point):
-        """Holds the trial extension at a point of its way."""
+        """Blocks the trial extension at a named point."""
         os.makedirs(self.group, exist_ok=True)
         open(f"{self.group}/hold-{point}", "w").close()
 
     def keep(self, folder):
-        """Copies to a folder what tells why a figure failed: configuration, logs and the last two segments of the journal."""
+        """Copies the files for diagnosing a failed figure: configuration, logs, and the last two journal segments."""
         kept = f"{folder}/{self.name}"
         shutil.copytree(self.logs, f"{kept}/logs", dirs_exist_ok=True)
         shutil.copy(self.config, kept)

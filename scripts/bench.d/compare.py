@@ -11,15 +11,15 @@ from figure import aligned, number
 
 
 def refuse_other_configuration(old, configuration):
-    """Raises `ValueError` when a result of one build configuration would be compared with one of another."""
+    """Raises `ValueError` when the two results are of different build configurations."""
     if old["configuration"] != configuration:
         raise ValueError(
-            f"the earlier figures are those of a {old['configuration']} build and the new ones of a {configuration} build; "
+            f"the old figures are of a {old['configuration']} build and the new ones of a {configuration} build; "
             "they cannot be compared")
 
 
 def circumstances(report):
-    """What else may change a figure, by the name that a warning gives it."""
+    """Other properties that may change a figure, by their names in warnings."""
     machine = report["machine"]
     return {
         "processor": machine["cpu"], "number of cores": machine["cores"], "memory in MiB": machine["memoryMiB"],
@@ -27,14 +27,14 @@ def circumstances(report):
 
 
 def compared(figure):
-    """The value that is compared, and the samples that it is taken from: of a figure with a limit the ratio to the limit."""
+    """The compared value and its samples; for a figure with a limit, the ratios to the limit."""
     if figure["limit"]:
         return figure["ratio"], [own / other for own, other in zip(figure["samples"], figure["limit"]["samples"])]
     return figure["value"], figure["samples"]
 
 
 def spread(figure):
-    """The quartiles of the samples; `None` for a single sample, and for a value that is no median, such as a p99."""
+    """The quartiles of the samples; `None` for a single sample, and for a value other than a median, such as a p99."""
     value, samples = compared(figure)
     if len(samples) < 2 or value != median(samples):
         return None
@@ -43,7 +43,7 @@ def spread(figure):
 
 
 def remark(old, new):
-    """Whether the change may be noise: one of the two values lies within the spread of the other's samples."""
+    """Whether the change may be noise: one of the two values is within the spread of the other's samples."""
     spreads = spread(old), spread(new)
     if None in spreads:
         return "spread unknown"

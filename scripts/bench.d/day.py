@@ -1,4 +1,4 @@
-"""How quickly a day of a device passes: 24 hours with twenty placements, by `widgetlab clock advance`."""
+"""Measures how long a day of a device takes: 24 hours with twenty placements, by `widgetlab clock advance`."""
 
 import subprocess
 import time
@@ -13,9 +13,9 @@ DAY = 86400
 
 
 def one_day(run, number):
-    """Seconds of this machine's time."""
-    # Budget and spacing decide how many reloads a day has.
-    cluster = Cluster(run, f"day-{number}", measured=["developerMode"], extension="TrialDay")
+    """Returns the seconds of real time."""
+    # Budget and spacing determine the number of reloads per day.
+    cluster = Cluster(run, f"day-{number}", measured=["developerMode"], extension="FixtureDay")
     cluster.start_device()
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)

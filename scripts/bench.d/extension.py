@@ -1,4 +1,4 @@
-"""How quickly an extension is there: spawned, and woken for the events of its session."""
+"""Measures the launch of an extension, and its wake for the events of its session."""
 
 from statistics import median
 
@@ -9,13 +9,13 @@ from rules import HANG_GUARD
 
 SIGKILL = 9
 
-# What a server is made of, by the names that its code has in an executable.
+# Symbol names in an executable that belong to server libraries.
 SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
 
-# What an author's code is held to.
+# The rules for the author's code.
 RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False}
 
-# What the host says when it asks for a timeline.
+# The host's request for a timeline.
 QUESTION = {
     "purpose": "timeline", "widgetKind": "Day1", "placement": 1, "because": "operator", "configuration": {},
     "environment": {
@@ -26,7 +26,7 @@ QUESTION = {
 
 
 class Spawner:
-    """A bus and an agent, with this program in the place of the host."""
+    """A bus and an agent; this program acts as the host."""
 
     def __init__(self, run):
         self.cluster = Cluster(run, "spawn")
@@ -38,11 +38,11 @@ class Spawner:
         self.journal = Journal(self.cluster.folder)
 
     def answer(self):
-        """Milliseconds from the host's word to the first timeline, and then the MiB of memory that are the child's own."""
+        """Milliseconds from the host's request to the first timeline, and the child's anonymous memory then, in MiB."""
         self.journal.forget()
         self.host.kept = []
         request = {
-            "address": EXTENSION, "executable": "TrialDay", "container": f"{self.cluster.folder}/device/container",
+            "address": EXTENSION, "executable": "FixtureDay", "container": f"{self.cluster.folder}/device/container",
             "environment": {}, "groups": {GROUP: self.cluster.group}, "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
@@ -54,8 +54,8 @@ class Spawner:
         return (answer.sent_at - asked) / 1e3, own / 1024
 
     def spawn(self, executable, first_line):
-        """Milliseconds from the agent's readiness to spawn to the child's first line, and from the request to `process.ready`
-        (None for a child that never says it)."""
+        """Milliseconds from the agent's spawn to the child's first line, and from the request to `process.ready`
+        (None for a child that never sends it)."""
         self.journal.forget()
         self.host.kept = []
         request = {
@@ -64,10 +64,10 @@ class Spawner:
             "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         ready = None
-        if executable == "TrialExtension":
+        if executable == "FixtureExtension":
             said = self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
             ready = (said.sent_at - asked) / 1e3
-        registered = self.journal.wait(lambda e: e.kind == "life.register/ok", "life.register/ok")
+        registered = self.journal.wait(lambda e: e.kind == "instance.register/ok", "instance.register/ok")
         line = self.journal.wait(printed(first_line), f"the line '{first_line}'")
         if ready is not None:
             self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
@@ -77,14 +77,14 @@ class Spawner:
 
 def spawn_both(spawner, run):
     bare, _ = spawner.spawn(f"{run.tools}/bare", "began ")
-    first, ready = spawner.spawn("TrialExtension", "reached launched ")
+    first, ready = spawner.spawn("FixtureExtension", "reached launched ")
     return bare, first, ready
 
 
 def measure_spawn(run):
     spawner = Spawner(run)
     spawn_both(spawner, run)
-    with open(f"{run.executables}/TrialExtension", "rb") as file:
+    with open(f"{run.executables}/FixtureExtension", "rb") as file:
         code = file.read()
     linked = [name.decode() for name in SERVER_STACK if name in code]
     if linked:
@@ -94,16 +94,16 @@ def measure_spawn(run):
     bare, first, ready = (list(column) for column in zip(*rounds))
     return [
         Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable"),
-        Figure("extension: the host's word to process.ready", "ms", ready, bare, "bare executable"),
-        Figure("extension: the host's word to its first timeline", "ms", [time for time, _ in answers]),
+        Figure("extension: the host's request to process.ready", "ms", ready, bare, "bare executable"),
+        Figure("extension: the host's request to its first timeline", "ms", [time for time, _ in answers]),
         Figure("extension: RssAnon after its first timeline", "MiB", [own for _, own in answers], goal=30),
     ]
 
 
 class Woken:
-    """A whole device. Each round one small download; its owner runs, is suspended or is dead when it ends.
+    """A complete device with one small download per round. Its owner is running, suspended or terminated when it ends.
 
-    The server holds the answer until the owner is in that state, so the machine's speed does not decide which state it is.
+    The server delays the response until the owner is in that state, independent of the machine's speed.
     """
 
     def __init__(self, run, name, suspend_after):
@@ -117,7 +117,7 @@ class Woken:
         self.journal = Journal(self.cluster.folder)
 
     def begin(self):
-        """Has the extension start a download and give its timeline. Returns when that timeline was stored."""
+        """Makes the extension start a download and return its timeline. Returns when the timeline is stored."""
         self.journal.forget()
         self.cluster.forget_result()
         self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
@@ -125,14 +125,14 @@ class Woken:
         return self.journal.wait(lambda e: e.kind == "timeline.stored", "timeline.stored").sent_at
 
     def wait_for_state(self, state, since):
-        """An earlier state of that name may have been written after the round began, so only a later one counts."""
+        """Only a state after `since` counts: an earlier one may have been written after the round began."""
         self.journal.wait(
             lambda e: e.kind == "process.state" and e.json["state"] == state and e.json["address"] == EXTENSION
             and e.sent_at >= since, f"the state {state} of the extension")
 
     def end(self, kind, timelines):
-        """Lets the download end. Returns the milliseconds from the end of the last task to the first envelope of the kind, by
-        their senders' clocks, as soon as so many timelines were stored and the device rests."""
+        """Ends the download. Returns the milliseconds from the end of the last task to the first envelope of the type, by
+        their senders' clocks, after `timelines` timelines were stored and the device is idle."""
         self.server.tell()
         ended = self.journal.wait(progress("finished"), "the end of the download")
         first = self.journal.wait(lambda e: e.kind == kind and e.sent_at >= ended.sent_at, kind)

@@ -1,25 +1,25 @@
-"""What scripts/bench measured, beside what it is held against."""
+"""The figures of scripts/bench, with their references and goals."""
 
 import math
 from statistics import median
 
 
 def percentile(values, share):
-    """The value that so large a share of all is not above: nearest rank."""
+    """The percentile by nearest rank; `share` is between 0 and 1."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def number(value):
-    """With no more digits than can be meant."""
+    """Formats a value with its significant digits."""
     return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
 
 
 class Figure:
     """One line of the table.
 
-    A figure with a `limit` is a ratio: each round's value over the limit's of the same round, and the goal is for the median of
-    those. Without one the goal, if there is any, is for the value itself.
+    A figure with a `limit` is a ratio: each round's value divided by the limit's value of the same round. The goal
+    applies to the median of these ratios. Without a limit, the goal, if any, applies to the value.
     """
 
     def __init__(self, name, unit, values, limit=None, limit_name="", goal=None, goal_text=None, value=None):
@@ -57,7 +57,7 @@ def table(figures):
 
 
 def aligned(rows, left):
-    """The lines of a table; `left` are the columns that begin at the left."""
+    """The lines of a table; `left` are the left-aligned columns."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(cell.ljust(width) if column in left else cell.rjust(width)

@@ -1,8 +1,9 @@
-// The server of the transfers that scripts/bench measures: as quick as the kernel sends files.
+// The HTTP server of the transfers that scripts/bench measures. It sends files as fast as the kernel can.
 //
-// files: serves on a free port of the loopback interface, says the port in one line, and ends with its standard input.
-// GET /<bytes> is answered with so many bytes; whatever follows in the path makes it another URL.
-// GET /held/<bytes> is answered after a line came on standard input: each line lets one such request pass.
+// files: serves on a free port of the loopback interface, prints the port in one line, and exits at the end of its
+// input.
+// GET /<bytes> is answered with this number of bytes; more path components only make the URL different.
+// GET /held/<bytes> is answered after a line on standard input: each line releases one such request.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -47,7 +48,7 @@ static int send_body(int peer, long long length) {
   return 1;
 }
 
-// One connection, until its peer closes it.
+// Serves one connection until its peer closes it.
 static void *converse(void *argument) {
   int peer = (int)(intptr_t)argument, got = 0, one = 1;
   char request[8192];

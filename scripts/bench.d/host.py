@@ -1,4 +1,4 @@
-"""How quickly a host that was killed goes on: from its exec to the first delivery of events that wait."""
+"""Measures the restart of a killed host: from its exec to the first delivery of pending events."""
 
 from bus import Journal, Peer, printed, progress
 from cluster import HOST, Cluster, Tool
@@ -14,7 +14,7 @@ def measure(run):
     journal = Journal(cluster.folder)
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)
-    # The extension stands in its handler for ever, so its events are delivered again by each host.
+    # The extension blocks in its handler, so its events are delivered again by each host.
     cluster.hold("handler")
     operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
     journal.wait(progress("started"), "a download")

@@ -1,10 +1,11 @@
-// Two peers on one bus, whichever it is: one asks `process.list` as the host, the other answers as the agent. One program
-// for both, so that only what lies between them differs.
+// Two peers on one bus: one sends `process.list` as the host, the other replies as the agent. The same program is used
+// for all buses, so that only the bus differs.
 //
-// The first line of standard input says where and who:
+// The first line of standard input has the bus and the keys:
 //   ENDPOINT SERVERKEY  ADDRESS PUBLIC SECRET (of the host)  ADDRESS PUBLIC SECRET (of the agent)
-// Each line after it is one run, `BODY WINDOW COUNT`: so many requests with bodies of so many bytes, so many of them under
-// way at a time. It is answered with `SECONDS P50 P99`: of the whole, and of one round trip in microseconds.
+// Each further line is one run, `BODY WINDOW COUNT`: COUNT requests with bodies of BODY bytes, WINDOW of them
+// concurrently.
+// The output is `SECONDS P50 P99`: the whole run in seconds, and a round trip in microseconds.
 
 #include <inttypes.h>
 #include <time.h>
@@ -49,7 +50,7 @@ static void compose(struct peer *peer, const char *kind, const char *destination
   peer->count = (size_t)(end + length - frame);
 }
 
-// Sends with an id of its own, whose first half is a number that only grows.
+// Sends with a unique id, whose first half is an increasing number.
 static void send_numbered(struct peer *peer, uint64_t number) {
   const uint64_t half = UINT64_C(0x8000400000000000) ^ (uint64_t)getpid();
   memcpy(peer->frame + id_offset, &number, 8);
@@ -76,7 +77,7 @@ static void connect_peer(void *context, struct peer *peer, const char *endpoint,
   need(zmq_connect(peer->socket, endpoint) == 0, "zmq_connect");
 }
 
-// Answers what the agent was asked. Returns 0 when there was nothing.
+// Replies to one request as the agent. Returns 0 when there is none.
 static int answer_one(void) {
   uint8_t frame[sizeof agent.frame];
   if (zmq_recv(agent.socket, frame, sizeof frame, ZMQ_DONTWAIT) < header_length) return 0;
@@ -86,7 +87,7 @@ static int answer_one(void) {
   return 1;
 }
 
-// Takes one answer. Returns 0 when there was nothing, and the number of the request otherwise; 1 for what is no answer.
+// Receives one reply. Returns 0 when there is none, the number of the request, or 1 for another envelope.
 static uint64_t take_one(void) {
   uint8_t frame[sizeof host.frame];
   uint64_t number;
@@ -109,7 +110,7 @@ static void run(size_t body, size_t window, size_t count) {
   compose(&agent, "process.list/ok", host.address, text, body);
   double *sent = calloc(count, sizeof *sent), *took = calloc(count, sizeof *took);
   zmq_pollitem_t items[] = {{host.socket, 0, ZMQ_POLLIN, 0}, {agent.socket, 0, ZMQ_POLLIN, 0}};
-  // The answers are numbered too, from above the requests.
+  // The replies are numbered too, after the requests.
   const uint64_t first = next_number;
   next_number += count;
   size_t asked = 0, done = 0;
@@ -119,7 +120,7 @@ static void run(size_t body, size_t window, size_t count) {
       sent[asked] = now();
       send_numbered(&host, first + asked++);
     }
-    need(zmq_poll(items, 2, patience_in_ms) > 0, "an envelope did not come");
+    need(zmq_poll(items, 2, patience_in_ms) > 0, "an envelope was not received");
     if (items[1].revents) while (answer_one()) continue;
     uint64_t number;
     if (items[0].revents) while ((number = take_one())) {
@@ -139,7 +140,7 @@ static void run(size_t body, size_t window, size_t count) {
 int main(void) {
   char endpoint[256], server[41], keys[4][41];
   need(scanf("%255s %40s %255s %40s %40s %255s %40s %40s", endpoint, server, host.address, keys[0], keys[1], agent.address,
-             keys[2], keys[3]) == 8, "who and where, on standard input");
+             keys[2], keys[3]) == 8, "endpoint, addresses and keys on standard input");
   void *context = zmq_ctx_new();
   connect_peer(context, &host, endpoint, server, keys[0], keys[1]);
   connect_peer(context, &agent, endpoint, server, keys[2], keys[3]);

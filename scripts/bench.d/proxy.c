@@ -1,7 +1,7 @@
-// The limit that message-bus is held against: a ROUTER under CURVE that forwards each envelope to the address in its header,
-// and does nothing else: no journal, no table, no tap, no copy of a frame.
+// The reference for message-bus: a ROUTER socket with CURVE that only forwards each envelope to the address in its
+// header, without journal, table, tap or copy of a frame.
 //
-// Prints its endpoint and its key in one line, and ends when its standard input does.
+// Prints its endpoint and its key in one line, and exits at the end of its standard input.
 
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ static void welcome(void *socket, const uint8_t *frame, const uint8_t *id) {
   zmq_send(socket, answer, sizeof answer, 0);
 }
 
-// Returns 0 when there was nothing.
+// Returns 0 when there is no message.
 static int forward(void *socket) {
   uint8_t id[id_length];
   if (zmq_recv(socket, id, sizeof id, ZMQ_DONTWAIT) != id_length) return 0;

@@ -1,9 +1,9 @@
-"""How many pushes a second the push server takes, beside nghttpd, which answers 200 to the same requests over the same TLS;
-and whether a device keeps up with a thousand a second.
+"""Measures pushes per second of the push server, against nghttpd, which answers 200 to the same requests over the same
+TLS; and whether a device keeps up with a thousand pushes per second.
 
-h2load asks: a verified ES256 token, widget pushes to many device tokens in turn. What is stored is for a device that is away.
-What is delivered goes to a real host with its extensions, as they come out of the box: budgets hold. The CPU time of a push
-has its line of the delivery log in it.
+h2load sends the requests: a verified ES256 token, widget pushes to many device tokens in turn. Stored notifications are
+for disconnected devices. Delivered ones go to a real host with its extensions and default settings, budgets included.
+The CPU time of a push includes its line of the delivery log.
 """
 
 import base64
@@ -32,11 +32,11 @@ def needed(*programs):
     missing = [name for name in programs if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
         raise RuntimeError(
-            f"{' and '.join(missing)} not found; scripts/prerequisites --bench installs what is missing")
+            f"{' and '.join(missing)} not found; run scripts/prerequisites --bench")
 
 
 def provider_token(folder):
-    """A token as RFC 7515 has it, signed with the key of the development environment."""
+    """A provider token (RFC 7515), signed with the key of the development environment."""
     with open(f"{folder}/provider.json") as file:
         key = next(key for key in json.load(file)["keys"] if "development" in key["environments"] and not key.get("topics"))
     words = [{"alg": "ES256", "kid": key["id"]}, {"iss": key["teamID"], "iat": int(time.time())}]
@@ -59,7 +59,7 @@ def raw(der):
 
 
 class Load:
-    """h2load with the request of a widget push, to each token of an app's widgets in turn."""
+    """Runs h2load with widget pushes to each token of an app's widgets in turn."""
 
     def __init__(self, run, app, tokens, authorization):
         self.paths = [f"/3/device/{token}" for token in tokens]
@@ -71,7 +71,7 @@ class Load:
             "apns-topic": f"{app}.push-type.widgets"}
 
     def ask(self, server, url, count, *words, connections=CONNECTIONS, streams=STREAMS, **more):
-        """Microseconds for each request, those of the server's CPU time, and the p99 of the answers in milliseconds."""
+        """Microseconds and server CPU microseconds per request, and the p99 of the response time in milliseconds."""
         if os.path.exists(self.log):
             os.remove(self.log)
         with open(self.list, "w") as file:
@@ -94,7 +94,7 @@ class Load:
 
 
 class Nghttpd:
-    """Serves an empty file where each device token is, with the push server's own certificate."""
+    """nghttpd, which serves an empty file at the path of each device token, with the push server's certificate."""
 
     def __init__(self, run, cluster, paths):
         root = f"{run.scratch}/nghttpd"
@@ -125,7 +125,7 @@ class Nghttpd:
 
 
 class PushServer:
-    """A push server of a cluster, and what stands on its disk."""
+    """A push server of a cluster, and its database."""
 
     def __init__(self, cluster):
         self.folder = f"{cluster.folder}/push-server"
@@ -147,11 +147,11 @@ class PushServer:
 
     @property
     def waiting(self):
-        """Notifications that were accepted and not acknowledged."""
+        """The number of accepted notifications that are not acknowledged."""
         return self.read("SELECT COUNT(*) FROM kept")[0][0]
 
     def know(self, count):
-        """Restarts it with the tokens of so many devices that are away; returns them."""
+        """Restarts it with tokens of `count` disconnected devices. Returns the tokens."""
         self.cluster.kill("push-server")
         os.remove(f"{self.cluster.folder}/push-server.json")
         tokens = [f"{number:0160x}" for number in range(count)]
@@ -164,7 +164,7 @@ class PushServer:
         return tokens
 
     def token(self, app, within=HANG_GUARD):
-        """The device token of an app's widgets, when there is one."""
+        """Waits for the device token of an app's widgets and returns it."""
         end = time.monotonic() + within
         while True:
             found = self.read(
@@ -182,7 +182,7 @@ def measure(run):
 
 
 def answered(run):
-    """Requests to devices that are away: answered, or stored."""
+    """Requests to disconnected devices: with expiration 0, or stored."""
     cluster, count = Cluster(run, "push", more=["pushServer: {}"]), run.count(20_000, quick=500)
     cluster.start_bus()
     server = PushServer(cluster)
@@ -213,10 +213,10 @@ def answered(run):
 
 
 def delivered(run):
-    """A thousand a second to a device that is there: its host with extensions whose widgets take pushes."""
+    """A thousand pushes per second to a connected device: a host with extensions whose widgets accept pushes."""
     apps = [f"com.example.Trial{number}" for number in range(1, APPS + 1)]
     rate, seconds = run.count(1000, quick=200), run.count(10, quick=2)
-    # The budget decides which pushes become reloads.
+    # The budget determines which pushes become reloads.
     cluster = Cluster(run, "pushed", measured=["developerMode"], whole=configuration(apps))
     cluster.start_bus()
     server = PushServer(cluster)
@@ -253,7 +253,7 @@ def delivered(run):
 
 
 class Watch:
-    """How many notifications wait for their acknowledgement, looked at ten times a second."""
+    """Samples the number of unacknowledged notifications ten times a second."""
 
     def __init__(self, server):
         self.server, self.backlog, self.failure, self.is_over = server, [], None, False
@@ -272,7 +272,7 @@ class Watch:
             self.failure = failure
 
     def end(self):
-        """How many wait a second after the last was accepted; sooner when none does."""
+        """The number of unacknowledged notifications, at most one second after the last was accepted."""
         self.is_over = True
         self.thread.join()
         if self.failure:
@@ -287,8 +287,8 @@ def configuration(apps):
     lines = ["device:", f"  name: {DEVICE}", '  version: "26.0"', "apps:"]
     rights = "    entitlements: {aps-environment: development}"
     for app in apps:
-        lines += [f"  - bundle: {app}", "    executable: TrialPushes", rights, "    environment:", '      TRIAL_APP: "yes"']
+        lines += [f"  - bundle: {app}", "    executable: FixturePushes", rights, "    environment:", '      TRIAL_APP: "yes"']
     lines += ["extensions:"]
     for app in apps:
-        lines += [f"  - bundle: {app}.Widget", "    executable: TrialPushes", rights]
+        lines += [f"  - bundle: {app}.Widget", "    executable: FixturePushes", rights]
     return lines + ["pushServer: {}"]

@@ -1,4 +1,4 @@
-"""The results of scripts/bench as JSON: what was measured, of which commit, on which machine and beside which load."""
+"""The results of scripts/bench as JSON: figures, commit, machine and load."""
 
 import datetime
 import json
@@ -10,7 +10,7 @@ VERSION = 1
 
 
 def contents(path, otherwise=None):
-    """The text of a file; `otherwise`, if one is given, when there is no such file."""
+    """The text of a file; `otherwise`, if given, when the file does not exist."""
     if otherwise is not None and not os.path.exists(path):
         return otherwise
     with open(path) as file:
@@ -18,7 +18,7 @@ def contents(path, otherwise=None):
 
 
 def machine():
-    """What does not change from one run to the next."""
+    """The properties of the machine that do not change between runs."""
     model = [line.split(":", 1)[1].strip() for line in contents("/proc/cpuinfo", "").splitlines() if line.startswith("model name")]
     memory = [int(line.split()[1]) // 1024 for line in contents("/proc/meminfo", "").splitlines() if line.startswith("MemTotal:")]
     return {
@@ -27,7 +27,7 @@ def machine():
 
 
 def commit():
-    """The commit of the tree and whether tracked files differ from it; nulls without Git."""
+    """The commit of the tree and whether tracked files are modified; nulls without Git."""
     def git(*words):
         return subprocess.run(["git", *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
@@ -47,7 +47,7 @@ def default_path(report):
 
 
 def report(configuration, is_quick, figures, failed, began, load, is_first):
-    """Everything about a run that has just ended. `began` is a `datetime`, `load` the load averages before the run."""
+    """The report of a finished run. `began` is a `datetime`, `load` the load averages before the run."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
         "version": VERSION, "date": began.strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": commit(), "configuration": configuration,
@@ -64,7 +64,7 @@ def write(report, path):
 
 
 def read(path):
-    """A report that was written before. Raises `ValueError` with one sentence for any other file."""
+    """Reads a report. Raises `ValueError` with one sentence for any other file."""
     try:
         with open(path) as file:
             report = json.load(file)

@@ -1,6 +1,6 @@
-"""What all clusters of scripts/bench have in common: the rules that are switched off, and the deadline of every wait."""
+"""The settings of all clusters of scripts/bench: rules that are switched off, and the deadline of every wait."""
 
-# Seconds. A deadline ends a run that hangs, and nothing else. No figure depends on it, and a busy machine does not reach it.
+# Seconds. A deadline aborts a hanging run. No figure depends on it, and a busy machine does not reach it.
 HANG_GUARD = 60
 
 # The settings of every cluster. They switch off the rules that limit or delay the measured work and that no figure
@@ -11,15 +11,15 @@ SWITCHED_OFF = {
     "developerMode": "true",
     # The resume rate limiter, which delays what an extension creates in the background after a wake.
     "limiterFirst": 0,
-    # The deadlines of the author's code. The device ends or fails what exceeds them.
+    # The deadlines of the author's code. The device terminates or fails what exceeds them.
     "timelineDeadline": HANG_GUARD,
     "callDeadline": HANG_GUARD,
     "completionDeadline": 600,
-    # Events without an acknowledgement are delivered again by a new host only, which is what `host` measures.
+    # Unacknowledged events are redelivered only by a new host, which is what `host` measures.
     "redeliverAfter": 600,
-    # An advance of the clock waits this long for the work that it starts. What it does not wait for would not be measured.
+    # An advance of the clock waits this long for the work that it starts. Other work would not be measured.
     "advancePatience": 240,
-    # Memory is looked at as usual. Only the limit is out of reach, because a debug build needs more.
+    # Memory is sampled as usual. Only the limit is out of reach, because a debug build needs more.
     "extensionMemoryLimit": 4096,
 }
 
@@ -31,6 +31,6 @@ def settings(own=None, measured=()):
     """
     unknown = set(measured) - set(SWITCHED_OFF)
     if unknown:
-        raise ValueError(f"not switched off, and so not to be named as measured: {', '.join(sorted(unknown))}")
+        raise ValueError(f"not in SWITCHED_OFF, so they cannot be in `measured`: {', '.join(sorted(unknown))}")
     chosen = {name: value for name, value in SWITCHED_OFF.items() if name not in measured} | (own or {})
     return ["settings:"] + [f"  {name}: {value}" for name, value in chosen.items()]

@@ -13,7 +13,7 @@ from figure import Figure, percentile, table
 
 
 def report(*figures, configuration="release", **more):
-    """A report as a run writes it and a later one reads it."""
+    """A report with the given figures."""
     began = datetime.datetime.now(datetime.timezone.utc)
     text = json.dumps(results.report(configuration, False, figures, [], began, (0, 0, 0), True) | more)
     return json.loads(text)

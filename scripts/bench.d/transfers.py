@@ -1,4 +1,4 @@
-"""How quick background transfers are: one large file and many small ones, beside curl with the same server.
+"""Measures background transfers: one large file and many small ones, against curl with the same server.
 
 curl has as many connections as a session has, and both write new files to the same file system in each round.
 """
@@ -18,7 +18,7 @@ SMALL, CONNECTIONS = 10_000, 6
 
 
 class Owner:
-    """A whole device, whose widget downloads so many files from a server and keeps none."""
+    """A complete device, whose widget downloads `files` files from a server and keeps none."""
 
     def __init__(self, run, name, url, files):
         self.files = files
@@ -32,12 +32,12 @@ class Owner:
         return self.cluster.processes[name]
 
     def download(self):
-        """The owner resumes its tasks while the first of them load."""
+        """The owner resumes its tasks while the first of them are downloading."""
         self.reload()
         return self.ended()
 
     def download_queued(self):
-        """All of the tasks wait for the network before it comes."""
+        """All tasks are queued before the network becomes available."""
         self.set_network("off")
         self.reload()
         self.journal.wait_for(
@@ -53,7 +53,7 @@ class Owner:
         self.operator.request("network.set", HOST, {"state": {"path": path, "isConstrained": False}})
 
     def ended(self):
-        """Milliseconds from the first request to the last end; returns when all was handed over and acknowledged."""
+        """Milliseconds from the first request to the last end. Returns when all events are acknowledged."""
         began = self.journal.wait(progress("started"), "a download")
         ended = self.journal.wait_for(self.files, progress("finished"), "the end of the downloads")
         self.journal.wait_for(
@@ -65,7 +65,7 @@ class Owner:
         return (max(envelope.sent_at for envelope in ended) - began.sent_at) / 1e3
 
     def spent(self):
-        """Milliseconds of CPU time of all processes of the device so far."""
+        """CPU time of all processes of the device in milliseconds."""
         children = []
         for path in glob.glob(f"/proc/{self.pid('process-agent')}/task/*/children"):
             with open(path) as file:
@@ -75,7 +75,7 @@ class Owner:
 
 
 class Memory:
-    """The anonymous memory of a process, in MiB: at the beginning, and at its most when looked at every 5 ms."""
+    """The anonymous memory of a process in MiB: at the beginning, and the maximum of samples every 5 ms."""
 
     def __init__(self, pid):
         self.pid, self.is_over = pid, threading.Event()
@@ -98,7 +98,7 @@ class Memory:
 
 
 class Curl:
-    """Downloads into new files, as the host does."""
+    """Runs curl with new files, as the host does."""
 
     def __init__(self, run, url, size, files):
         self.folder, self.url, self.round, self.size, self.files = f"{run.scratch}/curl", url, 0, size, files
@@ -110,7 +110,7 @@ class Curl:
         return took
 
     def small(self):
-        """The files stay: ext4 passes by inodes that were removed a moment ago one by one, at every new file."""
+        """Keeps the files: at every new file, ext4 skips recently deleted inodes one by one."""
         self.round += 1
         os.mkdir(f"{self.folder}/{self.round}")
         with open(f"{self.folder}/list", "w") as file:
@@ -119,7 +119,7 @@ class Curl:
         return self.run("--parallel", "--parallel-max", str(CONNECTIONS), "--config", f"{self.folder}/list")
 
     def run(self, *words):
-        """Milliseconds of time, and of CPU time."""
+        """Wall time and CPU time in milliseconds."""
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         subprocess.run(["curl", "--silent", "--fail", *words], check=True, stderr=subprocess.DEVNULL)
         took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -127,7 +127,7 @@ class Curl:
 
 
 def measured(owner, download):
-    """Milliseconds of time and of CPU time, and MiB that the host grew by."""
+    """Wall time and CPU time in milliseconds, and the growth of the host's memory in MiB."""
     memory, spent = Memory(owner.pid("host-system")), owner.spent()
     took = download()
     return took, owner.spent() - spent, memory.grown()
@@ -146,7 +146,7 @@ def measure(run):
         lambda: measured(small, small.download_queued), curl.small]
     found = [[] for _ in steps]
     for number in run.rounds(7, quick=2):
-        # in turn from either end: whoever comes later finds the disk busy with what the one before wrote
+        # in alternating order: a later step finds the disk busy with the writes of the earlier one
         for index in range(len(steps))[:: -1 if number % 2 else 1]:
             found[index].append(steps[index]())
     (one, one_cpu, one_grown), (curl_one, curl_one_cpu), (many, many_cpu, many_grown), (queued, queued_cpu, _), (
@@ -155,11 +155,11 @@ def measure(run):
     parallel = f"curl --parallel-max {CONNECTIONS}"
     return [
         Figure(of_one, "ms", one, curl_one, "curl", goal=1 / 0.9, goal_text="≤ 1.11 × (0.9 of its rate)"),
-        Figure(f"{of_one}, CPU with the hand-over's copy", "ms", one_cpu, curl_one_cpu, "curl"),
-        Figure(f"{of_one}, the host's memory grows by", "MiB", one_grown, goal=16),
+        Figure(f"{of_one}, CPU including the copy at delivery", "ms", one_cpu, curl_one_cpu, "curl"),
+        Figure(f"{of_one}, growth of the host's memory", "MiB", one_grown, goal=16),
         Figure(of_many, "ms", many, curl_many, parallel, goal=2, goal_text="≤ 2 × (0.5 of its rate)"),
         Figure(f"{of_many}, CPU of all processes", "ms", many_cpu, curl_many_cpu, parallel),
-        Figure(f"{of_many}, the host's memory grows by", "MiB", many_grown, goal=16),
+        Figure(f"{of_many}, growth of the host's memory", "MiB", many_grown, goal=16),
         Figure(
             f"{of_many}, queued before", "ms", queued, curl_many, parallel, goal=2, goal_text="≤ 2 × (0.5 of its rate)"),
         Figure(f"{of_many}, queued before, CPU of all", "ms", queued_cpu, curl_many_cpu, parallel),

@@ -1,5 +1,5 @@
-// A viewer at the tap: takes all that the bus shows, and prints how many envelopes that were when its standard input ends.
-// The first line of standard input is `ENDPOINT SERVERKEY PUBLIC SECRET`.
+// A viewer on the tap: receives all envelopes, and prints their number at the end of its standard input. The first line
+// of standard input is `ENDPOINT SERVERKEY PUBLIC SECRET`.
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 int main(void) {
   char endpoint[256], server[41], public_key[41], secret_key[41], line[512];
   need(fgets(line, sizeof line, stdin) != NULL && sscanf(line, "%255s %40s %40s %40s", endpoint, server, public_key, secret_key) == 4,
-       "who and where, on standard input");
+       "endpoint and keys on standard input");
   void *context = zmq_ctx_new();
   void *socket = bus_socket(context, ZMQ_SUB);
   be_client(socket, server, public_key, secret_key);

@@ -1,5 +1,5 @@
-// What the programs of scripts/bench know of the bus: the layout of version 1 of the wire (Sources/Bus/Conversations/Wire.swift)
-// and a socket under CURVE with the options of the bus.
+// The parts of the bus protocol that the programs of scripts/bench use: the layout of wire version 1
+// (Sources/Bus/Messages/Wire.swift) and a CURVE socket with the options of the bus.
 
 #pragma once
 
@@ -30,7 +30,7 @@ static inline size_t source_length(const uint8_t *frame) { return load16(frame +
 static inline size_t destination_length(const uint8_t *frame) { return load16(frame + destination_length_offset); }
 static inline size_t body_length(const uint8_t *frame) { return load32(frame + body_length_offset); }
 
-// Whether the lengths in the header add up to the frame's.
+// Whether the lengths in the header add up to the length of the frame.
 static inline int is_envelope(const uint8_t *frame, size_t count) {
   return count >= header_length && frame[0] == 1 &&
          count == header_length + source_length(frame) + destination_length(frame) + body_length(frame);

@@ -1,8 +1,8 @@
-// The frames that arrive on the bus: what any peer can send to the broker, and the broker to any peer.
+// Fuzzes the frames of the bus, which the broker receives from any peer and each peer from the broker.
 
-import Conversations
+import Messages
 
-/// Holds one input against the laws.
+/// Checks one input against the invariants.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if let law = WireLaws.broken(by: Array(UnsafeBufferPointer(start: start, count: count))) { fatalError(law) }
@@ -12,8 +12,8 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 @_silgen_name("LLVMFuzzerMutate")
 func mutate(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int, _ limit: Int) -> Int
 
-/// A change of length makes nearly every frame a wrong one; three times of four the header is told of it, so that what
-/// stands behind the check of the lengths is reached.
+/// Most changes of length make a frame invalid. In three of four mutations the header's body length is corrected, so
+/// that the code after the length check is reached.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutateFrame(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int, _ limit: Int, _ seed: UInt32) -> Int {
   let count = mutate(start, count, limit)

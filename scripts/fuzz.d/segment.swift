@@ -1,6 +1,6 @@
-// What stands in a file of the journal: whatever a crash, a full disk or a copy has left there.
+// Fuzzes journal files, which a crash, a full disk or an incomplete copy may have damaged.
 
-/// Holds one input against the laws.
+/// Checks one input against the invariants.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if let law = SegmentLaws.broken(by: Array(UnsafeBufferPointer(start: start, count: count))) { fatalError(law) }

@@ -1,4 +1,4 @@
-"""Sends widget pushes with the package aioapns over one connection, and prints how many of them were answered how.
+"""Sends widget pushes with the package aioapns over one connection, and prints the number of responses of each status.
 
 Usage: aioapns_pushes.py PLAN.json, with {"url", "ca", "key", "key_id", "team_id", "topic", "tokens": […], "count"}: push
 number n goes to the token number n modulo their count. Prints {"200": …, "<reason>": …, "connections": …}.
@@ -15,12 +15,12 @@ import sys
 import aioapns
 import aioapns.connection
 
-# A refusal is no news here.
+# Refusals are expected and not logged.
 logging.getLogger("aioapns").setLevel(logging.CRITICAL)
 
 
 class WidgetPush(enum.Enum):
-    """Versions before 4.0 do not know the type."""
+    """Versions before 4.0 lack the type."""
 
     WIDGETS = "widgets"
 
@@ -44,10 +44,10 @@ async def send(plan):
         answer = await client.send_notification(request)
         return "200" if answer.is_successful else answer.description
 
-    # The first one alone: more than one connection would be made while there is none.
+    # The first push is sent alone, because concurrent first pushes would open several connections.
     answers = [await push(0)] + await asyncio.gather(*(push(number) for number in range(1, plan["count"])))
     print(json.dumps({**collections.Counter(answers), "connections": len(made)}))
 
 
 with open(sys.argv[1]) as file:
-    asyncio.run(asyncio.wait_for(send(json.load(file)), 120))
+    asyncio.run(asyncio.wait_for(send(json.load(file)), 600))

@@ -1,10 +1,11 @@
-"""Misbehaves at a push server, frame by frame, and prints what became of the connection.
+"""Violates the protocol at a push server, frame by frame, and prints how the connection ended.
 
 Usage: bad_clients.py NAME PLAN.json, with {"url", "ca", "connections"}; NAME is one of CASES below, or `idle`.
 
-Printed is {"code", "text", "ended"}: the error code and the debug data of the GOAWAY, if one came, and whether the server
-ended the connection. `idle` opens so many connections, says all that HTTP/2 wants of each, says so on standard error, and
-waits for SIGTERM; then it prints {"open", "ended"}: how many there were, and how many of them the server ended.
+Prints {"code", "text", "ended"}: the error code and the debug data of the GOAWAY, if one was received, and whether the
+server closed the connection. `idle` opens this many connections, sends what HTTP/2 requires on each, prints a line to
+standard error, and waits for SIGTERM; then it prints {"open", "ended"}: the number of connections, and how many of them
+the server closed.
 """
 
 import asyncio
@@ -31,11 +32,11 @@ def frame(kind, payload=b"", flags=0, stream=0):
 
 
 def literal(name, value):
-    """A header field that is not indexed, of less than 127 bytes each."""
+    """A header field without indexing; name and value have less than 127 bytes each."""
     return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
 
 
-# The server's SETTINGS come with its side of the TLS handshake, and are acknowledged at once.
+# The server sends its SETTINGS with its side of the TLS handshake; they are acknowledged at once.
 GREETING = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=ACK)
 REQUEST = b"".join(
     literal(*field)
@@ -50,15 +51,15 @@ def requests_that_are_reset():
 
 
 def answered_requests():
-    """Whose answers are read, and never paid with credit: 65,535 bytes are less than two thousand reasons."""
+    """Requests whose responses are read without WINDOW_UPDATE: 65,535 bytes are less than two thousand reasons."""
     number = 1
     while True:
         yield (frame(HEADERS, REQUEST, END_HEADERS | END_STREAM, number),)
         number += 2
 
 
-# What is sent when the connection stands, until the server has had enough. A list is sent half a second after what was
-# before it, a tuple when all that was asked before is answered.
+# The bytes to send after the TLS handshake, until the server closes the connection. A list is sent half a second after
+# the previous item, a tuple when all earlier requests are answered.
 CASES = {
     "preface": lambda: [b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"],
     "frame-size": lambda: [GREETING, frame(DATA, bytes(20_000), stream=1)],
@@ -94,7 +95,7 @@ def connected(plan):
 
 
 class Reader:
-    """Cuts frames out of what comes, counts the answers, and remembers the last GOAWAY."""
+    """Parses received frames, counts the responses, and keeps the last GOAWAY."""
 
     def __init__(self, stream):
         self.stream, self.rest, self.farewell, self.ended, self.answers = stream, b"", None, False, 0
@@ -123,7 +124,7 @@ def misbehave(name, plan):
     end = time.monotonic() + 300
     chunks, sent, asked, pending = iter(CASES[name]()), 0, 0, b""
     while not reader.ended and time.monotonic() < end:
-        # Bounded: a server that never has enough is seen by its connection, which stands when this returns.
+        # Bounded: if the server never objects, the connection is still open when this returns.
         if not pending and sent < 64 << 20 and reader.farewell is None and asked <= reader.answers:
             chunk = next(chunks, None)
             if chunk is None:
@@ -174,7 +175,7 @@ async def idle(plan):
     await over.wait()
     ended = sum(reader.at_eof() for reader, _ in connections)
     print(json.dumps({"open": len(connections), "ended": ended}), flush=True)
-    # Ten thousand farewells would take as long as the connections did.
+    # Closing ten thousand connections properly would take as long as opening them.
     os._exit(0)
 
 

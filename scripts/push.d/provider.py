@@ -1,4 +1,4 @@
-"""Sends requests to a push server as providers do, with a client that knows nothing of WidgetLab, and prints what came.
+"""Sends requests to a push server with an independent client, as a provider does, and prints the responses.
 
 Usage: provider.py httpx|curl|h2 PLAN.json
 
@@ -6,7 +6,7 @@ A plan is a list of connections:
   {"url": …, "ca": FILE, "certificate": [FILE, KEY] or absent, "requests": […], "after": […], "until_closed": bool}
 and a request is {"method", "path", "headers": [[name, value], …], "body", "token": {"key": FILE, "kid", "iss", "iat"}}.
 `token` becomes `authorization: bearer …`, signed by PyJWT; {"openssl": true} signs as Apple's shell recipe does.
-Printed is a list for each connection: {"status", "reason", "timestamp", "headers"} of each request, in order. With h2
+Prints a list for each connection: {"status", "reason", "timestamp", "headers"} of each request, in order. With h2
 "until_closed" waits for the end of the connection and adds {"goaway": its debug data}.
 """
 
@@ -46,7 +46,7 @@ def headers_of(request, tokens):
     token = request.get("token")
     if token:
         name = json.dumps(token, sort_keys=True)
-        # One token for all requests of a connection that ask for the same.
+        # One token for all requests of a connection that have the same parameters.
         tokens.setdefault(name, provider_token(token))
         headers.insert(0, ("authorization", "bearer " + tokens[name]))
     return headers
@@ -78,7 +78,7 @@ def with_httpx(connection):
                     request.get("method", "POST"), connection["url"] + request["path"],
                     headers=headers_of(request, tokens), content=request.get("body", "").encode())
             except httpx.RemoteProtocolError as error:
-                # It drops an answer that a GOAWAY follows at once, and says what the GOAWAY says.
+                # httpx drops a response that a GOAWAY follows at once; the error has the GOAWAY's debug data.
                 if not isinstance(error.__cause__, httpcore.RemoteProtocolError):
                     raise
                 results.append({"goaway": (error.__cause__.args[0].additional_data or b"").decode()})
@@ -124,7 +124,7 @@ def with_curl(connection):
 
 
 def received(stream):
-    """What comes; nothing once the other side has ended, however it did."""
+    """Reads bytes; empty after the other side has closed the connection in any way."""
     try:
         return stream.recv(65536)
     except (ssl.SSLError, ConnectionResetError):
@@ -166,7 +166,7 @@ def with_h2(connection):
                     stream.sendall(wire.data_to_send())
                 results.append(result(status, headers, body))
             if connection.get("until_closed"):
-                # Whoever reads this knows that the connection stands and is idle.
+                # The reader of this line learns that the connection is open and idle.
                 print("idle", file=sys.stderr, flush=True)
                 debug = None
                 while data := received(stream):

@@ -1,10 +1,10 @@
-// Has one fault for each sanitizer, which must name it: otherwise its silence about the rest says nothing.
+// Has one fault for each sanitizer, to check that the sanitizer reports it.
 
 import Foundation
 
 nonisolated(unsafe) var shared = 0
 
-/// Two threads write the same variable, with nothing between them.
+/// Two threads write the same variable without synchronisation.
 func race() {
   let threads = (0..<2).map { _ in
     Thread { for _ in 0..<1000 { shared &+= 1 } }
@@ -13,7 +13,7 @@ func race() {
   while threads.contains(where: { !$0.isFinished }) { usleep(1000) }
 }
 
-/// Reads what was freed.
+/// Reads freed memory.
 func useAfterFree() {
   let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
   bytes.initialize(repeating: 7, count: 16)

@@ -1,16 +1,16 @@
-// Linked into every executable of a sanitized build: what the sanitizer is told.
+// Linked into every executable of a sanitized build: the options and annotations for the sanitizer.
 //
-// The options stand here and not in the environment, since the agent gives its children an environment of its own.
+// The options are here and not in the environment, because the agent gives its children a new environment.
 //
-// To ThreadSanitizer it tells what comes before what in code of Swift's libraries, which is not instrumented. Without this
-// file both sanitizers report scripts/sanitize.d/sound.swift, which has no fault; with it they do not.
+// ThreadSanitizer gets the happens-before relations in code of Swift's libraries, which is not instrumented. Without
+// this file both sanitizers report errors in scripts/sanitize.d/sound.swift, which is correct; with it they do not.
 //
-// Mutex: its quick path is compiled into the code that uses it, and so instrumented. Its slow path is in
-// libswiftSynchronization and asks the kernel (FUTEX_LOCK_PI): neither is seen that whoever waited comes after whoever
-// unlocked, nor that an unlock with a waiter is one.
+// Mutex: its fast path is inlined into its users, and therefore instrumented. Its slow path is in
+// libswiftSynchronization and uses the kernel (FUTEX_LOCK_PI), so ThreadSanitizer sees neither that a waiter runs after
+// the unlock nor that an unlock with a waiter is an unlock.
 //
-// Continuations: the runtime tells of each resumption, and of a task that was suspended and goes on. Of one that was
-// resumed before it was suspended, and goes on at once, it does not.
+// Continuations: the runtime annotates each resumption, and a suspended task that continues. It does not annotate a
+// task that was resumed before it was suspended and so continues at once.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ __attribute__((swiftcall)) void unlock_slow(SELF handle) {
   unlock_in_library(handle);
 }
 
-// The beginning of every asynchronous context.
+// The header of every asynchronous context.
 struct context {
   struct context *parent;
   __attribute__((swiftasynccall)) void (*resume)(__attribute__((swift_async_context)) struct context *context);
@@ -55,7 +55,7 @@ typedef __attribute__((swiftcall)) void *init_function(struct context *continuat
 static init_function *init_in_library;
 extern void *swift_task_getCurrent(void);
 
-// Comes between the end of the wait and the code behind it.
+// Runs between the end of the wait and the code after it.
 __attribute__((swiftasynccall)) static void resumed(
     __attribute__((swift_async_context)) struct context *continuation) {
   struct context *own = continuation->parent;
@@ -66,7 +66,7 @@ __attribute__((swiftasynccall)) static void resumed(
 }
 
 __attribute__((swiftcall)) void *swift_continuation_init(struct context *continuation, size_t flags) {
-  // What stood there is kept in a context of its own, so that the chain of parents stays one.
+  // The previous content is copied to a separate context, so that the chain of parents stays intact.
   struct context *own = malloc(sizeof *own);
   if (!own) abort();
   *own = *continuation;
@@ -85,10 +85,11 @@ __attribute__((constructor)) static void find_libraries(void) {
 
 const char *__asan_default_options(void) { return OPTIONS; }
 
-// An object that was once referred to weakly has a side table, and keeps its place among the bits of its reference counts,
-// shifted: LeakSanitizer sees no pointer there. sound.swift has such an object; nothing else is allocated in that function.
-// Foundation loses its buffer when it reads a file whose length the kernel says is 0, as it does of an empty file and of all
-// of /proc: sound.swift reads one. Only the tests and commands that end soon read such files so; the agent does not.
+// The reference to the side table of an object that had a weak reference is shifted, among the bits of its reference
+// counts, so LeakSanitizer sees no pointer. sound.swift has such an object; nothing else is allocated in that function.
+// Foundation leaks its buffer when it reads a file of length 0 according to the kernel, such as an empty file or any
+// file in /proc: sound.swift reads one. Only the tests and short commands read such files in this way; the agent does
+// not.
 const char *__lsan_default_options(void) { return "print_suppressions=0"; }
 const char *__lsan_default_suppressions(void) { return "leak:formWeakReference\nleak:readBytesFromFile\n"; }
 

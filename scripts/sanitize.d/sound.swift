@@ -1,4 +1,5 @@
-// Has no fault, in all the ways in which this project shares anything between threads: the sanitizers must be silent.
+// A correct program that shares data between threads in all ways used by this project: the sanitizers must report
+// nothing.
 
 import Dispatch
 import Foundation
@@ -13,7 +14,7 @@ final class Shared: Sendable {
   let numbers = Mutex<[Int]>([])
 }
 
-/// Lives as long as the program; nobody has a weak reference to it any more.
+/// Exists until the program exits; its weak references are gone.
 let kept = Counter()
 
 @inline(never)
@@ -33,7 +34,7 @@ func readWithoutLength() {
     readWithoutLength()
     let shared = Shared()
     let counter = Counter()
-    // Enough threads and turns for the slow path of the lock: some thread waits in the kernel.
+    // Enough threads and iterations for the slow path of the lock: some thread waits in the kernel.
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<8 {
         group.addTask {
@@ -44,7 +45,7 @@ func readWithoutLength() {
         }
       }
     }
-    // Some are resumed before they wait, and some after.
+    // Some are resumed before they suspend, and some after.
     var bytes = 0
     for turn in 0..<200 {
       let answer: [UInt8] = await withCheckedContinuation { continuation in

@@ -9,7 +9,7 @@
 
 #define FOLDING __attribute__((target("pclmul,sse4.1")))
 
-// Moves what a lane stands for so many bits ahead as the constants say, and adds what stands there.
+// Moves the value of a lane ahead by as many bits as the constants state, and adds the value found there.
 FOLDING static inline __m128i fold(__m128i lane, __m128i by, __m128i ahead) {
   const __m128i low = _mm_clmulepi64_si128(lane, by, 0x00), high = _mm_clmulepi64_si128(lane, by, 0x11);
   return _mm_xor_si128(_mm_xor_si128(low, high), ahead);

@@ -10,7 +10,7 @@ int machine_clock_gettime(clockid_t clock, struct timespec *now) {
   static _Atomic(clock_function) known;
   clock_function function = atomic_load_explicit(&known, memory_order_relaxed);
   if (!function) {
-    // In an executable that has a clock_gettime of its own, the next one is the C library's.
+    // In an executable that defines its own clock_gettime, the next definition is the C library's.
     function = (clock_function)dlsym(RTLD_NEXT, "clock_gettime");
     atomic_store_explicit(&known, function, memory_order_relaxed);
   }
@@ -28,14 +28,14 @@ struct setting {
   _Atomic double rate;
 };
 
-/// The setting that counts is the one of two at the number's parity, the other is written: so nobody ever reads half of
-/// one for good, even if the writer dies.
+/// Readers use the setting at the parity of `number`, the writer writes the other one. A reader therefore never gets
+/// stuck with a half-written setting, even if the writer is killed.
 struct page {
   _Atomic uint64_t number;
   struct setting settings[2];
 };
 
-// 2200-01-01: a clock at a high rate stands there, and does not overflow.
+// 2200-01-01: a clock at a high rate stops here instead of overflowing.
 static const int64_t last = 7258118400 * 1000000000;
 
 void clock_page_set(void *bytes, int64_t origin, int64_t since, double rate) {

@@ -4,5 +4,5 @@
 #include <sys/eventfd.h>
 #include <zmq.h>
 
-// glibc shows this with _GNU_SOURCE only, which a module map cannot ask for.
+// glibc declares this with _GNU_SOURCE only, which a module map cannot define.
 int pthread_setname_np(pthread_t thread, const char *name);

@@ -1,28 +1,27 @@
-package import Conversations
+package import Messages
 
-/// A place in the journal that moves forward: gives one envelope after the other, and nothing while there is none.
+/// A forward-only position in the journal: returns the envelopes in order, and nil when no further one is written yet.
 ///
-/// It goes over the ends of segments and over the deaths of the broker, and never repeats or skips a sequence number.
-/// Where the oldest segments were removed it begins with the first that is there.
-/// What stands incomplete at the end of the newest segment is being written or was torn by a death; it is passed by
-/// once a newer segment begins with the number that follows. It only reads: a folder that is read-only or copied will
-/// do.
+/// It continues across segment ends and restarts of the broker, and never repeats or skips a sequence number. If the
+/// oldest segments were removed, it starts at the first that is left. An incomplete record at the end of the newest
+/// segment is being written, or was torn when the broker was killed; it is skipped once a newer segment begins with the
+/// following number. The cursor only reads, so a read-only or copied folder is sufficient.
 package struct JournalCursor: Sendable {
   private static let chunk = 256 * 1024
 
   private let folder: SegmentFolder
   private var file: SegmentFile?
   private var segment: UInt64 = 0
-  /// Where `buffer` begins in the file, and where in `buffer` the next record does.
+  /// The file offset of `buffer`, and the offset of the next record in `buffer`.
   private var bufferOffset = 0
   private var position = 0
   private var buffer: [UInt8] = []
   private let start: JournalPosition
   private var isPlaced = false
   private var hasBegun = false
-  /// With `.end`: the last number that there was at the first look.
+  /// With `.end`: the last number at the first read.
   private var endSequence: UInt64 = 0
-  /// The number of the envelope that was given last; 0 before the first.
+  /// The number of the last envelope returned; 0 before the first.
   package private(set) var lastSequence: UInt64 = 0
 
   init(_ folder: SegmentFolder, from start: JournalPosition) {
@@ -30,9 +29,9 @@ package struct JournalCursor: Sendable {
     self.start = start
   }
 
-  /// The next envelope; nil when there is none now. To be asked again.
+  /// Returns the next envelope, or nil when the journal has no further one yet. May be called again after nil.
   ///
-  /// - Throws: `damaged`, `gap` and `trimmed` where going on would skip numbers; `notReadable`, `notAJournal`.
+  /// - Throws: `damaged`, `gap` and `trimmed` where continuing would skip numbers; `notReadable`, `notAJournal`.
   package mutating func next() throws(JournalError) -> Envelope? {
     if !isPlaced {
       guard try place() else { return nil }
@@ -55,11 +54,11 @@ package struct JournalCursor: Sendable {
     return hasBegun
   }
 
-  /// Opens the segment in which the start lies.
+  /// Opens the segment that contains the start position.
   private mutating func place() throws(JournalError) -> Bool {
     let segments = try folder.segments()
     guard let oldest = segments.first, let newest = segments.last else {
-      // What comes into an empty folder is new.
+      // Anything written to an empty folder is new.
       if start == .end { hasBegun = true }
       return false
     }
@@ -93,10 +92,11 @@ package struct JournalCursor: Sendable {
     return true
   }
 
-  /// The record after the last one, in this segment or the next.
+  /// Returns the record after the last one, in this segment or the next.
   private mutating func following() throws(JournalError) -> Envelope? {
     if let envelope = try inSegment() { return envelope }
-    // The list is made before the last look into this segment: what was appended before the next began is then seen.
+    // The segments are listed before the last read of this segment, so that records appended before the next segment
+    // began are seen.
     let segments = try folder.segments()
     guard let next = segments.first(where: { $0 > segment }) else { return nil }
     if let envelope = try inSegment() { return envelope }
@@ -112,12 +112,12 @@ package struct JournalCursor: Sendable {
     return try inSegment()
   }
 
-  /// This segment and those up to `next` were removed behind the reader's back.
+  /// This segment and those up to `next` were removed while they were being read.
   private func trimmed(_ next: UInt64) -> JournalError {
     JournalError(
       .trimmed, folder.path,
-      "the envelopes \(lastSequence + 1) to \(next - 1) were removed before they were read, since the journal keeps a "
-        + "limit (message-bus --journal-limit); the first that is there is \(next)")
+      "the envelopes \(lastSequence + 1) to \(next - 1) were removed before they were read, since the journal has a "
+        + "size limit (message-bus --journal-limit); the first one left is \(next)")
   }
 
   private mutating func inSegment() throws(JournalError) -> Envelope? {
@@ -130,10 +130,10 @@ package struct JournalCursor: Sendable {
     switch found {
     case .incomplete: return nil
     case .damaged:
-      // A death leaves no whole record behind what it tore.
+      // A killed broker leaves no whole record after a torn one.
       guard SegmentLayout.resynchronized(buffer[position...]) == nil else {
         let place =
-          "the record at byte \(bufferOffset + position), after envelope \(lastSequence), is not what was written"
+          "the record at byte \(bufferOffset + position), after envelope \(lastSequence), is corrupted"
         throw JournalError(.damaged, file.path, place)
       }
       return nil
@@ -145,7 +145,7 @@ package struct JournalCursor: Sendable {
         throw JournalError(.damaged, file.path, "the record at byte \(bufferOffset + position) is \(error)")
       }
       guard envelope.header.sequence == lastSequence + 1 else {
-        let numbers = "envelope \(envelope.header.sequence) stands after \(lastSequence)"
+        let numbers = "envelope \(envelope.header.sequence) follows \(lastSequence)"
         throw JournalError(.gap, file.path, numbers)
       }
       position += SegmentLayout.recordHeadLength + frame.count
@@ -154,7 +154,7 @@ package struct JournalCursor: Sendable {
     }
   }
 
-  /// Reads on from the position: at least one whole record if there is one.
+  /// Reads more from the position: at least one whole record if there is one.
   private mutating func refill(_ file: SegmentFile) throws(JournalError) {
     let offset = bufferOffset + position
     buffer = try file.read(max(Self.chunk, Wire.frameLimit + SegmentLayout.recordHeadLength), at: offset)
@@ -164,7 +164,7 @@ package struct JournalCursor: Sendable {
 }
 
 extension SegmentFolder {
-  /// The first envelope of a segment; nil when it is damaged or the segment is gone.
+  /// The first envelope of a segment; nil when it is damaged or the segment was removed.
   func firstEnvelope(ofSegment first: UInt64) throws(JournalError) -> Envelope? {
     guard let file = try open(first) else { return nil }
     let bytes = try file.read(Wire.frameLimit + SegmentLayout.recordHeadLength, at: SegmentLayout.headLength)
@@ -179,7 +179,7 @@ extension SegmentFolder {
     return last
   }
 
-  /// All envelopes of a segment that can be read, also those behind a damaged record.
+  /// Calls `body` with all readable envelopes of a segment, including those after a damaged record.
   func forEachReadable(inSegment first: UInt64, _ body: (Envelope) -> Void) throws(JournalError) {
     guard let file = try open(first) else { return }
     var offset = SegmentLayout.headLength

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Why the journal could not be written or read. Definite: a batch that could not be appended was not appended in part.
+/// Why the journal could not be written or read. Definite: a failed append leaves no part of the batch behind.
 package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
-    /// The kernel refused a write: the disk is full, the folder is read-only or belongs to somebody else.
+    /// The kernel rejected a write: the disk is full, or the folder is read-only or owned by another user.
     case notWritable = "not-writable"
-    /// The kernel refused a read.
+    /// The kernel rejected a read.
     case notReadable = "not-readable"
-    /// A file ends in `.journal` and does not begin as version 1 does.
+    /// A file ends in `.journal` but does not begin with the head of version 1.
     case notAJournal = "not-a-journal"
-    /// A record does not have its checksum, and records follow that do: the disk or a hand changed it.
+    /// The checksum of a record is wrong, and valid records follow: the disk or an edit changed it.
     case damaged
     /// A segment between two others is missing.
     case gap
-    /// The reader was so far behind that what it had not read yet was removed, since the journal keeps a limit.
+    /// The reader was so far behind that segments it had not read were removed, since the journal has a size limit.
     case trimmed
   }
 
   package let code: Code
-  /// The file or folder that it is about.
+  /// The file or folder concerned.
   package let path: String
-  /// What happened, for a person.
+  /// A description for the user.
   package let message: String
 
   package init(_ code: Code, _ path: String, _ message: String) {
@@ -31,7 +31,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
 
   package var description: String { "\(code.rawValue): \(path): \(message)" }
 
-  /// The failure of the system call that this thread made last.
+  /// The failure of the last system call on this thread.
   static func last(_ code: Code, _ path: String, _ call: String) -> JournalError {
     JournalError(code, path, "\(call): \(String(cString: strerror(errno)))")
   }

@@ -1,27 +1,26 @@
-package import Conversations
 package import Foundation
+package import Messages
 
-/// Where reading begins.
+/// The start position of a reader.
 package enum JournalPosition: Hashable, Sendable {
-  /// The oldest envelope that there is.
+  /// The oldest envelope in the journal.
   case beginning
-  /// The envelope with this number, or the oldest one that there is after it.
+  /// The envelope with this number, or the oldest one after it.
   case sequence(UInt64)
-  /// The first envelope that was sent at this time or later, by its sender's clock; then all that follow.
+  /// The first envelope sent at this time or later, by the sender's clock, and all that follow it.
   case time(Timestamp)
-  /// What is written from now on.
+  /// Envelopes written from now on.
   case end
 }
 
-/// Reads what went over the bus, from a folder that may be read-only, copied from elsewhere, or written to right now by
-/// another process.
+/// Reads the journal from a folder that may be read-only, copied from elsewhere, or in use by a running broker.
 package struct JournalReader: Sendable {
   private let folder: SegmentFolder
 
-  /// A reader of a folder. One that does not exist yet is like an empty one.
+  /// Creates a reader of a folder. A missing folder is treated as empty.
   package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
 
-  /// All envelopes from a position to the end that the journal has now.
+  /// Returns all envelopes from a position to the current end of the journal.
   ///
   /// - Throws: `JournalError`, see `JournalCursor.next`.
   package func read(from start: JournalPosition = .beginning) throws(JournalError) -> [Envelope] {
@@ -31,19 +30,19 @@ package struct JournalReader: Sendable {
     return envelopes
   }
 
-  /// A place from which one reads step by step, without waiting.
+  /// Returns a cursor for reading step by step, without waiting.
   package func cursor(from start: JournalPosition = .beginning) -> JournalCursor { JournalCursor(folder, from: start) }
 
-  /// All envelopes from a position on, and then each as it is written, for ever. The sequence ends when its task is
+  /// Returns all envelopes from a position on, then each new one as it is written. The sequence ends when its task is
   /// cancelled.
   package func follow(from start: JournalPosition = .beginning) -> JournalFollowing {
     JournalFollowing(cursor: cursor(from: start))
   }
 }
 
-/// The journal as it grows.
+/// The journal as a sequence that follows new records.
 ///
-/// At its end it looks again every 20 ms, since a folder may be mounted from where no notification comes.
+/// It polls every 20 ms at the end, since a mounted folder may deliver no file notifications.
 package struct JournalFollowing: AsyncSequence, Sendable {
   package typealias Element = Envelope
   package typealias Failure = any Error
@@ -55,7 +54,7 @@ package struct JournalFollowing: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     var cursor: JournalCursor
 
-    /// The next envelope; nil once the task is cancelled.
+    /// Returns the next envelope; nil once the task is cancelled.
     ///
     /// - Throws: `JournalError`, see `JournalCursor.next`.
     package mutating func next() async throws -> Envelope? {

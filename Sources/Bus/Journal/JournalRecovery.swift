@@ -1,24 +1,24 @@
-package import Conversations
 package import Foundation
+package import Messages
 
-/// What a new broker learns from the journal of its predecessors.
+/// The state that a new broker restores from the journal of its predecessors.
 package struct JournalRecovery: Hashable, Sendable {
-  /// The highest number that was ever written; 0 for an empty journal.
+  /// The highest number ever written; 0 for an empty journal.
   package var lastSequence: UInt64 = 0
   /// The generation of the last broker; 0 when there was none.
   package var busGeneration: UInt32 = 0
-  /// What is known of each address. Whoever was connected is not any more, since the broker died.
+  /// The registration of each address. None is connected, since the broker has ended.
   package var registrations: [Address: Registration] = [:]
-  /// Standing keys that were registered over the bus, by their text.
+  /// Standing keys that were registered over the bus, by public key.
   package var standingKeys: [String: StandingKeyFacts] = [:]
-  /// Keys that are turned away, in the order in which that began: revoked ones, and those of lives that were followed by
-  /// another life of the same address.
+  /// Rejected keys, in the order of their rejection: revoked ones, and those of process instances that a later instance
+  /// of the same address replaced.
   package var formerKeys: [String] = []
 
   package init() {}
 
-  /// Reads the last segment that begins with `bus.started`, and what follows it. Records that cannot be read are passed
-  /// by: a broker that refused to start would help nobody, and the readers tell of the damage.
+  /// Reads the last segment that begins with `bus.started`, and everything after it. Unreadable records are skipped:
+  /// the broker must start nevertheless, and readers report the damage.
   ///
   /// - Throws: `notReadable`, `notAJournal`.
   package static func read(folder: URL) throws(JournalError) -> JournalRecovery {
@@ -38,7 +38,7 @@ package struct JournalRecovery: Hashable, Sendable {
     return recovery
   }
 
-  /// Folds in one record.
+  /// Applies one record.
   package mutating func apply(_ envelope: Envelope) {
     lastSequence = max(lastSequence, envelope.header.sequence)
     guard envelope.header.source == .messageBus else { return }

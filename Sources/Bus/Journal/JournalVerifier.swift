@@ -1,43 +1,42 @@
-import Conversations
 package import Foundation
 import Glibc
+import Messages
 
-/// Looks whether a journal is whole, and mends what the death of a broker can leave. A reader tells of the first damage
-/// that it meets; this tells of all.
+/// Checks the integrity of a journal, and repairs what a killed broker can leave behind. A reader reports the first
+/// damage that it encounters; this reports all.
 package struct JournalVerifier: Sendable {
-  /// Something that is not as it should be.
+  /// A defect of the journal.
   package struct Finding: Hashable, Sendable, Codable {
     package enum Kind: String, Sendable, Codable {
-      /// Numbers that are in no segment.
+      /// Numbers that no segment contains.
       case gap
-      /// A number that was there before.
+      /// A number that occurred before.
       case repeated
-      /// Bytes that are not what was written, before others that are.
+      /// Corrupted bytes followed by valid ones.
       case damaged
-      /// An incomplete record at the end of a segment, which the death of its broker left. Readers pass it by.
-      /// Repairable.
+      /// An incomplete record at the end of a segment, left by a killed broker. Readers skip it. Repairable.
       case tornEnd = "torn-end"
-      /// A segment whose broker died before it had its first record. Readers do not see it. Repairable.
+      /// A segment whose broker ended before it wrote the first record. Readers ignore it. Repairable.
       case draft
-      /// A file with a segment's name and without its head.
+      /// A file named like a segment that lacks the segment head.
       case notAJournal = "not-a-journal"
 
-      /// Whether `repair` mends it: nothing that was ever in the journal is lost by that.
+      /// Whether `repair` removes it. Nothing that ever was in the journal is lost by that.
       package var isRepairable: Bool { self == .tornEnd || self == .draft }
     }
 
     package let kind: Kind
-    /// The name of the file.
+    /// The file name.
     package let segment: String
-    /// Where in the file, in bytes.
+    /// The offset in the file, in bytes.
     package let offset: Int
-    /// The first number that it is about: missing, repeated, or not readable.
+    /// The first number concerned: missing, repeated, or unreadable.
     package let sequence: UInt64
-    /// What was found, for a person.
+    /// A description for the user.
     package let text: String
   }
 
-  /// What is there, and what is wrong with it.
+  /// The content of a journal and its defects.
   package struct Report: Hashable, Sendable, Codable {
     package fileprivate(set) var segments = 0
     /// How many envelopes can be read.
@@ -46,17 +45,17 @@ package struct JournalVerifier: Sendable {
     package fileprivate(set) var first: UInt64?
     /// The highest number; nil for an empty journal.
     package fileprivate(set) var last: UInt64?
-    /// In the order of their places.
+    /// In file order.
     package fileprivate(set) var findings: [Finding] = []
   }
 
   private let folder: SegmentFolder
 
-  /// A verifier of a folder that a broker may be writing to.
+  /// Creates a verifier of a folder, which a broker may be writing to.
   package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
 
-  /// Reads all segments. It only reads, so a folder that is read-only or copied will do; the record that a living
-  /// broker is writing just now is no finding.
+  /// Reads all segments. It never writes, so a read-only or copied folder is sufficient; the record that a running
+  /// broker is just writing is not a finding.
   ///
   /// - Throws: `notReadable`.
   package func verify() throws(JournalError) -> Report {
@@ -72,7 +71,7 @@ package struct JournalVerifier: Sendable {
         continue
       }
       guard let file else {
-        // The broker removed the oldest segments meanwhile.
+        // The broker has removed the oldest segments in the meantime.
         pass.expected = nil
         continue
       }
@@ -81,16 +80,16 @@ package struct JournalVerifier: Sendable {
     }
     for draft in try folder.drafts() {
       guard try !folder.isBeingWritten(draft) else { continue }
-      pass.found(.draft, draft, 0, pass.expected ?? 1, "a segment that was never begun")
+      pass.found(.draft, draft, 0, pass.expected ?? 1, "a segment without a first record")
     }
     return pass.report
   }
 
-  /// Cuts torn ends off and removes drafts. What a living broker is writing is left alone, and so is everything of
-  /// another kind: that can be read as far as it goes, and no tool knows what it was.
+  /// Truncates torn ends and removes drafts. Files that a running broker is writing are not touched. Other findings are
+  /// not repaired either: their readable part stays readable, and the rest cannot be restored.
   ///
-  /// - Returns: what was mended.
-  /// - Throws: `notReadable`, `notWritable`; what was mended before stays so.
+  /// - Returns: the findings that were repaired.
+  /// - Throws: `notReadable`, `notWritable`; repairs made before the error stay.
   @discardableResult
   package func repair() throws(JournalError) -> [Finding] {
     var mended: [Finding] = []
@@ -110,10 +109,10 @@ package struct JournalVerifier: Sendable {
   }
 }
 
-/// One reading of all segments.
+/// One pass over all segments.
 private struct Pass {
   var report = JournalVerifier.Report()
-  /// The number that comes next; nil when nothing is known of what came before.
+  /// The next number; nil when the preceding ones are unknown.
   var expected: UInt64?
 
   mutating func found(
@@ -146,15 +145,15 @@ private struct Pass {
           damage = damage ?? (offset, "a record that is \(error)")
         }
       case .unreadable(let offset, let length):
-        damage = damage ?? (offset, "\(length) bytes are not what was written")
+        damage = damage ?? (offset, "\(length) bytes are corrupted")
       case .torn(let offset, let length):
         let next = expected ?? segment
         guard damage == nil, following.map({ $0 == next }) ?? true else {
-          damage = damage ?? (offset, "\(length) bytes at the end are not what was written")
+          damage = damage ?? (offset, "\(length) bytes at the end are corrupted")
           break
         }
         guard following != nil || !file.isBeingWritten else { break }
-        found(.tornEnd, name, offset, next, "\(length) bytes at the end are no whole record")
+        found(.tornEnd, name, offset, next, "\(length) bytes at the end are an incomplete record")
       }
     }
     guard let damage else { return }
@@ -175,7 +174,7 @@ private struct Pass {
       found(.gap, segment, offset, next, "\(numbers(next, sequence - 1)): in no segment")
     }
     if sequence < next {
-      found(.repeated, segment, offset, sequence, "envelope \(sequence) stands after \(next - 1)")
+      found(.repeated, segment, offset, sequence, "envelope \(sequence) follows \(next - 1)")
     }
     report.envelopes += 1
     report.first = min(report.first ?? sequence, sequence)

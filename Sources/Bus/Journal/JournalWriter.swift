@@ -1,17 +1,18 @@
-package import Conversations
 package import Foundation
 import Glibc
+package import Messages
 
-/// Writes the journal: the one writer of its folder, on one thread. Two writers would give the same numbers twice, so
-/// the broker holds a lock.
+/// Writes the journal: the single writer of its folder, on one thread. Two writers would assign the same numbers twice,
+/// so the broker holds a lock.
 ///
-/// What `append` has returned from survives the death of this process, since the kernel has it; it may not survive a
-/// power failure or the death of the machine, since nothing waits for the disk (`fsync` would cost each batch
-/// milliseconds).
+/// Records that `append` has written survive the end of this process, since the kernel has them. They may not survive a
+/// power failure or the end of the machine, since nothing waits for the disk (`fsync` would cost milliseconds per
+/// batch).
 package final class JournalWriter {
   package static let defaultSegmentLimit = 64 << 20
   package static let defaultLimit = 1 << 30
-  /// A segment weighs at least this part of the limit, so that a crash loop's small ones are bounded in number too.
+  /// A segment counts as at least this part of the limit, which also bounds the number of small segments of a crash
+  /// loop.
   private static let mostSegments = 1024
 
   private let folder: SegmentFolder
@@ -20,22 +21,22 @@ package final class JournalWriter {
   private var file: SegmentFile?
   private var length = 0
   private var buffer: [UInt8] = []
-  /// Writes bytes to a file at an offset: a test has a disk here that fills up in the middle.
+  /// Writes bytes to a file at an offset. Tests replace it to simulate a disk that fills up.
   var write: (SegmentFile, [UInt8], Int) throws(JournalError) -> Void = { file, bytes, offset throws(JournalError) in
     try file.write(bytes, at: offset)
   }
 
-  /// What the folder held before.
+  /// The state restored from the folder.
   package let recovered: JournalRecovery
-  /// The number of the last envelope that is written.
+  /// The number of the last envelope written.
   package private(set) var lastSequence: UInt64
 
-  /// Reads what there is. The first segment begins with `startSegment`.
+  /// Reads the existing journal. `startSegment` begins the first segment.
   ///
   /// - Parameters:
-  ///   - folder: made if it does not exist.
+  ///   - folder: created if missing.
   ///   - segmentLimit: in bytes; a segment that has reached it `isFull`. At most a quarter of `limit`.
-  ///   - limit: in bytes; what `excess` keeps the whole journal below.
+  ///   - limit: in bytes; `excess` keeps the whole journal below it.
   /// - Throws: `notWritable`, `notReadable`, `notAJournal`.
   package init(
     folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit
@@ -48,7 +49,7 @@ package final class JournalWriter {
     } catch {
       throw JournalError(.notWritable, self.folder.path, error.localizedDescription)
     }
-    // What a death left before it was a segment.
+    // Remove the drafts of a broker that was killed.
     for draft in try self.folder.drafts() { unlink("\(self.folder.path)/\(draft)") }
     self.recovered = try JournalRecovery.read(folder: folder)
     self.lastSequence = recovered.lastSequence
@@ -59,8 +60,8 @@ package final class JournalWriter {
 
   /// Begins the next segment with its first record, `bus.started`, stamped with the number after the last.
   ///
-  /// The file appears under its name with that record whole.
-  /// - Throws: `notWritable`; the segment before, if any, goes on then.
+  /// The file appears under its final name only with that record complete.
+  /// - Throws: `notWritable`; the previous segment, if any, stays current.
   package func startSegment(with frame: [UInt8]) throws(JournalError) {
     let first = lastSequence + 1
     var bytes = SegmentLayout.head(firstSequence: first)
@@ -82,12 +83,11 @@ package final class JournalWriter {
 
   /// Appends stamped frames with one write. Their numbers follow the last one without a gap.
   ///
-  /// - Throws: `notWritable`, such as for a full disk: then none of them is in the journal, which ends with the last
-  ///   whole
-  ///   record before them, and none of them may be forwarded.
+  /// - Throws: `notWritable`, such as for a full disk: the journal then ends with the last whole record before the
+  ///   batch, and no frame of it may be forwarded.
   package func append(_ frames: [[UInt8]]) throws(JournalError) {
     guard !frames.isEmpty else { return }
-    guard let file else { throw JournalError(.notWritable, folder.path, "no segment was begun") }
+    guard let file else { throw JournalError(.notWritable, folder.path, "no segment is open") }
     buffer.removeAll(keepingCapacity: true)
     for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
@@ -100,9 +100,8 @@ package final class JournalWriter {
     lastSequence += UInt64(frames.count)
   }
 
-  /// The oldest segments that must go, so that the journal keeps its limit when the segment that has begun is full; nil
-  /// when all may stay. To be asked after `startSegment`. The newest two always stay, since the next broker learns from
-  /// them.
+  /// The oldest segments to remove so that the journal stays below its limit when the current segment is full; nil when
+  /// none must be removed. Call it after `startSegment`. The newest two always stay, since the next broker reads them.
   ///
   /// - Throws: `notReadable`.
   package func excess() throws(JournalError) -> JournalTrimmed? {
@@ -121,9 +120,10 @@ package final class JournalWriter {
       bytes: lengths.prefix(count).reduce(0, +))
   }
 
-  /// Removes what `excess` named, after the journal has said so. Readers that have a segment open read it to its end.
+  /// Removes the segments in `excess`, after the journal has recorded it. Readers with an open segment read it to its
+  /// end.
   ///
-  /// - Throws: `notWritable`; what is left is named by the next `excess`.
+  /// - Throws: `notWritable`; the next `excess` contains what is left.
   package func remove(_ excess: JournalTrimmed) throws(JournalError) {
     for segment in try folder.segments() where segment <= excess.lastSequence {
       let path = folder.path(ofSegment: segment)

@@ -12,7 +12,7 @@ final class SegmentFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Opens a segment for reading; nil when there is none of this name any more.
+  /// Opens a segment for reading; nil when the file no longer exists.
   static func existing(_ path: String) throws(JournalError) -> SegmentFile? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -22,7 +22,7 @@ final class SegmentFile: Sendable {
     return SegmentFile(path: path, descriptor: descriptor)
   }
 
-  /// Opens a file for mending; nil when there is none of this name any more.
+  /// Opens a file for repair; nil when the file no longer exists.
   static func writable(_ path: String) throws(JournalError) -> SegmentFile? {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -32,30 +32,30 @@ final class SegmentFile: Sendable {
     return SegmentFile(path: path, descriptor: descriptor)
   }
 
-  /// Takes the file's lock, which a writer holds for as long as it lives; false when somebody else has it.
+  /// Takes the file's lock, which a writer holds while it runs; false when another process has it.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-  /// Whether a living writer has the file. One that cannot be locked at all, such as on some network file systems, has
-  /// none that we know of.
+  /// Whether a running writer has the file. A file that cannot be locked at all, such as on some network file systems,
+  /// counts as not being written.
   var isBeingWritten: Bool {
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
     flock(descriptor, LOCK_UN)
     return false
   }
 
-  /// An empty file for writing, whatever was there before, with its lock.
+  /// Creates or truncates a file for writing, with its lock.
   ///
-  /// - Parameter final: the path that it will have, for errors.
+  /// - Parameter final: the path after the rename, for errors.
   static func empty(_ path: String, renamedTo final: String? = nil) throws(JournalError) -> SegmentFile {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
     let file = SegmentFile(path: final ?? path, descriptor: descriptor)
-    // For those who mend: nobody else writes here, so that whether it was got says nothing.
+    // The lock is for `repair`. No other process writes here, so a failure to get it does not matter.
     _ = file.lock()
     return file
   }
 
-  /// Up to `count` bytes from an offset; fewer, or none, at the end of the file.
+  /// Reads up to `count` bytes from an offset; fewer, or none, at the end of the file.
   func read(_ count: Int, at offset: Int) throws(JournalError) -> [UInt8] {
     var failure: JournalError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -71,7 +71,7 @@ final class SegmentFile: Sendable {
     return bytes
   }
 
-  /// Writes all bytes at an offset: with one system call, unless a signal or the kernel cuts it.
+  /// Writes all bytes at an offset, with one system call unless a signal or the kernel interrupts it.
   func write(_ bytes: [UInt8], at offset: Int) throws(JournalError) {
     var written = 0
     while written < bytes.count {
@@ -84,7 +84,7 @@ final class SegmentFile: Sendable {
     }
   }
 
-  /// Cuts the file.
+  /// Truncates the file.
   func truncate(to length: Int) { _ = ftruncate(descriptor, off_t(length)) }
 }
 
@@ -92,17 +92,17 @@ final class SegmentFile: Sendable {
 struct SegmentFolder: Sendable {
   let path: String
 
-  /// The first sequence numbers of all segments, in order; empty when there is no folder.
+  /// The first sequence numbers of all segments, in order; empty when the folder is missing.
   func segments() throws(JournalError) -> [UInt64] {
     try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.sorted()
   }
 
-  /// The names of the files that were to become segments.
+  /// The names of unfinished segments.
   func drafts() throws(JournalError) -> [String] {
     try names().filter { $0.hasSuffix(SegmentLayout.draftSuffix) }.sorted()
   }
 
-  /// Whether a living writer has the file of this name; also when it is gone.
+  /// Whether a running writer has the file of this name; also true when the file is gone.
   func isBeingWritten(_ name: String) throws(JournalError) -> Bool {
     try SegmentFile.existing("\(path)/\(name)")?.isBeingWritten ?? true
   }
@@ -131,7 +131,7 @@ struct SegmentFolder: Sendable {
     return stat(path(ofSegment: first), &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Opens a segment and checks its head.
+  /// Opens a segment and checks its head; nil when it is gone.
   func open(_ first: UInt64) throws(JournalError) -> SegmentFile? {
     let path = path(ofSegment: first)
     guard let file = try SegmentFile.existing(path) else { return nil }

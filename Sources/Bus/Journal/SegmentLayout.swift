@@ -1,5 +1,5 @@
 import CChecksum
-import Conversations
+import Messages
 
 /// The layout of a segment, `<first sequence, 20 digits>.journal`. All integers are little-endian.
 ///
@@ -10,14 +10,14 @@ import Conversations
 ///         16       records: length of the frame (4), CRC-32 of the frame (4), the stamped frame as in `Wire`
 ///
 /// The first record of a segment is `bus.started` with all registrations. A segment appears under its name with that
-/// record whole; its end may be torn, which is what the death of a broker leaves.
+/// record complete; its end may be torn after the broker was killed.
 package enum SegmentLayout {
   package static let headLength = 16
   package static let recordHeadLength = 8
   static let magic = Array("WLJ1".utf8)
   static let version: UInt32 = 1
   static let suffix = ".journal"
-  /// Of a segment that has not its first record yet.
+  /// The suffix of a segment without its first record.
   static let draftSuffix = ".journal.draft"
 
   static func head(firstSequence: UInt64) -> [UInt8] {
@@ -49,17 +49,17 @@ package enum SegmentLayout {
     withUnsafeBytes(of: value.littleEndian) { Array($0) }
   }
 
-  /// What stands at one place of a segment.
+  /// The content at one offset of a segment.
   enum Found: Equatable {
     /// A whole record, with the envelope's frame.
     case record(frame: [UInt8])
     /// The bytes end before the record does.
     case incomplete
-    /// The record is whole and not what was written.
+    /// The record is complete and corrupted.
     case damaged
   }
 
-  /// Reads what stands at the beginning of `bytes`, which are all that there is.
+  /// Reads the record at the beginning of `bytes`, which extend to the end of what is available.
   static func record(in bytes: ArraySlice<UInt8>) -> Found {
     guard bytes.count >= recordHeadLength else { return .incomplete }
     let length = Int(integer(in: bytes, at: 0))
@@ -70,7 +70,7 @@ package enum SegmentLayout {
     return checksum(frame) == integer(in: bytes, at: 4) ? .record(frame: Array(frame)) : .damaged
   }
 
-  /// The place of the next whole record in `bytes`, whose beginning is damaged.
+  /// Returns `bytes` from the next whole record on, when the beginning is damaged.
   static func resynchronized(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     var rest = bytes.dropFirst()
     while rest.count >= recordHeadLength + Wire.headerLength {
@@ -84,7 +84,7 @@ package enum SegmentLayout {
     bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
   }
 
-  /// What the byte `b` becomes with `n` more bytes behind it, at `256 * n + b`: eight bytes are taken in one step.
+  /// The CRC of the byte `b` followed by `n` zero bytes, at `256 * n + b`: eight bytes are processed in one step.
   private static let table: [UInt32] = {
     var table: [UInt32] = (0..<256).map { index in
       (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }

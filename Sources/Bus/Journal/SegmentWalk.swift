@@ -1,24 +1,24 @@
-/// Goes through one segment from record to record, also over what cannot be read.
+/// Walks through one segment record by record, and past unreadable parts.
 struct SegmentWalk {
   enum Step: Equatable {
     case record(frame: [UInt8], offset: Int)
-    /// Bytes that are no record, with the next whole record behind them.
+    /// Bytes that are not a record, followed by a whole record.
     case unreadable(offset: Int, length: Int)
-    /// Bytes that are no record, up to the end of the file.
+    /// Bytes that are not a record, up to the end of the file.
     case torn(offset: Int, length: Int)
   }
 
-  /// Holds the longest record several times over.
+  /// Several times the longest record.
   private static let chunk = 2 << 20
 
   private let file: SegmentFile
-  /// Where `rest` begins in the file.
+  /// The file offset of `rest`.
   private var offset = SegmentLayout.headLength
   private var rest: ArraySlice<UInt8> = []
 
   init(_ file: SegmentFile) { self.file = file }
 
-  /// What stands next; nil at the end of the file.
+  /// Returns the next step; nil at the end of the file.
   mutating func next() throws(JournalError) -> Step? {
     if let found = takeRecord() { return found }
     rest = try file.read(Self.chunk, at: offset)[...]

@@ -1,18 +1,18 @@
-package import Conversations
+package import Messages
 package import ZeroMQ
 
-// The line of a connection, and how another takes its place: one that has a newer key.
+// The transport of a connection, and its replacement by one with a newer key.
 
 extension Connection {
-  /// A connection over ZeroMQ, with a thread of its own.
+  /// Creates a connection over ZeroMQ, with its own thread.
   ///
   /// - Parameters:
   ///   - endpoint: where the broker listens, `tcp://host:port`.
   ///   - serverKey: the broker's public key, z85.
-  ///   - heartbeats: only for processes that nobody suspends.
-  ///   - requestDeadline: the deadline of a request that names none.
-  ///   - keys: this process's own: asked for each time that a line is made, since they may have been renewed. On the
-  ///     connection's thread.
+  ///   - heartbeats: only for processes that are never suspended.
+  ///   - requestDeadline: the deadline of a request without an explicit one.
+  ///   - keys: returns this process's keys. Called on the connection's thread each time a transport is created, since
+  ///     the keys may have been renewed.
   package static func zeroMQ(
     address: Address, endpoint: String, serverKey: String, heartbeats: Bool,
     requestDeadline: Duration = .seconds(5), keys: @escaping @Sendable () throws -> CurveKeyPair
@@ -25,7 +25,7 @@ extension Connection {
     }
   }
 
-  /// The same with keys that stay.
+  /// Creates a connection over ZeroMQ with constant keys.
   package static func zeroMQ(
     address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool,
     requestDeadline: Duration = .seconds(5)
@@ -36,11 +36,11 @@ extension Connection {
     ) { keys }
   }
 
-  /// Moves to a new line, under the keys that are current now. Nothing that is under way is lost, and the order of what
-  /// is said stays: the broker has heard all that was said on the former line before it hears anything on the new one,
-  /// and what it still says on the former one is heard for a second.
+  /// Moves to a new transport with the current keys. No message is lost or reordered: the broker has received
+  /// everything sent on the previous transport before it receives anything on the new one, and replies on the previous
+  /// one are still received for one second.
   ///
-  /// - Throws: `refused` when the broker does not accept the keys (the former line stays), `closed`.
+  /// - Throws: `refused` when the broker rejects the keys (the previous transport stays in use), `closed`.
   package func renewLine() async throws(BusError) {
     let error = await withCheckedContinuation { continuation in
       renewing.append(continuation)
@@ -58,100 +58,100 @@ extension Connection {
       try open(next)
     } catch {
       nextTransport = nil
-      renewed(BusError(.failed, "no new line to the bus could be made: \(error)"))
+      renewed(BusError(.failed, "no new connection to the bus could be created: \(error)"))
     }
   }
 
-  /// The renewal is over.
+  /// Ends the renewal.
   func renewed(_ error: BusError?) {
     let waiting = renewing
     renewing = []
     for continuation in waiting { continuation.resume(returning: error) }
   }
 
-  /// Begins to connect ahead of `start()`, so that the line may stand by then. Nothing is said on it before.
+  /// Begins to connect before `start()`, to save time. Nothing is sent until then.
   package nonisolated func prepare() { perform { $0.open() } }
 
-  /// Makes the first line, when there is none.
+  /// Creates the first transport, unless one exists.
   func open() {
     guard transport == nil, end == nil else { return }
     do {
       try openLine()
     } catch {
-      finish(BusError(.closed, "the bus cannot be reached from here: \(error)"))
+      finish(BusError(.closed, "the bus cannot be reached: \(error)"))
     }
   }
 
-  /// Makes the first line.
+  /// Creates a transport and makes it the current one.
   func openLine() throws {
     let line = try makeTransport(loop, transport)
     transport = line
     try open(line)
   }
 
-  /// The present line was turned away: makes another if there is a newer key.
+  /// Handles a rejected key on the current transport: connects again if a newer key is available.
   ///
-  /// - Returns: whether there is.
+  /// - Returns: whether it connects again.
   func openAgain() -> Bool {
     guard let former = transport, former.hasNewerKey else { return false }
     blocked = []
-    exchange.down()
+    session.down()
     former.close()
     return (try? openLine()) != nil
   }
 
   private func open(_ line: any Transport) throws {
     let name = ObjectIdentifier(line)
-    try line.open { [weak self] event in self?.assumeIsolated { $0.told(event, by: name) } }
+    try line.open { [weak self] event in self?.assumeIsolated { $0.handleTransport(event, by: name) } }
   }
 
-  private func told(_ event: TransportEvent, by line: ObjectIdentifier) {
+  private func handleTransport(_ event: TransportEvent, by line: ObjectIdentifier) {
     guard end == nil else { return }
     if line == transport.map(ObjectIdentifier.init) {
-      told(event)
-      // Nothing of the former line is awaited when it is gone.
+      handleTransport(event)
+      // After a disconnection nothing more arrives on the previous transport.
       if case .down = event, isNextUp { moveOver() }
     } else if line == nextTransport.map(ObjectIdentifier.init) {
-      toldOfNext(event)
+      reportedNext(event)
     } else {
-      toldOfFormer(event, line)
+      reportedFormer(event, line)
     }
   }
 
-  private func toldOfFormer(_ event: TransportEvent, _ line: ObjectIdentifier) {
+  private func reportedFormer(_ event: TransportEvent, _ line: ObjectIdentifier) {
     switch event {
     case .received(let frame): received(frame)
     case .down, .turnedAway:
-      // It would come again, with a key that is about to be turned away.
+      // Otherwise it would reconnect, with a key that is about to be rejected.
       for former in formerTransports where ObjectIdentifier(former) == line { former.close() }
     case .up: break
     }
   }
 
-  private func toldOfNext(_ event: TransportEvent) {
+  private func reportedNext(_ event: TransportEvent) {
     switch event {
     case .up:
       isNextUp = true
-      // A hello of the former line must not come after that of the new one.
-      if exchange.isWelcome { perform(exchange.drain()) } else if !exchange.isGreeting { moveOver() }
+      // A hello on the previous transport must not arrive after the hello on the new one.
+      if session.isWelcome { perform(session.drain()) } else if !session.isGreeting { moveOver() }
     case .down: isNextUp = false
     case .turnedAway:
       nextTransport?.close()
       nextTransport = nil
-      perform(exchange.undrain())
+      perform(session.undrain())
       renewed(BusError(.refused, "the bus does not accept the new key of \(address)"))
     case .received: break
     }
   }
 
-  /// The broker has heard all that was said: from here on the new line is the only one that is spoken on.
+  /// The broker has received everything sent so far: from here on only the new transport sends.
   func moveOver() {
     guard let next = nextTransport, isNextUp else { return }
     if let transport { formerTransports.append(transport) }
     (transport, nextTransport, isNextUp) = (next, nil, false)
     blocked = []
-    exchange.down()
-    perform(exchange.up())
+    session.down()
+    perform(session.up())
     _ = loop.after(.seconds(1)) { [weak self] in
       self?.assumeIsolated { connection in
         if !connection.formerTransports.isEmpty { connection.formerTransports.removeFirst().close() }
@@ -159,14 +159,14 @@ extension Connection {
     }
   }
 
-  /// The broker answered a hello of the present line.
+  /// The broker has replied to the hello on the current transport.
   func welcomedOnLine() {
     guard nextTransport != nil else { return renewed(nil) }
-    // After all that waited for this welcome.
+    // Runs after everything that waited for this welcome.
     loop.post { [weak self] in
       self?.assumeIsolated { connection in
-        guard connection.isNextUp, connection.exchange.isWelcome else { return }
-        connection.perform(connection.exchange.drain())
+        guard connection.isNextUp, connection.session.isWelcome else { return }
+        connection.perform(connection.session.drain())
       }
     }
   }

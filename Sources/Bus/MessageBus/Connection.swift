@@ -1,11 +1,11 @@
-package import Conversations
 package import Foundation
+package import Messages
 package import ZeroMQ
 
 /// A connection to the bus: an actor whose executor is the thread that owns the socket.
 ///
-/// Handlers are started on that thread in the order in which their envelopes came. What they need longer than a moment
-/// belongs into an actor of its own.
+/// Handlers are started on that thread in the order in which their envelopes arrived. Longer work belongs in a separate
+/// actor.
 package actor Connection: BusConnection {
   private typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
 
@@ -15,12 +15,12 @@ package actor Connection: BusConnection {
   package nonisolated let loop: Loop
   let makeTransport: @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   private let ownsLoop: Bool
-  var exchange: Exchange
+  var session: PeerSession
   var transport: (any Transport)?
-  /// The line that is to take the present one's place; nil while nothing is renewed.
+  /// The transport that will replace the current one; nil while no renewal is in progress.
   var nextTransport: (any Transport)?
   var isNextUp = false
-  /// Lines that others followed and that are still listened to.
+  /// Replaced transports that still receive.
   var formerTransports: [any Transport] = []
   var renewing: [CheckedContinuation<BusError?, Never>] = []
   private var isUp = false
@@ -34,7 +34,7 @@ package actor Connection: BusConnection {
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
   private(set) var end: BusError?
-  /// Which life of the address this is; 0 before the first welcome.
+  /// The generation of this process instance; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -48,10 +48,10 @@ package actor Connection: BusConnection {
     self.ownsLoop = ownsLoop
     self.requestDeadline = requestDeadline
     self.makeTransport = makeTransport
-    self.exchange = Exchange(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
+    self.session = PeerSession(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
   }
 
-  // MARK: Life
+  // MARK: Start and end
 
   package func start() async throws(BusError) -> UInt32 {
     let waiter = UUID()
@@ -60,18 +60,18 @@ package actor Connection: BusConnection {
         waitForWelcome(waiter, continuation)
       }
     } onCancel: {
-      perform { $0.stopWaiting(waiter, BusError(.closed, "nobody waits for the bus any longer")) }
+      perform { $0.stopWaiting(waiter, BusError(.closed, "the caller no longer waits for the bus")) }
     }
     return try result.get()
   }
 
   private func waitForWelcome(_ id: UUID, _ continuation: CheckedContinuation<Result<UInt32, BusError>, Never>) {
     if let end { return continuation.resume(returning: .failure(end)) }
-    if exchange.isWelcome { return continuation.resume(returning: .success(generation)) }
+    if session.isWelcome { return continuation.resume(returning: .success(generation)) }
     waitingForWelcome[id] = continuation
     guard !isStarted else { return }
     isStarted = true
-    if isUp { perform(exchange.up()) } else { open() }
+    if isUp { perform(session.up()) } else { open() }
   }
 
   private func stopWaiting(_ id: UUID, _ error: BusError) {
@@ -79,7 +79,7 @@ package actor Connection: BusConnection {
   }
 
   package func leave() async {
-    if end == nil, exchange.isWelcome {
+    if end == nil, session.isWelcome {
       _ = try? await request(Goodbye(), to: .messageBus, within: .seconds(1))
     }
     finish(BusError(.closed, "\(address) has left the bus", isDefinite: false))
@@ -92,24 +92,24 @@ package actor Connection: BusConnection {
     closeLines(error)
     for id in Array(completions.keys) { complete(id, .failure(error)) }
     for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
-    tellCaughtUp()
+    sendCaughtUp()
   }
 
-  // MARK: The line
+  // MARK: The transport
 
-  /// The present line tells something.
-  func told(_ event: TransportEvent) {
+  /// Handles an event of the current transport.
+  func handleTransport(_ event: TransportEvent) {
     switch event {
     case .up:
       isUp = true
-      if isStarted { perform(exchange.up()) }
+      if isStarted { perform(session.up()) }
     case .down:
       isUp = false
       blocked = []
-      exchange.down()
+      session.down()
     case .turnedAway:
       guard !openAgain() else { return }
-      let error = BusError(.refused, "the bus does not accept the key of \(address) any longer")
+      let error = BusError(.refused, "the bus no longer accepts the key of \(address)")
       finish(error)
       for handler in turnedAwayHandlers { handler(error) }
     case .received(let frame): received(frame)
@@ -117,14 +117,14 @@ package actor Connection: BusConnection {
   }
 
   func received(_ frame: [UInt8]) {
-    // The broker forwards only what it could decode, and its own envelopes are well-formed.
+    // The broker forwards only envelopes that it could decode, and its own are well-formed.
     guard let envelope = try? Envelope(decoding: frame) else { return }
-    perform(exchange.received(envelope))
+    perform(session.received(envelope))
   }
 
-  func perform(_ effects: [Exchange.Effect]) {
-    for effect in effects {
-      switch effect {
+  func perform(_ actions: [PeerSession.Action]) {
+    for action in actions {
+      switch action {
       case .send(let envelope): transmit(envelope)
       case .handle(let envelope): handle(envelope)
       case .finish(let id, let result): complete(id, result)
@@ -138,15 +138,15 @@ package actor Connection: BusConnection {
       case .drained: moveOver()
       case .helloLater:
         _ = loop.after(.seconds(1)) { [weak self] in
-          self?.assumeIsolated { $0.perform($0.exchange.helloAgain()) }
+          self?.assumeIsolated { $0.perform($0.session.helloAgain()) }
         }
       case .tryAgainLater(let id):
         _ = loop.after(.milliseconds(50)) { [weak self] in
-          self?.assumeIsolated { $0.perform($0.exchange.tryAgain(id)) }
+          self?.assumeIsolated { $0.perform($0.session.tryAgain(id)) }
         }
       }
     }
-    tellCaughtUp()
+    sendCaughtUp()
   }
 
   package func caughtUp() async {
@@ -154,9 +154,9 @@ package actor Connection: BusConnection {
     await withCheckedContinuation { catchingUp.append($0) }
   }
 
-  private var isBehind: Bool { end == nil && (!exchange.isWelcome || !blocked.isEmpty) }
+  private var isBehind: Bool { end == nil && (!session.isWelcome || !blocked.isEmpty) }
 
-  private func tellCaughtUp() {
+  private func sendCaughtUp() {
     guard !catchingUp.isEmpty, !isBehind else { return }
     let waiting = catchingUp
     catchingUp = []
@@ -164,7 +164,7 @@ package actor Connection: BusConnection {
   }
 
   private func transmit(_ envelope: Envelope) {
-    // Bodies are limited where they are encoded, so that a frame can always be made.
+    // `BodyCoding` limits the body, so encoding a frame cannot fail.
     guard let frame = try? envelope.encoded(), let transport else { return }
     guard blocked.isEmpty, transport.send(frame) else {
       if blocked.isEmpty { waitUntilWritable(transport) }
@@ -183,26 +183,26 @@ package actor Connection: BusConnection {
       guard transport.send(frame) else { return waitUntilWritable(transport) }
       blocked.removeFirst()
     }
-    tellCaughtUp()
+    sendCaughtUp()
   }
 
-  // MARK: Asking
+  // MARK: Sending
 
   package func request<R: Request>(
-    _ request: R, to destination: Address, id: UUID, story: Story, within limit: Duration,
+    _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,
     whenUnreachable: WhenUnreachable
   ) async throws(BusError) -> R.Reply {
     let body = try BodyCoding.encode(request)
-    let envelope = envelope(R.kind, to: destination, id: id, story: story, body: body)
+    let envelope = envelope(R.kind, to: destination, id: id, context: context, body: body)
     let answer = try await answer(to: envelope, isEvent: false, waits: whenUnreachable, limit: limit).get()
     return try BodyCoding.decode(R.Reply.self, from: answer)
   }
 
   package func deliver<E: Event>(
-    _ event: E, to destination: Address, id: UUID, story: Story
+    _ event: E, to destination: Address, id: UUID, context: MessageContext
   ) async throws(BusError) {
     let body = try BodyCoding.encode(event)
-    let envelope = envelope(E.kind, to: destination, id: id, story: story, body: body)
+    let envelope = envelope(E.kind, to: destination, id: id, context: context, body: body)
     _ = try await answer(to: envelope, isEvent: true, waits: .wait, limit: nil).get()
   }
 
@@ -220,13 +220,13 @@ package actor Connection: BusConnection {
   }
 
   package nonisolated func submit<R: Request>(
-    _ request: R, to destination: Address, id: UUID, story: Story, within limit: Duration,
+    _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,
     whenUnreachable: WhenUnreachable, completion: @escaping @Sendable (Result<R.Reply, BusError>) -> Void
   ) {
     perform { connection in
       do throws(BusError) {
         let body = try BodyCoding.encode(request)
-        let envelope = connection.envelope(R.kind, to: destination, id: id, story: story, body: body)
+        let envelope = connection.envelope(R.kind, to: destination, id: id, context: context, body: body)
         connection.ask(envelope, isEvent: false, waits: whenUnreachable, limit: limit) { result in
           completion(
             result.flatMap { body in Result { () throws(BusError) in try BodyCoding.decode(R.Reply.self, from: body) } }
@@ -239,13 +239,13 @@ package actor Connection: BusConnection {
   }
 
   package nonisolated func submit<E: Event>(
-    _ event: E, to destination: Address, id: UUID, story: Story,
+    _ event: E, to destination: Address, id: UUID, context: MessageContext,
     completion: @escaping @Sendable (Result<Void, BusError>) -> Void
   ) {
     perform { connection in
       do throws(BusError) {
         let body = try BodyCoding.encode(event)
-        let envelope = connection.envelope(E.kind, to: destination, id: id, story: story, body: body)
+        let envelope = connection.envelope(E.kind, to: destination, id: id, context: context, body: body)
         connection.ask(envelope, isEvent: true, waits: .wait, limit: nil) { completion($0.map { _ in }) }
       } catch {
         completion(.failure(error))
@@ -268,17 +268,17 @@ package actor Connection: BusConnection {
         self?.assumeIsolated { $0.deadlinePassed(id, envelope.header, limit) }
       }
     }
-    perform(exchange.ask(envelope, isEvent: isEvent, waits: waits))
+    perform(session.ask(envelope, isEvent: isEvent, waits: waits))
   }
 
   private func deadlinePassed(_ id: UUID, _ header: EnvelopeHeader, _ limit: Duration) {
     abandon(
       id,
-      BusError(.deadline, "\(header.kind) to \(header.destination): no answer within \(limit)", isDefinite: false))
+      BusError(.deadline, "\(header.kind) to \(header.destination): no reply within \(limit)", isDefinite: false))
   }
 
   private func abandon(_ id: UUID, _ error: BusError) {
-    exchange.forget(id)
+    session.forget(id)
     complete(id, .failure(error))
   }
 
@@ -287,28 +287,30 @@ package actor Connection: BusConnection {
     completions.removeValue(forKey: id)?(result)
   }
 
-  package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, story: Story) {
+  package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext) {
     perform { connection in
       guard connection.end == nil else { return }
       do throws(BusError) {
         let body = try BodyCoding.encode(notice)
-        let envelope = connection.envelope(N.kind, to: destination, id: UUID(), story: story, body: body)
-        connection.perform(connection.exchange.say(envelope))
+        let envelope = connection.envelope(N.kind, to: destination, id: UUID(), context: context, body: body)
+        connection.perform(connection.session.say(envelope))
       } catch {
-        connection.recordRefusal(N.kind, from: connection.address, to: destination, error, story: story)
+        connection.recordRefusal(N.kind, from: connection.address, to: destination, error, context: context)
       }
     }
   }
 
-  private func envelope(_ kind: Kind, to destination: Address, id: UUID, story: Story, body: [UInt8]) -> Envelope {
+  private func envelope(_ kind: Kind, to destination: Address, id: UUID, context: MessageContext, body: [UInt8])
+    -> Envelope
+  {
     Envelope(
       header: EnvelopeHeader(
-        kind: kind, id: id, cause: story.cause, correlation: story.correlation, source: address,
+        kind: kind, id: id, cause: context.cause, correlation: context.correlation, source: address,
         destination: destination),
       body: body)
   }
 
-  // MARK: Answering
+  // MARK: Receiving
 
   package nonisolated func onRequest<R: Request>(
     _ type: R.Type, _ handler: @escaping @Sendable (R, Received) async throws -> R.Reply
@@ -341,7 +343,8 @@ package actor Connection: BusConnection {
       do throws(BusError) {
         await handler(try BodyCoding.decode(N.self, from: envelope.body), Received(header))
       } catch {
-        self?.recordRefusal(N.kind, from: header.source, to: header.destination, error, story: Received(header).story)
+        self?.recordRefusal(
+          N.kind, from: header.source, to: header.destination, error, context: Received(header).context)
       }
       return nil
     }
@@ -373,9 +376,9 @@ package actor Connection: BusConnection {
 
   private func handle(_ envelope: Envelope) {
     guard let handler = handlers[envelope.header.kind] else {
-      guard ConversationTable[envelope.header.kind]?.style != .notice else { return }
+      guard MessageTable[envelope.header.kind]?.style != .notice else { return }
       let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
-      perform(exchange.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
+      perform(session.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
       return
     }
     _ = loop.task { [weak self] in
@@ -386,10 +389,10 @@ package actor Connection: BusConnection {
 
   private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {
     guard end == nil else { return }
-    perform(exchange.answer(envelope, answer, body: body))
+    perform(session.answer(envelope, answer, body: body))
   }
 
-  /// Runs `work` on this connection's thread, in order, from any thread.
+  /// Runs `work` on this connection's thread, in order. May be called on any thread.
   nonisolated func perform(_ work: @escaping @Sendable (isolated Connection) -> Void) {
     loop.post { self.assumeIsolated { work($0) } }
   }

@@ -1,59 +1,59 @@
-package import Conversations
 import Foundation
+package import Messages
 package import ZeroMQ
 
-/// The bus without a wire, for tests of the rooms: the same table, presence, `unreachable` and acknowledgements, and the
-/// same `Connection` at each end.
+/// The bus without a network, for tests of services: the same table, presence, `unreachable` and acknowledgements, and
+/// the same `Connection` at each end.
 ///
-/// It does not cover keys, the journal, queues that fill, and bytes on a line.
+/// It does not cover keys, the journal, full queues, and the bytes on the wire.
 package actor InMemoryBus {
   private struct Peer {
     var generation: UInt32
     var incarnation: UUID
-    let told: @Sendable (TransportEvent) -> Void
+    let deliver: @Sendable (TransportEvent) -> Void
   }
 
   package nonisolated let loop = Loop(name: "in-memory-bus")
   private var lines: [Address: @Sendable (TransportEvent) -> Void] = [:]
-  /// Lines that broke and whose connections still are there.
+  /// Disconnected transports whose connections still exist.
   private var broken: [Address: @Sendable (TransportEvent) -> Void] = [:]
   private var peers: [Address: Peer] = [:]
-  private var lives: [Address: (generation: UInt32, incarnation: UUID)] = [:]
-  /// Lives that an agent registered and that have not spoken yet.
+  private var instances: [Address: (generation: UInt32, incarnation: UUID)] = [:]
+  /// Process instances that an agent registered and that have not sent a hello yet.
   private var registered: Set<Address> = []
   private var interested: [Address: Set<Address>] = [:]
   private var watchers: [UUID: @Sendable (Envelope) -> Void] = [:]
-  /// All that was said, in order, with sequence numbers and generations.
+  /// All envelopes in order, with sequence numbers and generations.
   package private(set) var said: [Envelope] = []
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   package init() {}
 
-  /// A connection for one address. `start()` connects it. A request that names no deadline has a minute: a test may get
-  /// no processor for many seconds, and its deadline is only a guard against hanging.
+  /// Creates a connection for one address; `start()` connects it. A request without a deadline has one minute: a test
+  /// may get no processor for many seconds, and its deadline only guards against hanging.
   package nonisolated func connection(_ address: Address) -> Connection {
     Connection(address: address, loop: loop, ownsLoop: false, requestDeadline: .seconds(60)) { _, _ in
       InMemoryTransport(bus: self, address: address)
     }
   }
 
-  /// Breaks the line of an address, as the death of its process does.
+  /// Disconnects an address, as the exit of its process does.
   package func disconnect(_ address: Address) {
     lines[address]?(.down)
     broken[address] = lines.removeValue(forKey: address)
     remove(address)
   }
 
-  /// Mends the line of an address that `disconnect` broke, when its connection still is there.
+  /// Reconnects an address that was disconnected by `disconnect`, if its connection still exists.
   package func connectAgain(_ address: Address) {
-    guard let told = broken.removeValue(forKey: address) else { return }
-    open(address, told)
+    guard let deliver = broken.removeValue(forKey: address) else { return }
+    open(address, deliver)
   }
 
-  /// Hears everything that is said from now on, until `watch` is over.
+  /// Observes all envelopes until the stream is terminated.
   ///
-  /// - Returns: all that was said before, then what is said; the stream never ends by itself.
+  /// - Returns: all past envelopes, then the new ones; the stream never finishes by itself.
   package func watch() -> AsyncStream<Envelope> {
     let (stream, continuation) = AsyncStream.makeStream(of: Envelope.self)
     for envelope in said { continuation.yield(envelope) }
@@ -66,18 +66,18 @@ package actor InMemoryBus {
     return stream
   }
 
-  /// The first envelope, of the past or to come, that `matches`.
+  /// Returns the first past or future envelope that `matches`.
   package func first(where matches: @escaping @Sendable (Envelope) -> Bool) async -> Envelope? {
     for await envelope in watch() where matches(envelope) { return envelope }
     return nil
   }
 
-  // MARK: The transport's side
+  // MARK: For the transport
 
-  fileprivate func open(_ address: Address, _ told: @escaping @Sendable (TransportEvent) -> Void) {
-    lines[address] = told
+  fileprivate func open(_ address: Address, _ deliver: @escaping @Sendable (TransportEvent) -> Void) {
+    lines[address] = deliver
     broken[address] = nil
-    loop.post { told(.up) }
+    loop.post { deliver(.up) }
   }
 
   fileprivate func close(_ address: Address) {
@@ -95,12 +95,12 @@ package actor InMemoryBus {
     guard var envelope = try? Envelope(decoding: frame), lines[sender] != nil else { return }
     let header = envelope.header
     guard header.source == sender else { return refuse(header, "role-mismatch", sender) }
-    if let reason = ConversationTable.refusal(of: header) { return refuse(header, reason, sender) }
+    if let reason = MessageTable.refusal(of: header) { return refuse(header, reason, sender) }
     if header.kind == Hello.kind {
       note(&envelope)
       return hello(envelope)
     }
-    guard peers[sender] != nil else { return send(WhoAreYou(), to: sender, cause: header.id) }
+    guard peers[sender] != nil else { return send(HelloRequired(), to: sender, cause: header.id) }
     interested[header.destination, default: []].insert(sender)
     note(&envelope)
     switch header.destination.role {
@@ -118,17 +118,19 @@ package actor InMemoryBus {
 
   private func hello(_ envelope: Envelope) {
     let sender = envelope.header.source
-    guard let hello = try? BodyCoding.decode(Hello.self, from: envelope.body), let told = lines[sender] else { return }
-    var life = lives[sender] ?? (generation: 0, incarnation: UUID())
-    if registered.remove(sender) != nil {
-      life.incarnation = hello.incarnation
-    } else if life.incarnation != hello.incarnation {
-      life = (life.generation + 1, hello.incarnation)
+    guard let hello = try? BodyCoding.decode(Hello.self, from: envelope.body), let deliver = lines[sender] else {
+      return
     }
-    lives[sender] = life
-    peers[sender] = Peer(generation: life.generation, incarnation: life.incarnation, told: told)
-    reply(Hello.Reply(generation: life.generation), to: envelope)
-    tell(Presence(address: sender, isPresent: true, generation: life.generation))
+    var instance = instances[sender] ?? (generation: 0, incarnation: UUID())
+    if registered.remove(sender) != nil {
+      instance.incarnation = hello.incarnation
+    } else if instance.incarnation != hello.incarnation {
+      instance = (instance.generation + 1, hello.incarnation)
+    }
+    instances[sender] = instance
+    peers[sender] = Peer(generation: instance.generation, incarnation: instance.incarnation, deliver: deliver)
+    reply(Hello.Reply(generation: instance.generation), to: envelope)
+    tell(Presence(address: sender, isPresent: true, generation: instance.generation))
   }
 
   private func answer(_ envelope: Envelope) {
@@ -136,13 +138,13 @@ package actor InMemoryBus {
     case Goodbye.kind:
       reply(Done(), to: envelope)
       remove(envelope.header.source)
-    case RegisterLife.kind:
-      guard let request = try? BodyCoding.decode(RegisterLife.self, from: envelope.body) else { return }
-      let generation = (lives[request.address]?.generation ?? 0) + 1
-      lives[request.address] = (generation, UUID())
+    case RegisterInstance.kind:
+      guard let request = try? BodyCoding.decode(RegisterInstance.self, from: envelope.body) else { return }
+      let generation = (instances[request.address]?.generation ?? 0) + 1
+      instances[request.address] = (generation, UUID())
       registered.insert(request.address)
-      reply(RegisterLife.Reply(generation: generation), to: envelope)
-    case RetireLife.kind: reply(Done(), to: envelope)
+      reply(RegisterInstance.Reply(generation: generation), to: envelope)
+    case RetireInstance.kind: reply(Done(), to: envelope)
     case Ping.kind: reply(Ping.Reply(pid: 0), to: envelope)
     case BusStatus.kind:
       let registrations = peers.map { Registration(address: $0, generation: $1.generation, isConnected: true) }
@@ -183,13 +185,13 @@ package actor InMemoryBus {
       kind: kind, cause: cause, correlation: correlation, source: .messageBus, destination: destination)
     var envelope = Envelope(header: header, body: body)
     note(&envelope)
-    guard let told = lines[destination], let frame = try? envelope.encoded() else { return }
-    loop.post { told(.received(frame)) }
+    guard let deliver = lines[destination], let frame = try? envelope.encoded() else { return }
+    loop.post { deliver(.received(frame)) }
   }
 
   private func forward(_ envelope: Envelope, to peer: Peer) {
     guard let frame = try? envelope.encoded() else { return }
-    loop.post { peer.told(.received(frame)) }
+    loop.post { peer.deliver(.received(frame)) }
   }
 
   private func note(_ envelope: inout Envelope) {
@@ -201,7 +203,7 @@ package actor InMemoryBus {
   }
 }
 
-/// The line between a connection and an in-memory bus on the same loop.
+/// The transport between a connection and an in-memory bus on the same loop.
 private final class InMemoryTransport: Transport {
   private let bus: InMemoryBus
   private let address: Address
@@ -211,9 +213,9 @@ private final class InMemoryTransport: Transport {
     self.address = address
   }
 
-  func open(_ told: @escaping @Sendable (TransportEvent) -> Void) {
+  func open(_ deliver: @escaping @Sendable (TransportEvent) -> Void) {
     let address = address
-    bus.assumeIsolated { $0.open(address, told) }
+    bus.assumeIsolated { $0.open(address, deliver) }
   }
 
   func send(_ frame: [UInt8]) -> Bool {

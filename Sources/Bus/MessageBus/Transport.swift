@@ -1,26 +1,26 @@
-/// What carries a connection's frames. Confined to the connection's loop, as are the closures that it is given.
+/// Carries a connection's frames. Confined to the connection's loop, as are its closures.
 protocol Transport: AnyObject {
-  /// Begins to connect, and keeps connecting for as long as it takes.
+  /// Begins to connect, and retries until it succeeds.
   ///
-  /// - Parameter told: each time that the line stands or breaks, and each frame.
-  /// - Throws: what the line could not be made of at all; a broker that is away is no error.
-  func open(_ told: @escaping @Sendable (TransportEvent) -> Void) throws
-  /// Sends a frame; `false` when there is no room for it now.
+  /// - Parameter deliver: called for each connection, disconnection and frame.
+  /// - Throws: when the transport cannot be created; an unreachable broker is not an error.
+  func open(_ deliver: @escaping @Sendable (TransportEvent) -> Void) throws
+  /// Sends a frame; `false` when the queue is full.
   func send(_ frame: [UInt8]) -> Bool
-  /// Says when there is room again, once.
+  /// Calls the handler once, when the queue has room again.
   func whenWritable(_ handler: @escaping @Sendable () -> Void)
   func close()
-  /// Whether a line that is opened now would have another key than this one.
+  /// Whether a transport created now would use another key than this one.
   var hasNewerKey: Bool { get }
 }
 
-/// What a transport tells its connection.
+/// An event of a transport.
 enum TransportEvent: Sendable {
-  /// The line stands: frames can be sent.
+  /// Connected: frames can be sent.
   case up
-  /// The line broke. The transport connects again by itself.
+  /// Disconnected. The transport reconnects by itself.
   case down
-  /// The broker turned the key away for good. The transport has given up.
+  /// The broker rejected the key permanently. The transport does not reconnect.
   case turnedAway
   case received([UInt8])
 }

@@ -1,7 +1,7 @@
-import Conversations
+import Messages
 import ZeroMQ
 
-/// One DEALER under CURVE.
+/// One DEALER socket with CURVE.
 final class ZeroMQTransport: Transport {
   private let loop: Loop
   private let endpoint: String
@@ -12,9 +12,9 @@ final class ZeroMQTransport: Transport {
   private var socket: Socket?
 
   /// - Parameters:
-  ///   - currentKeys: asked now, and again when these are turned away.
-  ///   - heartbeats: only for processes that are never suspended: a heartbeat takes a stopped process for dead.
-  ///   - former: the line that this one follows.
+  ///   - currentKeys: called now, and again when these keys are rejected.
+  ///   - heartbeats: only for processes that are never suspended: heartbeats treat a stopped process as disconnected.
+  ///   - former: the transport that this one replaces.
   init(
     loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, following former: ZeroMQTransport?,
     currentKeys: @escaping @Sendable () throws -> CurveKeyPair
@@ -33,19 +33,19 @@ final class ZeroMQTransport: Transport {
 
   var hasNewerKey: Bool { (try? currentKeys()).map { $0 != keys } ?? false }
 
-  func open(_ told: @escaping @Sendable (TransportEvent) -> Void) throws {
+  func open(_ deliver: @escaping @Sendable (TransportEvent) -> Void) throws {
     let socket = try Socket(context, .dealer, on: loop, options)
     self.socket = socket
     socket.onEvent { event in
       switch event {
-      case .handshakeSucceeded: told(.up)
-      case .disconnected: told(.down)
-      case .handshakeFailed(code: 400, isAuthentication: true, descriptor: _): told(.turnedAway)
+      case .handshakeSucceeded: deliver(.up)
+      case .disconnected: deliver(.down)
+      case .handshakeFailed(code: 400, isAuthentication: true, descriptor: _): deliver(.turnedAway)
       default: break
       }
     }
     socket.onMessages { batch in
-      for message in batch { told(.received(message.bytes)) }
+      for message in batch { deliver(.received(message.bytes)) }
     }
     try socket.connect(endpoint)
   }

@@ -1,7 +1,7 @@
 import CZeroMQ
 import Glibc
 
-/// Somebody wants to connect to a socket that has a ZAP domain.
+/// A client that asks to connect to a socket with a ZAP domain.
 package struct AuthenticationRequest: Sendable {
   /// The ZAP domain of the socket.
   package let domain: String
@@ -9,17 +9,17 @@ package struct AuthenticationRequest: Sendable {
   package let address: String
   /// "NULL", "PLAIN" or "CURVE".
   package let mechanism: String
-  /// The client's key in Z85, proven to be its own; nil for another mechanism than CURVE.
+  /// The client's proven public key in Z85; nil for mechanisms other than CURVE.
   package let publicKey: String?
 }
 
-/// The answer to a request. The texts are for ZeroMQ's own log: a client sees the status only.
-package enum AuthenticationDecision: Sendable {
+/// The reply to a request. The texts go to ZeroMQ's own log; a client sees only the status.
+package enum AuthenticationVerdict: Sendable {
   /// 200. Every message of the connection carries the user id (at most 255 bytes).
   case admit(userID: String)
-  /// 300: not now. The client is dropped in silence and tries again.
+  /// 300: rejected for now. The client is dropped without a reply and tries again.
   case tryAgain(String)
-  /// 400: no. The client is told so.
+  /// 400: rejected. The client receives the status.
   case refuse(String)
 
   fileprivate var reply: (status: String, text: String, userID: String) {
@@ -31,26 +31,26 @@ package enum AuthenticationDecision: Sendable {
   }
 }
 
-/// Answers the authentication requests of all sockets of a context (ZAP, RFC 27), on the loop. To be made before the first
-/// socket of the context is bound, one per context. The loop keeps it alive until it is closed.
+/// Answers the authentication requests of all sockets of a context (ZAP, RFC 27), on the loop. Create it before the
+/// first socket of the context is bound, one per context. The loop keeps it alive until it is closed.
 package final class Authenticator {
   private let loop: Loop
   private let context: Context
   private let raw: RawSocket
-  private let frame = Frame()
-  private var decide: ((AuthenticationRequest) -> AuthenticationDecision)?
+  private let frame = ZMQFrame()
+  private var decide: ((AuthenticationRequest) -> AuthenticationVerdict)?
   /// As in `Socket`.
   private var isUsed = true
 
-  /// Throws `EADDRINUSE` when the context has an authenticator. Traps off the loop.
+  /// Throws `EADDRINUSE` when the context already has an authenticator. Traps off the loop.
   package init(
-    _ context: Context, on loop: Loop, _ decide: @escaping (AuthenticationRequest) -> AuthenticationDecision
+    _ context: Context, on loop: Loop, _ decide: @escaping (AuthenticationRequest) -> AuthenticationVerdict
   ) throws(ZMQError) {
     let state = loop.confined
     // ZeroMQ asserts that a handler is a ROUTER or a REP.
     let raw = try RawSocket(context, type: ZMQ_ROUTER)
     do {
-      // A reply that finds no room must not be lost, or the handshake would hang until its interval ends.
+      // The queue must not be limited: a lost reply would hang the handshake until its interval ends.
       try raw.set(ZMQ_SNDHWM, "ZMQ_SNDHWM", 0)
       try raw.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
       try raw.bind("inproc://zeromq.zap.01")
@@ -62,7 +62,7 @@ package final class Authenticator {
     state.add(self)
   }
 
-  /// From now on every socket with a ZAP domain refuses everybody. Idempotent.
+  /// From now on every socket with a ZAP domain rejects all clients. Idempotent.
   package func close() {
     let state = loop.confined
     guard decide != nil else { return }
@@ -97,9 +97,10 @@ extension Authenticator: Polled {
     }
   }
 
-  /// Frames: the asking session, a delimiter, version, request id, domain, address, routing id, mechanism, credentials.
-  private func answer(_ frames: [[UInt8]], _ decide: (AuthenticationRequest) -> AuthenticationDecision) {
-    // Only ZeroMQ itself asks, in the form of its own version: what is shorter is no request.
+  /// Frames: the requesting session, a delimiter, version, request id, domain, address, routing id, mechanism,
+  /// credentials.
+  private func answer(_ frames: [[UInt8]], _ decide: (AuthenticationRequest) -> AuthenticationVerdict) {
+    // Only ZeroMQ itself sends requests, in the format of its version; anything shorter is not a request.
     guard frames.count >= 8, frames[2] == Array("1.0".utf8) else { return }
     let mechanism = String(decoding: frames[7], as: UTF8.self)
     let request = AuthenticationRequest(
@@ -110,17 +111,17 @@ extension Authenticator: Polled {
     let body = [reply.status, reply.text, String(decoding: reply.userID.utf8.prefix(255), as: UTF8.self)]
     do {
       for part in head + body.map({ Array($0.utf8) }) {
-        // A session that is gone meanwhile needs no answer: a ROUTER drops it.
+        // A ROUTER drops the reply if the session has ended in the meantime.
         _ = try raw.send(part, more: true)
       }
       _ = try raw.send([UInt8](), more: false)
     } catch {
-      // Only a terminated context is left (ETERM), whose sockets the next poll closes.
+      // The only error left is a terminated context (ETERM), whose sockets the next poll closes.
     }
   }
 }
 
-/// A 32-byte key in Z85; nil for another length.
+/// Encodes a 32-byte key in Z85; nil for another length.
 private func z85(_ key: [UInt8]) -> String? {
   guard key.count == 32 else { return nil }
   var text = [CChar](repeating: 0, count: 41)

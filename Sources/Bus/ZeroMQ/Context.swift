@@ -4,19 +4,21 @@ import Synchronization
 
 /// ZeroMQ's context: one I/O thread, and the name space of `inproc://`. One per process is enough.
 ///
-/// Every socket holds its context, so a context is terminated after its last socket was closed: in `terminate()`, or else
-/// when the last reference goes. Termination waits for what the closed sockets' linger still allows to be sent.
+/// Every socket retains its context. A context is therefore terminated after its last socket was closed: by
+/// `terminate()`, or when the last reference is released. Termination waits while the linger of the closed sockets
+/// allows sending.
 package final class Context: Sendable {
   // ZeroMQ documents a context as safe to use from any thread, and the pointer never changes.
   private nonisolated(unsafe) let raw: UnsafeMutableRawPointer
   private let isTerminated = Mutex(false)
   private let monitors = Atomic<UInt64>(0)
 
-  /// Throws `EMFILE` and the like. A `Socket` counts as three of the sockets that ZeroMQ allows here, an `Authenticator` as one.
+  /// Throws `EMFILE` and similar errors. A `Socket` counts as three of the sockets that ZeroMQ allows here, an
+  /// `Authenticator` as one.
   package init(maximumSockets: Int32 = 1023) throws(ZMQError) {
     guard let raw = zmq_ctx_new() else { throw .last("zmq_ctx_new") }
     self.raw = raw
-    // Without this, a socket closed without a linger of its own could hold up termination for ever.
+    // Without this, a socket closed without its own linger could block termination forever.
     try check("zmq_ctx_set(ZMQ_BLOCKY)") { zmq_ctx_set(raw, ZMQ_BLOCKY, 0) }
     try check("zmq_ctx_set(ZMQ_IO_THREADS)") { zmq_ctx_set(raw, ZMQ_IO_THREADS, 1) }
     try check("zmq_ctx_set(ZMQ_MAX_SOCKETS)") { zmq_ctx_set(raw, ZMQ_MAX_SOCKETS, maximumSockets) }
@@ -27,8 +29,8 @@ package final class Context: Sendable {
     terminateNow(raw)
   }
 
-  /// Waits, on a thread of its own, until all sockets are closed and their linger has passed. To be called after the
-  /// loop was stopped, before a process exits: what is still queued is lost otherwise. Idempotent.
+  /// Waits, on a separate thread, until all sockets are closed and their linger has passed. Call it after the loop was
+  /// stopped and before the process exits, or queued frames are lost. Idempotent.
   package func terminate() async {
     let isFirst = isTerminated.withLock { terminated in
       defer { terminated = true }
@@ -43,7 +45,7 @@ package final class Context: Sendable {
     }
   }
 
-  /// Under the lock, since a terminated context is freed memory.
+  /// Runs under the lock, since a terminated context is freed memory.
   func makeSocket(_ type: Int32) throws(ZMQError) -> UnsafeMutableRawPointer {
     var pointer: UnsafeMutableRawPointer?
     let code = isTerminated.withLock { terminated in
@@ -55,7 +57,7 @@ package final class Context: Sendable {
     return pointer
   }
 
-  /// A name for a socket monitor that no other monitor of this context has.
+  /// Returns a name for a socket monitor that is unique in this context.
   func nextMonitorEndpoint() -> String {
     "inproc://monitor-\(monitors.add(1, ordering: .relaxed).newValue)"
   }

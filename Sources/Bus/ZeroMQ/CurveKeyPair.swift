@@ -1,12 +1,12 @@
 import CZeroMQ
 import Glibc
 
-/// A CURVE key pair in Z85, 40 characters each. Its description leaves the secret out.
+/// A CURVE key pair in Z85, 40 characters each. Its description omits the secret key.
 package struct CurveKeyPair: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
   package let publicKey: String
   package let secretKey: String
 
-  /// Takes keys that were stored; whether they are well formed is found when a socket takes them (`EINVAL`).
+  /// Takes stored keys without checking them; a socket that gets malformed keys throws `EINVAL`.
   package init(publicKey: String, secretKey: String) {
     self.publicKey = publicKey
     self.secretKey = secretKey
@@ -21,7 +21,7 @@ package struct CurveKeyPair: Sendable, Equatable, CustomStringConvertible, Custo
     self.init(publicKey: text(publicKey), secretKey: secretKey)
   }
 
-  /// A fresh key pair from libsodium's (or the kernel's) random numbers. Any thread.
+  /// Generates a key pair from libsodium's (or the kernel's) random numbers. Any thread.
   package static func generate() throws(ZMQError) -> CurveKeyPair {
     var publicKey = [CChar](repeating: 0, count: 41)
     var secretKey = [CChar](repeating: 0, count: 41)

@@ -2,13 +2,14 @@ import CZeroMQ
 import Glibc
 import Synchronization
 
-/// One thread that sleeps in `poll`: it owns all sockets that are created on it, and is the serial and the task executor of
-/// the actors that speak on them.
+/// One thread that sleeps in `poll`. It owns all sockets that are created on it, and is the serial and the task
+/// executor of the actors that use them.
 ///
-/// A turn: receive up to 256 messages from each socket that has some and call its handlers, run what was posted or enqueued
-/// before, fire the timers that are due, sleep. An idle loop does not wake up. What runs here is short and never blocks.
+/// In one turn it receives up to 256 messages from each readable socket and calls its handlers, runs the jobs that were
+/// posted or enqueued before, fires the timers that are due, and sleeps. An idle loop does not wake up. Work on the
+/// loop must be short and never block.
 ///
-/// An actor lives on the loop by
+/// An actor runs on the loop when it declares
 /// `nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }`.
 package final class Loop: SerialExecutor, TaskExecutor {
   private enum Work: Sendable {
@@ -19,9 +20,9 @@ package final class Loop: SerialExecutor, TaskExecutor {
   private enum Phase {
     /// The thread polls.
     case running
-    /// The thread closes the sockets and runs what is left.
+    /// The thread closes the sockets and runs the remaining jobs.
     case stopping
-    /// There is no thread.
+    /// No thread runs.
     case stopped
     /// A thread runs the jobs of tasks that outlived the loop, and nothing else.
     case finishing
@@ -40,11 +41,11 @@ package final class Loop: SerialExecutor, TaskExecutor {
   private let wakeDescriptor: Int32
   private let currentThread = Atomic<UInt>(0)
   private let timerIDs = Atomic<UInt64>(0)
-  // Touched by the loop's thread only: `confined` is the one way to it and checks the thread.
+  // Accessed on the loop's thread only: `confined` is the single accessor and checks the thread.
   private nonisolated(unsafe) let loopState: LoopState
 
-  /// Starts the thread. The first 15 bytes of the name are what `ps -L` shows. A process that can have neither a thread nor
-  /// a descriptor for it is ended with the reason.
+  /// Starts the thread. `ps -L` shows the first 15 bytes of the name. Without a thread or a descriptor the process
+  /// traps with the reason.
   package init(name: String) {
     self.name = name
     wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -58,8 +59,8 @@ package final class Loop: SerialExecutor, TaskExecutor {
 
   // MARK: Any thread
 
-  /// Runs a job on the loop, in the order of posting. A burst costs one write to an eventfd, and none on a loop that is awake.
-  /// Once `stop()` was called the job is dropped.
+  /// Runs a job on the loop, in the order of posting. A burst costs one write to an eventfd, and no write while the
+  /// loop is awake. After `stop()` was called the job is dropped.
   package func post(_ job: @escaping @Sendable () -> Void) {
     let mustWake = inbox.withLock { box -> Bool in
       guard box.phase == .running else { return false }
@@ -70,16 +71,17 @@ package final class Loop: SerialExecutor, TaskExecutor {
     if mustWake { wake() }
   }
 
-  /// Whether the caller runs on the loop's thread.
+  /// True on the loop's thread.
   package var isCurrent: Bool { currentThread.load(ordering: .relaxed) == pthread_self() }
 
-  /// Starts a task whose code runs on the loop wherever no actor says otherwise, and returns to it cheaply after each await.
+  /// Starts a task whose code runs on the loop unless an actor isolates it, and returns to the loop cheaply after each
+  /// await.
   @discardableResult
   package func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: self, operation: operation)
   }
 
-  /// Calls `action` on the loop once the duration has passed, to the next whole millisecond. Timers fire in the order of
+  /// Calls `action` on the loop after the duration, rounded up to a whole millisecond. Timers fire in the order of
   /// their deadlines, then of their creation. `stop()` drops them.
   @discardableResult
   package func after(_ duration: Duration, _ action: @escaping @Sendable () -> Void) -> TimerID {
@@ -94,15 +96,15 @@ package final class Loop: SerialExecutor, TaskExecutor {
     return id
   }
 
-  /// The timer will not fire if this is called on the loop before it does; nothing happens if it has.
+  /// Cancels a timer if this is called on the loop before it fires; otherwise has no effect.
   package func cancel(_ timer: TimerID) {
     if isCurrent, confined.timers.remove(timer) { return }
-    // Made on another thread, the timer may still be on its way here: this follows it.
+    // A timer that another thread created may still be queued for insertion; this is queued behind it.
     post { _ = self.confined.timers.remove(timer) }
   }
 
-  /// Runs what was posted before, closes all sockets with the linger of their options, ends the thread and waits for its
-  /// end. Idempotent. May be called from a task on the loop: tasks that outlive it still run to their end.
+  /// Runs the jobs posted before, closes all sockets with the linger of their options, ends the thread and waits for
+  /// it. Idempotent. May be called from a task on the loop: tasks that outlive it still run to completion.
   package func stop() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let (isOver, mustWake) = inbox.withLock { box -> (Bool, Bool) in
@@ -124,7 +126,7 @@ package final class Loop: SerialExecutor, TaskExecutor {
 
   // MARK: Executor
 
-  /// Takes a job of an actor or a task. Accepted even after `stop()`, or the task would hang for ever.
+  /// Enqueues a job of an actor or a task. Accepted even after `stop()`, since the task would otherwise hang forever.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let (mustWake, mustStart) = inbox.withLock { box -> (Bool, Bool) in
@@ -138,14 +140,14 @@ package final class Loop: SerialExecutor, TaskExecutor {
     if mustStart { startThread(name: name, detached: true) { self.finish() } }
   }
 
-  /// Makes `assumeIsolated` sound in the handlers, which no actor's job called.
+  /// Makes `assumeIsolated` sound in handlers, which are not called by an actor's job.
   package func checkIsolated() { precondition(isCurrent, "not on the thread of the loop \(name)") }
 
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
   // MARK: The thread
 
-  /// The state that belongs to the thread. Traps elsewhere.
+  /// The state confined to the thread. Traps elsewhere.
   var confined: LoopState {
     precondition(isCurrent, "a socket or timer of the loop \(name) was touched on another thread")
     return loopState
@@ -176,7 +178,7 @@ package final class Loop: SerialExecutor, TaskExecutor {
     finish()
   }
 
-  /// Runs jobs until there are none, and leaves the thread's place empty.
+  /// Runs jobs until the queue is empty, then marks the loop as stopped.
   private func finish() {
     currentThread.store(pthread_self(), ordering: .relaxed)
     var work: [Work] = []
@@ -194,7 +196,8 @@ package final class Loop: SerialExecutor, TaskExecutor {
     for waiter in waiters ?? [] { waiter.resume() }
   }
 
-  /// Runs what was waiting at the call. What comes in meanwhile waits for the next turn, so that sockets get theirs.
+  /// Runs the jobs that were queued at the call. Later jobs wait for the next turn, so that the sockets are served in
+  /// between.
   private func runWork(_ work: inout [Work]) {
     inbox.withLock { swap(&$0.work, &work) }
     for item in work {

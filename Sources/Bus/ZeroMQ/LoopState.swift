@@ -1,31 +1,31 @@
 import CZeroMQ
 import Glibc
 
-/// Something with ZeroMQ sockets that a loop serves and keeps alive until it is closed. Confined to the loop's thread.
+/// An object with ZeroMQ sockets that a loop serves and retains until it is closed. Confined to the loop's thread.
 protocol Polled: AnyObject {
-  /// One for each socket, always the same: readable when ZeroMQ has news for it. It tells once, and whatever is called on
-  /// the socket after that may have taken the news: then `hasMore` knows of it.
+  /// One descriptor per socket, constant: readable when ZeroMQ has events for the socket. It is edge-triggered, and any
+  /// later call on the socket may have consumed the edge; `hasMore` detects this.
   var descriptors: [Int32] { get }
-  /// Whether there is something to serve that no descriptor need tell of. Throws `ETERM`.
+  /// Whether there is something to serve that no descriptor reports. Throws `ETERM`.
   func hasMore() throws(ZMQError) -> Bool
-  /// Takes what there is. May close this or any other socket of the loop.
+  /// Receives what is available. May close this or any other socket of the loop.
   func serve()
   func closeAtStop()
 }
 
-/// What belongs to a loop's thread: sockets, timers and the list for `poll`.
+/// The state of a loop's thread: sockets, timers and the list for `poll`.
 ///
-/// Not `zmq_poll`, which asks every socket twice in every turn, at two system calls each: here only those are asked that
-/// were used.
+/// `zmq_poll` is not used: it queries every socket twice in every turn, at two system calls each. Here only the sockets
+/// that were used are queried.
 final class LoopState {
   var timers = Timers()
   private var polled: [any Polled] = []
   private var isChanged = true
-  /// The wake descriptor, then those of `collected`, whose numbers stand in `counts`.
+  /// The wake descriptor, then the descriptors of `collected`; `counts` holds the number of each.
   private var items: [pollfd] = []
   private var collected: [any Polled] = []
   private var counts: [Int] = []
-  /// Which of `collected` have something to serve.
+  /// For each of `collected`, whether it has something to serve.
   private var isDue: [Bool] = []
   private let wakeDescriptor: Int32
 
@@ -41,15 +41,15 @@ final class LoopState {
     isChanged = true
   }
 
-  /// Waits for a socket, a wake-up or a timer; without `maySleep` it only looks.
+  /// Waits for a socket, a wake-up or a timer; without `maySleep` it returns at once.
   func poll(maySleep: Bool) {
-    // ZeroMQ tells nothing of what came before the first look.
+    // ZeroMQ does not signal what arrived before the first query.
     let isNew = isChanged
     if isNew { collect() }
     do throws(ZMQError) {
       for (index, one) in collected.enumerated() { isDue[index] = try one.hasMore() || isNew }
     } catch {
-      // A context was terminated under open sockets (ETERM): they are of no use any more.
+      // A context was terminated under open sockets (ETERM): they are unusable.
       return closeSockets()
     }
     let timeout = maySleep && !isDue.contains(true) ? millisecondsToNextTimer() : 0
@@ -63,7 +63,7 @@ final class LoopState {
       var count: eventfd_t = 0
       _ = eventfd_read(wakeDescriptor, &count)
     }
-    // The list of this turn: handlers may open and close sockets, for which `isChanged` makes the next list.
+    // The list of this turn is fixed: when handlers open or close sockets, `isChanged` rebuilds it for the next turn.
     var start = 1
     for (index, one) in collected.enumerated() {
       let end = start + counts[index]
@@ -106,13 +106,13 @@ final class LoopState {
     guard let deadline = timers.nextDeadline() else { return -1 }
     let now = monotonicNanoseconds()
     guard deadline > now else { return 0 }
-    // Rounded up: rounded down, the poll would return early and spin through the last millisecond.
+    // Rounded up: if rounded down, the poll would return early and spin through the last millisecond.
     return Int32(min((deadline - now - 1) / 1_000_000 + 1, UInt64(Int32.max)))
   }
 }
 
 extension Duration {
-  /// Whole nanoseconds; 0 for a negative duration, and the greatest number for one beyond it.
+  /// Whole nanoseconds; 0 for a negative duration, the maximum for an overflow.
   var nanoseconds: UInt64 {
     guard self > .zero else { return 0 }
     let (seconds, attoseconds) = components
@@ -121,6 +121,6 @@ extension Duration {
     return overflow || overflowOfSum ? .max : sum
   }
 
-  /// Whole milliseconds as ZeroMQ takes them, rounded up; 0 for a negative duration.
+  /// Whole milliseconds as ZeroMQ expects them, rounded up; 0 for a negative duration.
   var milliseconds: Int32 { Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)) }
 }

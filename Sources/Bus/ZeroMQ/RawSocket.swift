@@ -1,13 +1,14 @@
 import CZeroMQ
 import Glibc
 
-/// ZeroMQ's calls on one socket, with errors thrown and interruptions repeated. Confined like the socket that it is.
+/// ZeroMQ's calls on one socket. Errors are thrown, interrupted calls repeated. Confined like the socket itself.
 struct RawSocket {
   let pointer: UnsafeMutableRawPointer
-  /// `ZMQ_FD`: readable when ZeroMQ has news for the socket, until the next call on it.
+  /// `ZMQ_FD`: readable when ZeroMQ has events for the socket, until the next call on it.
   let descriptor: Int32
 
-  /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context's end.
+  /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context was
+  /// terminated.
   init(_ context: Context, type: Int32) throws(ZMQError) {
     let pointer = try context.makeSocket(type)
     do throws(ZMQError) {
@@ -19,7 +20,7 @@ struct RawSocket {
     self.pointer = pointer
   }
 
-  /// What can be done without waiting: `ZMQ_POLLIN`, `ZMQ_POLLOUT`. Takes the news that the descriptor tells of.
+  /// The operations that would not block: `ZMQ_POLLIN`, `ZMQ_POLLOUT`. Resets the descriptor's signal.
   func events() throws(ZMQError) -> Int32 { try pointer.option(ZMQ_EVENTS, "ZMQ_EVENTS") }
 
   func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
@@ -38,7 +39,7 @@ struct RawSocket {
     }
   }
 
-  /// A key in Z85. ZeroMQ takes it with its closing NUL.
+  /// Sets a key in Z85, with the terminating NUL that ZeroMQ expects.
   func set(_ option: Int32, _ name: String, key: String) throws(ZMQError) {
     guard key.utf8.count == 40 else { throw ZMQError(code: EINVAL, call: "zmq_setsockopt(\(name))") }
     try set(option, name, bytes: Array(key.utf8) + [0])
@@ -80,7 +81,7 @@ struct RawSocket {
   }
 
   func send(_ bytes: [UInt8], more: Bool) throws(ZMQError) -> SendResult {
-    // `withUnsafeBytes` does not carry typed throws out of a throwing closure everywhere, a Result does.
+    // `withUnsafeBytes` does not propagate typed throws from a throwing closure everywhere; a Result does.
     try bytes.withUnsafeBytes { bytes in
       Result { () throws(ZMQError) -> SendResult in try send(bytes, more: more) }
     }.get()
@@ -94,7 +95,7 @@ struct RawSocket {
 }
 
 extension UnsafeMutableRawPointer {
-  /// An option of the socket that this points to.
+  /// Reads an option of the socket that this points to.
   fileprivate func option(_ option: Int32, _ name: String) throws(ZMQError) -> Int32 {
     var value: Int32 = 0
     var count = MemoryLayout<Int32>.size
@@ -103,8 +104,8 @@ extension UnsafeMutableRawPointer {
   }
 }
 
-/// One received frame, whose memory stays at one place: short frames stand inside `zmq_msg_t` itself.
-struct Frame: ~Copyable {
+/// One received frame at a stable address: short frames are stored inside `zmq_msg_t` itself.
+struct ZMQFrame: ~Copyable {
   private let message: UnsafeMutablePointer<zmq_msg_t>
 
   init() {
@@ -117,16 +118,16 @@ struct Frame: ~Copyable {
     message.deallocate()
   }
 
-  /// Receives without waiting, in place of what was held before. False when there is nothing, or nothing more to come.
+  /// Receives without waiting and replaces the previous content. False when nothing is available, or never will be.
   func receive(from socket: RawSocket) -> Bool {
     while zmq_msg_recv(message, socket.pointer, ZMQ_DONTWAIT) == -1 {
-      // Besides EAGAIN only ETERM is left, which the next poll will find.
+      // Besides EAGAIN only ETERM is possible, which the next poll detects.
       guard zmq_errno() == EINTR else { return false }
     }
     return true
   }
 
-  /// Gives the memory of a long frame back.
+  /// Frees the memory of a long frame.
   func clear() {
     zmq_msg_close(message)
     zmq_msg_init(message)
@@ -135,14 +136,14 @@ struct Frame: ~Copyable {
   var hasMore: Bool { zmq_msg_more(message) != 0 }
   var descriptor: Int32 { zmq_msg_get(message, ZMQ_SRCFD) }
 
-  /// The bytes, until the next `receive` or `clear`.
+  /// The bytes, valid until the next `receive` or `clear`.
   func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
     body(UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
   }
 
   func copy() -> [UInt8] { withBytes { [UInt8]($0) } }
 
-  /// What ZeroMQ knows of the connection: "User-Id", "Peer-Address".
+  /// A property of the connection: "User-Id", "Peer-Address".
   func property(_ name: String) -> String? {
     zmq_msg_gets(message, name).map { String(cString: $0) }
   }

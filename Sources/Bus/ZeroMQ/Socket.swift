@@ -1,10 +1,10 @@
 import CZeroMQ
 import Glibc
 
-/// A socket, confined to its loop's thread: every member traps elsewhere. The loop keeps it alive until it is closed, and
+/// A socket, confined to its loop's thread: every member traps elsewhere. The loop retains it until it is closed, and
 /// `Loop.stop()` closes it.
 ///
-/// Handlers are called on the loop and may use any socket of it. They are dropped when the socket is closed.
+/// Handlers are called on the loop and may use any of its sockets. They are released when the socket is closed.
 package final class Socket {
   private let context: Context
   private let loop: Loop
@@ -13,21 +13,22 @@ package final class Socket {
   private let raw: RawSocket
   private let monitor: RawSocket
   private var isClosed = false
-  /// Whether something was called on the socket since it was last asked what there is.
+  /// Whether the socket was used since its events were last queried.
   private var isUsed = true
 
   private var messageHandler: ((inout Batch) -> Void)?
   private var writableHandler: (() -> Void)?
   private var eventHandler: ((SocketEvent) -> Void)?
 
-  private let frame = Frame()
+  private let frame = ZMQFrame()
   private var batch = Batch()
   private var origins = Origins()
   private var eventReader = EventReader()
-  /// Events that this wrapper found itself, told with those of the monitor.
+  /// Events that this wrapper detected itself, delivered with those of the monitor.
   private var ownEvents: [SocketEvent] = []
 
-  /// Makes a socket and its monitor. Throws `EMFILE` and `ENFILE` when descriptors ran out, `EINVAL` for a wrong key.
+  /// Creates a socket and its monitor. Throws `EMFILE` and `ENFILE` when descriptors ran out, `EINVAL` for a malformed
+  /// key.
   package init(_ context: Context, _ kind: Kind, on loop: Loop, _ options: Options) throws(ZMQError) {
     let state = loop.confined
     let raw = try RawSocket(context, type: kind.type)
@@ -44,26 +45,27 @@ package final class Socket {
     state.add(self)
   }
 
-  /// Listens, and returns the endpoint with its port: `tcp://127.0.0.1:*` takes a free one.
+  /// Binds, and returns the endpoint with its port: `tcp://127.0.0.1:*` takes a free one.
   package func bind(_ endpoint: String) throws(ZMQError) -> String {
     try open("zmq_bind(\(endpoint))")
     try raw.bind(endpoint)
     return try raw.lastEndpoint()
   }
 
-  /// Listens no longer at an endpoint that `bind` returned; the connections that came there stay.
+  /// Stops listening at an endpoint that `bind` returned; connections accepted there stay.
   package func unbind(_ endpoint: String) throws(ZMQError) {
     try open("zmq_unbind(\(endpoint))")
     try raw.unbind(endpoint)
   }
 
-  /// Connects in the background, and again whenever the connection is lost. Success says only that the endpoint is well formed.
+  /// Connects in the background, and reconnects whenever the connection is lost. Success means only that the endpoint
+  /// is well formed.
   package func connect(_ endpoint: String) throws(ZMQError) {
     try open("zmq_connect(\(endpoint))")
     try raw.connect(endpoint)
   }
 
-  /// Queues one frame without waiting. A ROUTER needs the peer, no other socket takes one.
+  /// Queues one frame without waiting. A ROUTER requires the peer, other sockets accept none.
   package func send(_ bytes: UnsafeRawBufferPointer, to peer: PeerID? = nil) throws(ZMQError) -> SendResult {
     try open("zmq_send")
     guard (kind == .router) == (peer != nil) else {
@@ -78,23 +80,23 @@ package final class Socket {
     return try raw.send(bytes, more: false)
   }
 
-  /// Queues one frame without waiting. A ROUTER needs the peer, no other socket takes one.
+  /// Queues one frame without waiting. A ROUTER requires the peer, other sockets accept none.
   package func send(_ bytes: [UInt8], to peer: PeerID? = nil) throws(ZMQError) -> SendResult {
     try bytes.withUnsafeBytes { bytes in
       Result { () throws(ZMQError) -> SendResult in try send(bytes, to: peer) }
     }.get()
   }
 
-  /// Called with up to 256 messages received in one go. Until there is a handler, and again after nil, messages wait in
-  /// ZeroMQ's queues, and the peers wait once those are full.
+  /// Sets the handler, which gets up to 256 messages per call. While there is no handler, messages wait in ZeroMQ's
+  /// queues, and the peers wait once those are full.
   package func onMessages(_ handler: ((inout Batch) -> Void)?) {
     _ = loop.confined
     messageHandler = handler
     isUsed = true
   }
 
-  /// Called in every turn in which the socket takes messages, so it is taken away by nil once there is nothing to send. After
-  /// `wouldBlock` this is the way to wait. Not for a ROUTER, which reports room as long as any of its peers has some.
+  /// Sets a handler that is called in every turn in which the socket accepts messages; remove it with nil when there is
+  /// nothing to send. Use it after `wouldBlock`. Not for a ROUTER, which is writable while any of its peers is.
   package func onWritable(_ handler: (() -> Void)?) {
     precondition(kind != .router || handler == nil, "a ROUTER is writable while any peer is: the loop would spin")
     _ = loop.confined
@@ -102,19 +104,20 @@ package final class Socket {
     isUsed = true
   }
 
-  /// Called with what the monitor reports, from now on. The monitor is drained without a handler as well.
+  /// Sets the handler for monitor events, from now on. The monitor is drained without a handler as well.
   package func onEvent(_ handler: @escaping (SocketEvent) -> Void) {
     _ = loop.confined
     eventHandler = handler
   }
 
-  /// SUB only: receive messages that begin with these bytes, or all of them for an empty prefix.
+  /// SUB only: subscribes to messages that begin with these bytes, or to all of them with an empty prefix.
   package func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
     try open("zmq_setsockopt(ZMQ_SUBSCRIBE)")
     try raw.set(ZMQ_SUBSCRIBE, "ZMQ_SUBSCRIBE", bytes: prefix)
   }
 
-  /// Closes the socket; what is queued is still sent for as long as the linger. Idempotent. Every later call throws `ENOTSOCK`.
+  /// Closes the socket; queued frames are still sent while the linger lasts. Idempotent. Every later call throws
+  /// `ENOTSOCK`.
   package func close(linger: Duration) {
     let state = loop.confined
     guard !isClosed else { return }
@@ -139,7 +142,7 @@ extension Socket: Sendable {}
 extension Socket: Polled {
   var descriptors: [Int32] { [raw.descriptor, monitor.descriptor] }
 
-  /// The monitor is read to its end whenever this is served, so that its descriptor tells enough.
+  /// `serve` always drains the monitor, so its descriptor is sufficient.
   func hasMore() throws(ZMQError) -> Bool {
     guard isUsed else { return false }
     isUsed = false
@@ -149,15 +152,16 @@ extension Socket: Polled {
 
   func closeAtStop() { close(linger: options.linger) }
 
-  /// Receives first, then tells the events, then hands over what was received: so an end of a connection that happened before
-  /// another took over its descriptor is told before the other's first message, whatever the threads did meanwhile.
+  /// Receives messages first, then delivers the events, then the messages. The disconnection of a connection whose
+  /// descriptor was reused is therefore always delivered before the first message of the new connection, whatever the
+  /// timing of the threads.
   func serve() {
     guard !isClosed else { return }
     isUsed = true
     var received = Batch()
     swap(&received, &batch)
     if messageHandler != nil { receive(into: &received) }
-    tellEvents()
+    sendEvents()
     if !received.isEmpty { messageHandler?(&received) }
     received.removeAll()
     swap(&received, &batch)
@@ -181,12 +185,12 @@ extension Socket: Polled {
         ownEvents.append(.foreignRoutingID(descriptor: origin.descriptor))
         continue
       }
-      batch.append(Message(peer: peer, bytes: bytes, isMultipart: isMultipart, origin: origin))
+      batch.append(MultipartMessage(peer: peer, bytes: bytes, isMultipart: isMultipart, origin: origin))
     }
     frame.clear()
   }
 
-  private func tellEvents() {
+  private func sendEvents() {
     while !isClosed, frame.receive(from: monitor) {
       let (number, value) = frame.withBytes { bytes in
         (
@@ -204,11 +208,11 @@ extension Socket: Polled {
 }
 
 extension RawSocket {
-  /// The reading end of a socket's monitor. Connected before the socket is used, and without a limit: a full monitor would
-  /// halt the context's I/O thread.
+  /// The reading end of a socket's monitor. It is connected before the socket is used and has no limit: a full monitor
+  /// would block the context's I/O thread.
   static func monitor(of socket: RawSocket, _ context: Context) throws(ZMQError) -> RawSocket {
     let endpoint = context.nextMonitorEndpoint()
-    // The reader is made first, where descriptors may run out: a monitor that lacks one blocks the socket's close.
+    // The reader is created first, where descriptors may run out: a monitor without a reader blocks the socket's close.
     let reader = try RawSocket(context, type: ZMQ_PAIR)
     do {
       try reader.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
@@ -222,13 +226,13 @@ extension RawSocket {
   }
 }
 
-/// The origins of the connections that there are, read from ZeroMQ once and not once per message.
+/// The properties of the open connections, read from ZeroMQ once per connection and not once per message.
 private struct Origins {
   private var byPeer: [PeerID: Origin] = [:]
-  /// Who had the descriptor last: at most one peer per descriptor is kept.
+  /// The peer that had the descriptor last: at most one peer per descriptor is kept.
   private var byDescriptor: [Int32: PeerID] = [:]
 
-  mutating func origin(of frame: borrowing Frame, from peer: PeerID?) -> Origin {
+  mutating func origin(of frame: borrowing ZMQFrame, from peer: PeerID?) -> Origin {
     if let peer, let known = byPeer[peer] { return known }
     let origin = Origin(
       userID: frame.property("User-Id"), descriptor: frame.descriptor, peerAddress: frame.property("Peer-Address"))

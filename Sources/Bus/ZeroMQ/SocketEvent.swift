@@ -1,47 +1,47 @@
 import CZeroMQ
 import Glibc
 
-/// What happened to a socket's connections, from its monitor.
+/// An event of a socket's connections, from its monitor.
 package enum SocketEvent: Sendable, Equatable {
-  /// The transport of a connecting socket is up; the handshake follows.
+  /// The transport of a connecting socket is established; the handshake follows.
   case connected
-  /// A listener took a connection; the handshake follows.
+  /// A listener accepted a connection; the handshake follows.
   case accepted(descriptor: Int32)
-  /// The peer may send and be sent to. The descriptor is `unknownDescriptor` when several connections shook hands at once:
-  /// ZeroMQ does not say which one it was.
+  /// The peer is ready to send and receive. The descriptor is `unknownDescriptor` when several handshakes overlapped:
+  /// ZeroMQ does not report which connection it was.
   case handshakeSucceeded(descriptor: Int32)
-  /// The connection is refused. `code` is the status of the authenticator (300, 400, 500) if `isAuthentication`, or else one of
-  /// ZeroMQ's protocol errors or an errno. The descriptor is as in `handshakeSucceeded`.
+  /// The connection was rejected. `code` is the authenticator's status (300, 400, 500) if `isAuthentication`, otherwise
+  /// one of ZeroMQ's protocol errors or an errno. The descriptor is as in `handshakeSucceeded`.
   case handshakeFailed(code: Int32, isAuthentication: Bool, descriptor: Int32)
-  /// A connection is gone. Reported before any message of a later connection with the same descriptor; messages of the
-  /// connection itself may still follow.
+  /// A connection was closed. Delivered before any message of a later connection with the same descriptor; messages of
+  /// the closed connection itself may still follow.
   case disconnected(descriptor: Int32)
-  /// A listener, or a connection that never came to be, was closed.
+  /// A listener, or a connection that was never established, was closed.
   case closed(descriptor: Int32)
-  /// A connecting socket has begun and waits for the transport.
+  /// A connecting socket has started and waits for the transport.
   case connecting
   /// A connecting socket tries again after its interval.
   case retrying
-  /// A bound socket takes connections.
+  /// A bound socket accepts connections.
   case listening
   case bindFailed(code: Int32)
-  /// A connection could not be taken: `EMFILE` where descriptors ran out.
+  /// A connection could not be accepted: `EMFILE` when descriptors ran out.
   case acceptFailed(code: Int32)
   case closeFailed(code: Int32)
-  /// A peer chose a routing id itself, which this wrapper doesn't serve: its message was dropped.
+  /// A peer chose its own routing id, which this wrapper does not support: its message was dropped.
   case foreignRoutingID(descriptor: Int32)
 
-  /// Stands where ZeroMQ does not say which connection an event is about.
+  /// The value where ZeroMQ does not report which connection an event concerns.
   package static let unknownDescriptor: Int32 = -1
 }
 
-/// Reads a monitor's messages, and keeps which connections are shaking hands, since only some events name theirs.
+/// Reads a monitor's messages and tracks which connections are in the handshake, since only some events name theirs.
 struct EventReader {
   private var shaking: Set<Int32> = []
-  /// How many of them are done without our knowing which.
+  /// How many handshakes have ended without a known descriptor.
   private var endedUnknown = 0
 
-  /// Nil for an event that says nothing to a user of sockets.
+  /// Nil for an event that is irrelevant to users of sockets.
   mutating func event(_ number: Int32, value: Int32) -> SocketEvent? {
     switch number {
     case ZMQ_EVENT_CONNECTED:
@@ -73,7 +73,7 @@ struct EventReader {
 }
 
 extension EventReader {
-  /// The one connection that shakes hands, if it is only one.
+  /// Returns the connection in the handshake if it is the only one.
   private mutating func endOfHandshake() -> Int32 {
     if shaking.count == 1, let only = shaking.popFirst() {
       endedUnknown = 0
@@ -84,7 +84,7 @@ extension EventReader {
     return SocketEvent.unknownDescriptor
   }
 
-  /// A connection that ended was, if it still stands here, one of those whose handshake ended unknown.
+  /// A connection that ended while it was still listed had finished its handshake with an unknown descriptor.
   private mutating func remove(_ descriptor: Int32) {
     guard shaking.remove(descriptor) != nil else { return }
     endedUnknown = max(0, endedUnknown - 1)

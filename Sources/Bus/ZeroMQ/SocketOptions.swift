@@ -2,7 +2,7 @@ import CZeroMQ
 import Glibc
 
 extension Socket {
-  /// What a socket is; see ZeroMQ's manual of the same names.
+  /// The socket type, named as in ZeroMQ's manual.
   package enum Kind: Sendable {
     case router, dealer, xpub, sub
 
@@ -16,28 +16,30 @@ extension Socket {
     }
   }
 
-  /// Encryption, and who proves what.
+  /// The CURVE mode and keys.
   package enum Curve: Sendable {
     case none
-    /// Shows its own key, and asks the authenticator about the client's. Needs a ZAP domain, or the socket is not made.
+    /// Proves its own key, and the authenticator checks the client's. Requires a ZAP domain, or the socket is not
+    /// created.
     case server(CurveKeyPair)
-    /// Talks to nobody but the holder of the secret key to `serverPublicKey`.
+    /// Connects only to the holder of the secret key for `serverPublicKey`.
     case client(CurveKeyPair, serverPublicKey: String)
   }
 
-  /// The options of a socket, all set before it is bound or connected. Defaults are those of the bus; `ROUTER_HANDOVER` is always off.
+  /// The options of a socket, all set before it is bound or connected. Defaults are those of the bus; `ROUTER_HANDOVER`
+  /// is always off.
   package struct Options: Sendable {
     package var curve: Curve = .none
-    /// Asks the authenticator about every connection under this name, and refuses all of them when there is no authenticator.
+    /// The authenticator checks every connection under this name; without an authenticator all are rejected.
     package var zapDomain: String?
-    /// ROUTER only: a message to an unknown or full peer is a result and not a silent loss.
+    /// ROUTER only: sending to an unknown or full peer returns a result instead of being dropped silently.
     package var mandatory = false
     /// Messages per connection, 0 for no limit.
     package var sendHighWaterMark: Int32 = 4096
     package var receiveHighWaterMark: Int32 = 4096
-    /// How long queued messages are still tried after a close that names no linger: that of `Loop.stop()`.
+    /// How long queued messages are still sent after a close without an explicit linger, as in `Loop.stop()`.
     package var linger: Duration = .milliseconds(500)
-    /// Queue only to connections that are up, and drop the queue with the connection.
+    /// Queue only to established connections, and drop the queue with the connection.
     package var immediate = false
     package var reconnectInterval: Duration = .milliseconds(10)
     package var maximumReconnectInterval: Duration = .milliseconds(250)
@@ -89,7 +91,7 @@ extension Socket.Options {
     }
     if kind == .router {
       try socket.set(ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", mandatory ? 1 : 0)
-      // An authenticated peer could otherwise take over another's routing id and receive its mail.
+      // An authenticated peer could otherwise take over another's routing id and receive its messages.
       try socket.set(ZMQ_ROUTER_HANDOVER, "ZMQ_ROUTER_HANDOVER", 0)
     }
     try applySecurity(to: socket)
@@ -98,15 +100,15 @@ extension Socket.Options {
   private func applySecurity(to socket: RawSocket) throws(ZMQError) {
     if let zapDomain {
       try socket.set(ZMQ_ZAP_DOMAIN, "ZMQ_ZAP_DOMAIN", bytes: Array(zapDomain.utf8))
-      // Option 93, ZMQ_ZAP_ENFORCE_DOMAIN: Debian's header hides it as a draft while its library has it. Without it a server that
-      // lacks its authenticator admits everybody, so a library that refuses the option gets no socket.
+      // Option 93, ZMQ_ZAP_ENFORCE_DOMAIN: Debian's header hides it as a draft, but its library has it. Without it a
+      // server without an authenticator admits all clients, so a library that rejects the option gets no socket.
       try socket.set(93, "ZMQ_ZAP_ENFORCE_DOMAIN", 1)
     }
     switch curve {
     case .none: break
     case .server(let keys):
       guard zapDomain?.isEmpty == false else {
-        throw ZMQError(code: EINVAL, call: "a CURVE server without a ZAP domain would admit everybody")
+        throw ZMQError(code: EINVAL, call: "a CURVE server without a ZAP domain would admit every client")
       }
       try socket.set(ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1)
       try socket.set(ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", key: keys.secretKey)

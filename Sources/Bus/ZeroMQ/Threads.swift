@@ -1,7 +1,7 @@
 import CZeroMQ
 import Glibc
 
-/// Starts a thread. A process that can't have its thread is of no use, so failure ends it with the reason.
+/// Starts a thread. A process cannot work without its threads, so failure traps with the reason.
 @discardableResult
 func startThread(name: String, detached: Bool, _ body: @escaping @Sendable () -> Void) -> pthread_t {
   final class Start: Sendable {
@@ -19,7 +19,7 @@ func startThread(name: String, detached: Bool, _ body: @escaping @Sendable () ->
     { argument in
       guard let argument else { return nil }
       let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-      // Linux keeps 15 characters of a thread's name and refuses longer ones.
+      // Linux keeps 15 characters of a thread's name and rejects longer ones.
       _ = String(decoding: start.name.utf8.prefix(15), as: UTF8.self).withCString {
         pthread_setname_np(pthread_self(), $0)
       }
@@ -31,7 +31,7 @@ func startThread(name: String, detached: Bool, _ body: @escaping @Sendable () ->
   return thread
 }
 
-/// Nanoseconds of the clock that `poll` waits by. It goes on while the process is stopped.
+/// Nanoseconds of the clock that `poll` uses. It keeps running while the process is stopped.
 func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

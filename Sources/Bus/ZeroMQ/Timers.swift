@@ -1,10 +1,10 @@
-/// Names a timer of a loop, so that it can be cancelled.
+/// Identifies a timer of a loop for cancellation.
 package struct TimerID: Hashable, Sendable {
   let raw: UInt64
 }
 
-/// The timers of one loop: a binary heap by deadline, then by order of creation. A cancelled timer leaves its heap entry
-/// behind until it comes to the top or until such entries are the majority.
+/// The timers of one loop: a binary heap ordered by deadline, then by creation. The heap entry of a cancelled timer
+/// stays until it reaches the top or until such entries are the majority.
 struct Timers {
   private struct Entry {
     let deadline: UInt64
@@ -21,7 +21,7 @@ struct Timers {
     push(Entry(deadline: deadline, id: id))
   }
 
-  /// False when there is no such timer: it has fired, was cancelled, or is not known yet.
+  /// False when the timer has fired, was cancelled, or was not inserted yet.
   mutating func remove(_ id: TimerID) -> Bool {
     guard actions.removeValue(forKey: id) != nil else { return false }
     if heap.count > 64, heap.count > 2 * actions.count {
@@ -37,7 +37,7 @@ struct Timers {
     actions = [:]
   }
 
-  /// The deadline of the next timer that was not cancelled.
+  /// The deadline of the next active timer.
   mutating func nextDeadline() -> UInt64? {
     while let top = heap.first {
       if actions[top.id] != nil { return top.deadline }
@@ -46,7 +46,7 @@ struct Timers {
     return nil
   }
 
-  /// Takes the next timer whose deadline is not after `now`.
+  /// Removes and returns the next timer whose deadline is not after `now`.
   mutating func takeDue(_ now: UInt64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now, let id = heap.first?.id else { return nil }
     pop()

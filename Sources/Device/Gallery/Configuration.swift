@@ -1,24 +1,24 @@
 package import Archive
-import Conversations
 import Foundation
+import Messages
 
 extension WidgetDeclaration {
-  /// A person's choices over earlier ones, as values of the intent's parameters. A text is read as the parameter's type
-  /// wants it; an empty one goes back to what the parameter has when nobody chose.
+  /// Merges the user's choices into earlier ones, as values of the intent's parameters. A text is parsed as the
+  /// parameter's type; an empty text resets the parameter to its default.
   ///
-  /// - Throws: `bad-configuration`, definite, with what the parameter takes.
+  /// - Throws: `bad-configuration`, definite; the message states what the parameter takes.
   func configured(
     with choices: [String: ArchivedValue], over earlier: [String: ArchivedValue] = [:]
   ) throws(BusError) -> [String: ArchivedValue] {
     var values = earlier
     for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {
       guard let configuration else {
-        throw BusError(.badConfiguration, "\(kind) has nothing that could be configured")
+        throw BusError(.badConfiguration, "\(kind) has no configurable parameters")
       }
       guard let parameter = configuration.parameters.first(where: { $0.name == name }) else {
         let names = configuration.parameters.map(\.name).joined(separator: ", ")
         throw BusError(
-          .badConfiguration, "\(configuration.type) has no parameter \(name); it has: \(names)")
+          .badConfiguration, "\(configuration.type) has no parameter \(name); its parameters: \(names)")
       }
       values[name] = choice == .string("") ? nil : try parameter.value(of: choice)
     }
@@ -27,13 +27,13 @@ extension WidgetDeclaration {
 }
 
 extension IntentDeclaration.Parameter {
-  /// A choice as a value of this parameter.
+  /// Converts a choice to a value of this parameter.
   fileprivate func value(of choice: ArchivedValue) throws(BusError) -> ArchivedValue {
     if !options.isEmpty {
       let text = choice.string
       let fitting = options.first { $0.value == choice || text != nil && ($0.value.plain == text || $0.title == text) }
       if let fitting { return fitting.value }
-      // Of a text or a number the options are suggestions.
+      // For a text or a number the options are only suggestions.
       if type == .enum || type == .entity { throw wrong(choice, optionList) }
     }
     guard let text = choice.string else { return try typed(choice) }
@@ -74,19 +74,19 @@ extension IntentDeclaration.Parameter {
     case .int: "a whole number"
     case .double: "a number"
     case .date: "a date such as 2026-11-21T07:15:00Z"
-    case .url: "a URL with its scheme"
-    case .string: "a text"
+    case .url: "a URL with a scheme"
+    case .string: "text"
     case .enum, .entity: optionList
     }
   }
 
   private func wrong(_ value: ArchivedValue, _ wanted: String) -> BusError {
-    BusError(.badConfiguration, "\(name) is \(wanted), and not \(value.plain)")
+    BusError(.badConfiguration, "\(name) must be \(wanted); got '\(value.plain)'")
   }
 }
 
 extension ArchivedValue {
-  /// As a person writes it.
+  /// The value as text that the user would enter.
   package var plain: String {
     switch self {
     case .bool(let value): "\(value)"

@@ -1,9 +1,9 @@
 package import Archive
 
-/// How large each family is on a screen. Source: the tables of the Human Interface Guidelines, "Widgets". On an iPad it is
-/// the canvas that a view is laid out in.
+/// The size of each family on a screen. Source: the tables of the Human Interface Guidelines, "Widgets". On an iPad it
+/// is the canvas in which a view is laid out.
 package struct FamilySizes: Sendable, Hashable {
-  /// Points.
+  /// A size in points.
   package struct Size: Sendable, Hashable {
     package let width: Double
     package let height: Double
@@ -12,7 +12,7 @@ package struct FamilySizes: Sendable, Hashable {
   private let system: [Size]
   private let accessory: [Size]
 
-  /// The sizes of the listed screen that is nearest: a screen that Apple does not list has those of its neighbour.
+  /// Selects the sizes of the listed screen that is nearest, since Apple does not list every screen.
   package init(isPad: Bool, width: Double, height: Double) {
     func distance(_ other: (Double, Double)) -> Double { abs(other.0 - width) + abs(other.1 - height) }
     let screens = isPad ? FamilySizes.pads : FamilySizes.phones
@@ -59,12 +59,12 @@ package struct FamilySizes: Sendable, Hashable {
       accessory: [(72, 72), (157, 72), (225, 26)]),
     Row(
       screens: [(375, 667)], system: [(148, 148), (321, 148), (321, 324)], accessory: [(68, 68), (153, 68), (225, 26)]),
-    // No system with accessory families runs on it: those of the next larger one.
+    // No system with accessory families runs on this screen: the sizes are those of the next larger one.
     Row(
       screens: [(320, 568)], system: [(141, 141), (292, 141), (292, 311)], accessory: [(68, 68), (153, 68), (225, 26)]),
   ]
 
-  // Apple lists no sizes of the accessory families on an iPad: those of a 6.1-inch phone (ours).
+  // Apple lists no sizes of the accessory families on an iPad: these are those of a 6.1-inch phone (ours).
   private static let pads = [
     pad([(768, 1024), (744, 1133)], (141, 141), (305.5, 141), (305.5, 305.5), (634.5, 305.5)),
     pad([(810, 1080)], (146, 146), (320.5, 146), (320.5, 320.5), (669, 320.5)),

@@ -1,9 +1,9 @@
 import Archive
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// Declarations, placements and the screen, on disk.
+/// Persists declarations, placements and the screen.
 struct GalleryStore: Sendable {
   let database: any DatabaseWriter
 
@@ -15,7 +15,7 @@ struct GalleryStore: Sendable {
         table.primaryKey("bundle", .text)
         table.column("widgets", .blob).notNull()
       }
-      // A number that was given is never given again.
+      // A number is never reused.
       try db.create(table: "placements") { table in
         table.autoIncrementedPrimaryKey("id")
         table.column("placement", .blob).notNull()
@@ -40,9 +40,9 @@ struct GalleryStore: Sendable {
     try migrator.migrate(database)
   }
 
-  func state() throws -> GalleryDecision.State {
+  func state() throws -> GalleryStateMachine.State {
     try database.read { db in
-      var state = GalleryDecision.State()
+      var state = GalleryStateMachine.State()
       for row in try Row.fetchAll(db, sql: "SELECT * FROM declarations") {
         state.declarations[row["bundle"]] = try decode([WidgetDeclaration].self, row["widgets"])
       }
@@ -51,11 +51,11 @@ struct GalleryStore: Sendable {
       }
       state.lastNumber = try Int.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'placements'") ?? 0
       for row in try Row.fetchAll(db, sql: "SELECT * FROM metKinds") {
-        state.met.insert(GalleryDecision.Kind(bundle: row["bundle"], kind: row["kind"]))
+        state.met.insert(GalleryStateMachine.Kind(bundle: row["bundle"], kind: row["kind"]))
       }
       state.launchedApps = try Set(String.fetchAll(db, sql: "SELECT bundle FROM launchedApps"))
       for data in try Data.fetchAll(db, sql: "SELECT stack FROM stacks ORDER BY position") {
-        state.stacks.append(try decode(GalleryDecision.Stack.self, data))
+        state.stacks.append(try decode(GalleryStateMachine.Stack.self, data))
       }
       return state
     }
@@ -68,7 +68,7 @@ struct GalleryStore: Sendable {
   }
 
   /// Writes what has changed since `before`, in one transaction.
-  func save(_ now: GalleryDecision.State, since before: GalleryDecision.State) throws {
+  func save(_ now: GalleryStateMachine.State, since before: GalleryStateMachine.State) throws {
     guard now != before else { return }
     let earlier = Dictionary(uniqueKeysWithValues: before.placements.map { ($0.id, $0) })
     let left = Set(now.placements.map(\.id))
@@ -96,7 +96,7 @@ struct GalleryStore: Sendable {
     }
   }
 
-  private func save(_ stacks: [GalleryDecision.Stack], _ db: Database) throws {
+  private func save(_ stacks: [GalleryStateMachine.Stack], _ db: Database) throws {
     try db.execute(sql: "DELETE FROM stacks")
     for (position, stack) in stacks.enumerated() {
       try db.execute(

@@ -1,21 +1,21 @@
 package import Archive
-package import Conversations
 package import Foundation
+package import Messages
 
-/// What Timelines has of a placement, as the screen needs it.
+/// The content that Timelines has for a placement, in the form that the screen needs.
 package struct ShownWidget: Sendable, Hashable {
-  /// `nil` when nothing came of its extension yet.
+  /// `nil` while the extension has provided nothing.
   package var light: ViewArchive?
-  /// `nil` when it is the same.
+  /// `nil` if it equals `light`.
   package var dark: ViewArchive?
   package var date: Date?
   package var isPlaceholder: Bool
-  /// The provider's, which stands where the content is hidden; `nil` when none came.
+  /// The provider's placeholder, which replaces hidden content; `nil` if the extension provided none.
   package var placeholder: ViewArchive?
   package var darkPlaceholder: ViewArchive?
-  /// Why it is no newer.
+  /// Why the content is not newer.
   package var note: String?
-  /// The button or toggle whose intent is under way, or whose timeline is awaited; from 1.
+  /// The button or toggle whose intent is running, or whose timeline is pending; from 1.
   package var touched: Int?
   package init(
     light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
@@ -32,15 +32,15 @@ package struct ShownWidget: Sendable, Hashable {
   }
 }
 
-extension GalleryDecision {
-  /// A widget as it is seen.
+extension GalleryStateMachine {
+  /// A widget as it appears on the screen.
   ///
-  /// What is hidden is no part of it: neither a journal nor a viewer of the bus has it while the device is locked. Where all
-  /// is, the provider's placeholder stands in its place.
+  /// Hidden content is left out, so neither a journal nor a viewer of the bus receives it while the device is locked.
+  /// If all content is hidden, the provider's placeholder replaces it.
   ///
   /// - Parameters:
-  ///   - isProtected: its extension's files cannot be read while the device is locked.
-  ///   - now: the device's time, in which a hidden live text is as long as it is.
+  ///   - isProtected: whether its extension's files cannot be read while the device is locked.
+  ///   - now: the device's time, at which the length of a hidden live text is computed.
   package func tile(
     of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool, now: Date
   ) -> ShowScreen.Tile {
@@ -51,10 +51,10 @@ extension GalleryDecision {
     var view = (isDark ? shown.dark : nil) ?? shown.light
     if let touched = shown.touched { view = view?.touched(touched) }
     if hiding != nil { view = (isDark ? shown.darkPlaceholder : nil) ?? shown.placeholder }
-    let orphan = declaration == nil ? "its extension has no widget of the kind \(placement.kind) any longer" : nil
+    let orphan = declaration == nil ? "its extension no longer has a widget of kind \(placement.kind)" : nil
     let appearance = ScreenAppearance(
       now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,
-      hidesPrivate: screen.isLocked && device.taste.hidesSensitiveContent)
+      hidesPrivate: screen.isLocked && device.options.hidesSensitiveContent)
     return ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
@@ -67,13 +67,13 @@ extension GalleryDecision {
   private func hiding(on screen: DeviceScreen, isProtected: Bool) -> String? {
     screen.withholding(isProtected: isProtected).map { rule in
       switch rule {
-      case .notUnlockedYet: "the device was not unlocked since it was started: placeholders alone are shown"
+      case .notUnlockedYet: "the device has not been unlocked since it started: only placeholders are shown"
       case .locked: "the device is locked, and the extension's data protection hides its content"
       }
     }
   }
 
-  /// Source: `containerBackgroundRemovable(_:)`; which of its looks stands where is ours.
+  /// Source: `containerBackgroundRemovable(_:)`; which look a location uses is ours.
   private func background(of placement: Placement, _ declaration: WidgetDeclaration?) -> ShowScreen.Tile.Background {
     guard device.removesBackground(at: placement.location) else { return .shown }
     guard declaration?.isBackgroundRemovable == false else { return .removed }
@@ -84,7 +84,7 @@ extension GalleryDecision {
     }
   }
 
-  /// The system pads the content, unless the author disabled it: from iOS 17 on. Source: `contentMarginsDisabled()`.
+  /// The system pads the content from iOS 17 on, unless the author disabled it. Source: `contentMarginsDisabled()`.
   private func withMargins(
     _ view: ViewArchive, _ placement: Placement, _ declaration: WidgetDeclaration?
   ) -> ViewArchive {
@@ -103,9 +103,9 @@ extension GalleryDecision {
 }
 
 extension DeviceScreen {
-  /// Why an extension's files can be neither read nor written; `nil` when they can.
+  /// Why an extension's files can be neither read nor written; `nil` if they can.
   ///
-  /// - Parameter isProtected: their class is one that a locked device closes.
+  /// - Parameter isProtected: whether their protection class denies access on a locked device.
   package func withholding(isProtected: Bool) -> Withholding? {
     if !wasUnlocked { return .notUnlockedYet }
     return isLocked && isProtected ? .locked : nil

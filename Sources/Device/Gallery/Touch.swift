@@ -1,21 +1,21 @@
 package import Archive
-package import Conversations
+package import Messages
 
-/// What a touch on a widget comes to.
+/// The result of a tap on a widget.
 package enum Touch: Sendable, Equatable {
   /// An intent is performed.
   case perform(intent: String, values: [String: ArchivedValue], by: Performer)
-  /// The app is opened, with a URL or with the widget itself as what it is opened for.
+  /// The app is opened, with a URL or for the widget itself.
   case open(url: String?)
-  /// Nothing, and why.
+  /// Nothing happens, for this reason.
   case nothing(String)
 
-  /// In which process an intent is performed.
+  /// The process in which an intent is performed.
   package enum Performer: Sendable, Equatable {
     case widgetExtension
-    /// Behind the front, unless it is there already.
+    /// The app, in the background unless it is in the foreground already.
     case app
-    /// It is opened.
+    /// The app, which is opened.
     case openApp
   }
 }
@@ -25,19 +25,19 @@ extension BusError.Code {
   package static let noSuchTarget = BusError.Code("no-such-target")
 }
 
-extension GalleryDecision {
-  /// What a touch comes to.
+extension GalleryStateMachine {
+  /// Determines the result of a tap.
   ///
   /// - Parameters:
-  ///   - view: as it stands on the screen.
-  ///   - isLocked: the device.
-  /// - Throws: `no-such-target`, definite, with the targets that there are.
+  ///   - view: as it is displayed.
+  ///   - isLocked: whether the device is locked.
+  /// - Throws: `no-such-target`, definite; the message lists the targets.
   package func touch(
     _ tap: TapWidget, on placement: Placement, _ view: ViewArchive, isLocked: Bool
   ) throws(BusError) -> Touch {
     if let number = tap.control { return try control(number, placement, view, isLocked) }
     let url = try tap.link.map { label throws(BusError) in try link(label, placement, view) } ?? view.widgetURL
-    if isLocked { return .nothing("the device asks to be unlocked before it opens an app: `widgetlab unlock`") }
+    if isLocked { return .nothing("the device must be unlocked before it opens an app: run `widgetlab unlock`") }
     return .open(url: url)
   }
 
@@ -51,14 +51,15 @@ extension GalleryDecision {
         .noSuchTarget,
         "the widget has no control \(number); it has: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
     }
-    // Source: "Adding interactivity to widgets": from iOS 17 on; all system families, and the circular and rectangular ones.
+    // Source: "Adding interactivity to widgets": from iOS 17 on, in all system families and in
+    // accessoryCircular and accessoryRectangular.
     guard device.version >= 17 else { return .nothing("widgets have buttons and toggles from iOS 17 on") }
-    guard placement.family != .accessoryInline else { return .nothing("accessoryInline has no buttons and toggles") }
+    guard placement.family != .accessoryInline else { return .nothing("accessoryInline has no buttons or toggles") }
     guard !isLocked else {
-      return .nothing("buttons and toggles do nothing while the device is locked: `widgetlab unlock`")
+      return .nothing("buttons and toggles do nothing while the device is locked: run `widgetlab unlock`")
     }
     guard case .record(let intent)? = controls[number - 1].arguments["intent"], let type = intent["type"]?.string else {
-      // Without one it is as any other place of the widget.
+      // A control without an intent acts like the rest of the widget.
       return .open(url: view.widgetURL)
     }
     var values: [String: ArchivedValue] = [:]
@@ -66,15 +67,15 @@ extension GalleryDecision {
     return .perform(intent: type, values: values, by: performer(intent))
   }
 
-  /// Source: "Adding interactivity to widgets": the extension, or the app where the intent opens it or is of a kind that
-  /// needs it.
+  /// Source: "Adding interactivity to widgets": the extension, or the app if the intent opens it or is of a type that
+  /// requires it.
   private func performer(_ intent: [String: ArchivedValue]) -> Touch.Performer {
     if intent["opensApp"] == .bool(true) { return .openApp }
     return intent["runsInApp"] == .bool(true) ? .app : .widgetExtension
   }
 
-  /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and accessoryRectangular;
-  /// before iOS 17 systemMedium and larger. Elsewhere the widget is one target.
+  /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and
+  /// accessoryRectangular; before iOS 17 systemMedium and larger. In other families the whole widget is one target.
   private func link(_ label: String, _ placement: Placement, _ view: ViewArchive) throws(BusError) -> String? {
     let links = view.all { $0.name == "Link" }
     guard let link = links.first(where: { $0.label == label || $0.destination == label }) else {
@@ -116,8 +117,8 @@ extension ViewArchive {
 }
 
 extension ViewArchive {
-  /// As it stands from a touch to the timeline that comes of it: a toggle is in its other state, and what the author said to
-  /// become invalid is redacted for that reason.
+  /// The view between a tap and the timeline that results from it: a toggle is in its other state, and content that the
+  /// author marked as invalidatable is redacted for that reason.
   ///
   /// Source: "Adding interactivity to widgets", `invalidatableContent(_:)`.
   func touched(_ control: Int) -> ViewArchive {
@@ -125,7 +126,7 @@ extension ViewArchive {
     return touched(&left)
   }
 
-  /// In the order of `controls`.
+  /// Counts controls in the order of `controls`.
   private func touched(_ left: inout Int) -> ViewArchive {
     var view = self
     if name == "Button" || name == "Toggle" {

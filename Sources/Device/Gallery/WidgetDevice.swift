@@ -1,19 +1,19 @@
 package import Archive
 import Foundation
 
-/// What a device is to widgets: which of them stand where on it, how large, in which colours. A value of tables.
+/// The properties of a device that concern widgets: locations, sizes, colours. A value of tables.
 package struct WidgetDevice: Sendable, Hashable {
-  /// What Apple leaves open, see Documentation/fidelity.md.
-  package struct Taste: Sendable, Hashable {
-    /// A widget without `supportedFamilies` has the accessory families too.
+  /// What Apple leaves undefined, see Documentation/fidelity/gallery.md.
+  package struct Options: Sendable, Hashable {
+    /// Whether a widget without `supportedFamilies` has the accessory families too.
     package var defaultFamiliesIncludeAccessory = true
     /// The default content margin of the Home Screen and the Today View, points.
     package var contentMargin = 16.0
     package var homeScreen = RenderingModeName.fullColor
     package var standBy = RenderingModeName.fullColor
-    /// The person does not show sensitive content while the device is locked.
+    /// Whether the user hides sensitive content while the device is locked.
     package var hidesSensitiveContent = true
-    /// Smart Rotate leaves a stack alone for so long after it was turned, seconds; 0 for no limit, as in developer mode.
+    /// How long Smart Rotate waits after a stack was turned, seconds; 0 for no limit, as in developer mode.
     package var smartRotatePause = 1800.0
     package init() {}
   }
@@ -22,36 +22,36 @@ package struct WidgetDevice: Sendable, Hashable {
   /// Such as 18.
   package let version: Int
   package let sizes: FamilySizes
-  /// Pixels a point.
+  /// Pixels per point.
   package let scale: Double
   /// Such as `en_US`.
   package let locale: String
-  package let taste: Taste
-  /// Its display may show the Lock Screen with less light.
+  package let options: Options
+  /// Whether its display can show the dimmed Lock Screen.
   package var hasAlwaysOn = false
 
   /// - Parameters:
-  ///   - width: the screen's, upright, points.
-  ///   - height: the screen's, upright, points.
+  ///   - width: of the screen in portrait orientation, points.
+  ///   - height: of the screen in portrait orientation, points.
   package init(
     isPad: Bool, version: Int, width: Double, height: Double, scale: Double, locale: String = "en_US",
-    taste: Taste = Taste()
+    options: Options = Options()
   ) {
     self.isPad = isPad
     self.version = version
     self.sizes = FamilySizes(isPad: isPad, width: width, height: height)
     self.scale = scale
     self.locale = locale
-    self.taste = taste
+    self.options = options
   }
 
   /// `iOS 17`.
   package var system: String { "\(isPad ? "iPadOS" : "iOS") \(version)" }
 
-  // MARK: Where
+  // MARK: Locations
 
-  /// Since when a device like this has a place for widgets; `nil` for never. Source: the availability of `WidgetLocation`,
-  /// and "Families per platform" of the Human Interface Guidelines.
+  /// The first system version in which such a device has a location for widgets; `nil` if no version has. Source: the
+  /// availability of `WidgetLocation`, and "Families per platform" of the Human Interface Guidelines.
   private func firstVersion(of location: WidgetLocationName) -> Int? {
     switch location {
     case .homeScreen, .todayView: 14
@@ -72,18 +72,18 @@ package struct WidgetDevice: Sendable, Hashable {
     }
   }
 
-  /// The places that this device has for widgets.
+  /// The locations for widgets on this device.
   package var locations: [WidgetLocationName] { WidgetLocationName.allCases.filter { refusal(of: $0) == nil } }
 
-  /// Why this device has no such place; `nil` when it has.
+  /// Why this device does not have a location; `nil` if it does.
   package func refusal(of location: WidgetLocationName) -> String? {
     guard let first = firstVersion(of: location) else {
       return "\(isPad ? "an iPad" : "an iPhone") has no \(location.rawValue)"
     }
-    return version >= first ? nil : "\(location.rawValue) takes widgets from \(isPad ? "iPadOS" : "iOS") \(first) on"
+    return version >= first ? nil : "\(location.rawValue) supports widgets from \(isPad ? "iPadOS" : "iOS") \(first) on"
   }
 
-  /// The families that stand in a place, whatever the version.
+  /// The families of a location, in any version.
   private func families(at location: WidgetLocationName) -> [WidgetFamilyName] {
     switch location {
     case .homeScreen:
@@ -96,41 +96,41 @@ package struct WidgetDevice: Sendable, Hashable {
     }
   }
 
-  /// Why a family does not stand in a place of this device; `nil` when it does.
+  /// Why a family cannot be placed at a location of this device; `nil` if it can.
   package func refusal(of family: WidgetFamilyName, at location: WidgetLocationName) -> String? {
     if let refusal = refusal(of: location) { return refusal }
     guard let first = firstVersion(of: family) else {
       return "\(isPad ? "an iPad" : "an iPhone") has no \(family.rawValue)"
     }
-    guard families(at: location).contains(family) else { return "\(location.rawValue) takes no \(family.rawValue)" }
-    return version >= first ? nil : "\(family.rawValue) is there from \(isPad ? "iPadOS" : "iOS") \(first) on"
+    guard families(at: location).contains(family) else { return "\(location.rawValue) excludes \(family.rawValue)" }
+    return version >= first ? nil : "\(family.rawValue) is available from \(isPad ? "iPadOS" : "iOS") \(first) on"
   }
 
-  /// The families that a widget says it has, or those that it has when it says nothing.
+  /// The families that a widget declares, or the default ones if it declares none.
   package func families(of declaration: WidgetDeclaration) -> [WidgetFamilyName] {
     declaration.families
-      ?? WidgetFamilyName.allCases.filter { !$0.isAccessory || taste.defaultFamiliesIncludeAccessory }
+      ?? WidgetFamilyName.allCases.filter { !$0.isAccessory || options.defaultFamiliesIncludeAccessory }
   }
 
-  // MARK: How it looks
+  // MARK: Appearance
 
   package func renderingMode(at location: WidgetLocationName) -> RenderingModeName {
     switch location {
     case .lockScreen: .vibrant
-    case .standBy: taste.standBy
-    // A tinted Home Screen came with iOS 18.
-    case .homeScreen, .todayView: version >= 18 ? taste.homeScreen : .fullColor
+    case .standBy: options.standBy
+    // The tinted Home Screen is available from iOS 18 on.
+    case .homeScreen, .todayView: version >= 18 ? options.homeScreen : .fullColor
     case .carPlay, .iPhoneWidgetsOnMac, .watchFace, .smartStack: .fullColor
     }
   }
 
-  /// The colour that a place gives its widgets. Source: Human Interface Guidelines: StandBy in low light, where they are vibrant.
+  /// The colour that a location gives its widgets. Source: Human Interface Guidelines: StandBy in low light (vibrant).
   package func tint(at location: WidgetLocationName) -> TintName? {
     location == .standBy && renderingMode(at: location) == .vibrant ? .red : nil
   }
 
-  /// Whether a place has widgets without their background. Source: "Displaying the right widget background". Before iOS 17
-  /// every background is shown.
+  /// Whether a location shows widgets without their background. Source: "Displaying the right widget background".
+  /// Before iOS 17 every background is shown.
   package func removesBackground(at location: WidgetLocationName) -> Bool {
     guard version >= 17 else { return false }
     return switch location {
@@ -140,26 +140,27 @@ package struct WidgetDevice: Sendable, Hashable {
     }
   }
 
-  /// Whether a widget whose background must be shown has no place there. Source: `containerBackgroundRemovable(_:)`,
-  /// "Displaying the right widget background": the Lock Screen of an iPad, and StandBy.
+  /// Whether a widget with a non-removable background cannot be placed there. Source:
+  /// `containerBackgroundRemovable(_:)`, "Displaying the right widget background": the Lock Screen of an iPad, and
+  /// StandBy.
   package func requiresRemoval(at location: WidgetLocationName, _ family: WidgetFamilyName) -> Bool {
     version >= 17 && !family.isAccessory && (location == .standBy || location == .lockScreen && isPad)
   }
 
-  /// Default content margins. Source: there are none before iOS 17; 16 points as in the Human Interface Guidelines; the
-  /// others are ours.
+  /// Default content margins. Source: none before iOS 17; 16 points as in the Human Interface Guidelines; the others
+  /// are ours.
   package func contentMargins(at location: WidgetLocationName, _ family: WidgetFamilyName) -> WidgetEnvironment.Insets {
     guard version >= 17 else { return WidgetEnvironment.Insets(0) }
     return switch location {
-    case .homeScreen, .todayView: WidgetEnvironment.Insets(taste.contentMargin)
+    case .homeScreen, .todayView: WidgetEnvironment.Insets(options.contentMargin)
     case .lockScreen where family.isAccessory: WidgetEnvironment.Insets(0)
-    default: WidgetEnvironment.Insets(min(11, taste.contentMargin))
+    default: WidgetEnvironment.Insets(min(11, options.contentMargin))
     }
   }
 
-  /// What a placement's views are archived for.
+  /// The environment for which a placement's views are archived.
   ///
-  /// - Parameter isBackgroundRemovable: as the widget declared it; `true` for one that is not known.
+  /// - Parameter isBackgroundRemovable: as the widget declared it; `true` for an unknown widget.
   package func environment(of placement: Placement, isBackgroundRemovable: Bool = true) -> WidgetEnvironment {
     let size = sizes.size(of: placement.family)
     return WidgetEnvironment(

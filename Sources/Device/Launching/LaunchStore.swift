@@ -1,9 +1,9 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 import Timekeeping
 
-/// The lives and the agents' incarnations, on disk.
+/// The process states and the agents' incarnations in the database.
 struct LaunchStore: Sendable {
   let database: any DatabaseWriter
 
@@ -11,7 +11,7 @@ struct LaunchStore: Sendable {
     self.database = database
     var migrator = DatabaseMigrator()
     migrator.registerMigration("launching-1") { db in
-      try db.create(table: "lives") { table in
+      try db.create(table: "instances") { table in
         table.primaryKey("address", .text)
         table.column("generation", .integer)
         table.column("pid", .integer)
@@ -29,24 +29,24 @@ struct LaunchStore: Sendable {
       }
     }
     migrator.registerMigration("launching-2") { db in
-      try db.alter(table: "lives") { table in table.add(column: "isQuit", .boolean).notNull().defaults(to: false) }
+      try db.alter(table: "instances") { table in table.add(column: "isQuit", .boolean).notNull().defaults(to: false) }
     }
     try migrator.migrate(database)
   }
 
-  func processes() throws -> [Address: LaunchDecision.Process] {
+  func processes() throws -> [Address: LaunchStateMachine.Process] {
     try database.read { db in
-      var found: [Address: LaunchDecision.Process] = [:]
-      for row in try Row.fetchAll(db, sql: "SELECT * FROM lives") {
+      var found: [Address: LaunchStateMachine.Process] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM instances") {
         guard let address = Address(row["address"]) else { continue }
-        var process = LaunchDecision.Process()
+        var process = LaunchStateMachine.Process()
         let generation: UInt32? = row["generation"]
         let pid: Int32? = row["pid"]
         let ending: Data? = row["lastEnding"]
-        if let generation, let pid { process.life = Life(generation: generation, pid: pid) }
-        // Without a life nothing can be under way any longer: the spawn that was asked for is in the agent's list or lost.
-        let state = LaunchDecision.State(rawValue: row["state"]) ?? .absent
-        process.state = process.life == nil ? .absent : state
+        if let generation, let pid { process.instance = ProcessInstance(generation: generation, pid: pid) }
+        // Without an instance nothing is in progress: a requested spawn is in the agent's list or lost.
+        let state = LaunchStateMachine.State(rawValue: row["state"]) ?? .absent
+        process.state = process.instance == nil ? .absent : state
         process.why = row["why"]
         process.lastGeneration = row["lastGeneration"]
         process.readyGeneration = row["readyGeneration"]
@@ -72,7 +72,7 @@ struct LaunchStore: Sendable {
   }
 
   /// Writes what has changed since `before`, in one transaction.
-  func save(_ now: LaunchDecision, since before: LaunchDecision) throws {
+  func save(_ now: LaunchStateMachine, since before: LaunchStateMachine) throws {
     let processes = now.processes.filter { before.processes[$0.key] != $0.value }
     let agents = now.incarnations.filter { before.incarnations[$0.key] != $0.value }
     guard !processes.isEmpty || !agents.isEmpty else { return }
@@ -81,11 +81,11 @@ struct LaunchStore: Sendable {
         let ending = try process.lastEnding.map { Data(try BodyCoding.encode($0)) }
         try db.execute(
           sql: """
-            INSERT OR REPLACE INTO lives (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
+            INSERT OR REPLACE INTO instances (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
               failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
           arguments: [
-            address.text, process.life?.generation, process.life?.pid, process.state.rawValue, process.why,
+            address.text, process.instance?.generation, process.instance?.pid, process.state.rawValue, process.why,
             process.lastGeneration, process.readyGeneration, ending, process.failures,
             process.assertions.contains(.foreground), process.isQuit,
           ])

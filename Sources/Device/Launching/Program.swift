@@ -1,22 +1,22 @@
-package import Conversations
+package import Messages
 
-/// What Launching must know in order to start one process.
+/// What is needed to launch one process.
 package struct Program: Sendable {
   package let address: Address
   /// The agent in whose container it runs.
   package let agent: Address
   /// A name in the agent's folder of executables, or an absolute path.
   package let executable: String
-  /// Made anew for each spawn, since parts of it (where the provider listens) change. What it throws is recorded as the
+  /// Evaluated for each spawn, since parts of it (such as the provider's address) change. An error is recorded as the
   /// reason why the process could not be started.
   package let environment: @Sendable () throws -> [String: String]
-  /// The process's own folder, as it is when the process is spawned: an update moves it.
+  /// The process's own folder. Evaluated for each spawn, since an update moves it.
   package let container: @Sendable () -> String
   /// Folders of app groups, by group identifier.
   package let groups: [String: String]
-  /// `nil` when it has no limit.
+  /// `nil` when the process has no limit.
   package let memory: MemoryLimit?
-  /// What its author's code is held to.
+  /// The rules that the author's code must keep.
   package let rules: ProcessRules
 
   package init(
@@ -35,8 +35,8 @@ package struct Program: Sendable {
   }
 }
 
-/// One life of a process, from the agent's word.
-package struct Life: Hashable, Sendable {
+/// One process instance, as reported by the agent.
+package struct ProcessInstance: Hashable, Sendable {
   package let generation: UInt32
   package let pid: Int32
   package init(generation: UInt32, pid: Int32) {
@@ -45,34 +45,34 @@ package struct Life: Hashable, Sendable {
   }
 }
 
-/// A named reason to keep a process alive and unsuspended: `timeline`, `events <session>`, `foreground`.
+/// A named reason to keep a process running and unsuspended: `timeline`, `events <session>`, `foreground`.
 package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertible {
   package let description: String
   package init(_ text: String) { description = text }
 
-  /// The person has the app in front. It ends with the life: a system does not bring a crashed app back by itself.
+  /// The app is in the foreground. Ends with the instance: the system does not relaunch a crashed app by itself.
   package static let foreground = Assertion("foreground")
 
-  /// The person touched a button or a toggle whose intent it performs.
+  /// The user touched a button or a toggle whose intent the process performs.
   package static let interaction = Assertion("interaction")
 
-  /// The app plays sound, leads somewhere or follows where the device is. It ends with the life.
+  /// The app plays audio, gives directions or follows the device's location. Ends with the instance.
   package static let activity = Assertion("activity")
 
-  /// Those that end with the life: nobody wants the next one for them.
-  static let ofLife: Set<Assertion> = [.foreground, .activity]
+  /// Assertions that end with the instance and do not relaunch the process.
+  static let ofInstance: Set<Assertion> = [.foreground, .activity]
 
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }
 
-/// What Launching asks of the rest of the host, in the order in which it happened.
-package enum LaunchIntent: Sendable, Equatable {
-  /// The process runs and can be handed things. `woken`: it was launched or resumed for it.
-  case awake(Address, Life, woken: Bool)
-  /// The process was stopped, and lives.
-  case suspended(Address, Life)
-  /// The life is over.
-  case ended(Address, Life, Ending)
-  /// The database of the room cannot be written any longer: the host must not go on.
+/// The requests of Launching to the rest of the host, in order of occurrence.
+package enum LaunchOutput: Sendable, Equatable {
+  /// The process runs and can receive messages. `woken`: it was launched or resumed for this.
+  case awake(Address, ProcessInstance, woken: Bool)
+  /// The process was stopped and still exists.
+  case suspended(Address, ProcessInstance)
+  /// The instance has ended.
+  case ended(Address, ProcessInstance, Ending)
+  /// The module's database cannot be written. The host must exit.
   case broken(String)
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the device reads of a notification's payload.
+/// The fields of a notification's payload that the device evaluates.
 struct PushPayload {
   /// `"content-changed": true`. Source: "Updating widgets with WidgetKit push notifications".
   private(set) var isContentChanged = false
   /// `"content-available": 1`. Source: "Pushing background updates to your app".
   private(set) var isContentAvailable = false
 
-  /// - Parameter text: JSON; as Apple's own sample has it, a comma may stand after the last value.
+  /// - Parameter text: JSON; a trailing comma is accepted, since Apple's own sample has one.
   init(_ text: String) {
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true

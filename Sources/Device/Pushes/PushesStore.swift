@@ -1,19 +1,19 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// A station that the push server is told of until it acknowledged it.
+/// A station that is reported to the push server until it is acknowledged.
 struct StationReport: Sendable {
-  /// Its number among all: they are told in this order.
+  /// The position of the report: reports are sent in this order.
   let number: Int64
-  /// The same however often it is said.
+  /// The message id, the same for each redelivery.
   let envelope: UUID
   let progress: PushProgress
 }
 
-/// Tokens, open notifications, those that were ever taken, and what the push server is yet to be told: on disk.
+/// Persists tokens, open notifications, the ids of taken notifications, and the reports to the push server.
 struct PushesStore: Sendable {
-  /// So many taken notifications are remembered: the push server does not deliver older ones again.
+  /// How many taken notifications are remembered: the push server does not redeliver older ones.
   static let remembered: Int64 = 20_000
 
   let database: any DatabaseWriter
@@ -46,16 +46,16 @@ struct PushesStore: Sendable {
 
   // MARK: Reading
 
-  func tokens() throws -> TokenDecision.State? {
+  func tokens() throws -> TokenStateMachine.State? {
     try database.read { db in
-      try Data.fetchOne(db, sql: "SELECT state FROM pushTokens").map { try decode(TokenDecision.State.self, $0) }
+      try Data.fetchOne(db, sql: "SELECT state FROM pushTokens").map { try decode(TokenStateMachine.State.self, $0) }
     }
   }
 
-  func open() throws -> [NotificationDecision.Open] {
+  func open() throws -> [NotificationStateMachine.Open] {
     try database.read { db in
       try Data.fetchAll(db, sql: "SELECT push FROM openPushes ORDER BY number")
-        .map { try decode(NotificationDecision.Open.self, $0) }
+        .map { try decode(NotificationStateMachine.Open.self, $0) }
     }
   }
 
@@ -69,7 +69,7 @@ struct PushesStore: Sendable {
     }
   }
 
-  /// Which of these were taken before.
+  /// The ids of notifications that were taken before.
   func taken(among ids: [UUID]) throws -> Set<UUID> {
     try database.read { db in
       let exists = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM takenPushes WHERE uniqueID = ?)")
@@ -79,19 +79,19 @@ struct PushesStore: Sendable {
 
   // MARK: Writing
 
-  func save(_ state: TokenDecision.State) throws {
+  func save(_ state: TokenStateMachine.State) throws {
     let data = try BodyCoding.data(state)
     try database.write { db in
       try db.execute(sql: "INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", arguments: [data])
     }
   }
 
-  /// Writes what some events brought, in one transaction.
+  /// Writes the results of some events in one transaction.
   ///
-  /// - Parameter taken: the notifications whose arrivals they are.
-  /// - Returns: the reports of the stations, in their order.
+  /// - Parameter taken: the notifications whose arrival the events report.
+  /// - Returns: the reports of the stations, in order.
   func save(
-    _ open: [NotificationDecision.Open], since before: [NotificationDecision.Open], taken: [UUID],
+    _ open: [NotificationStateMachine.Open], since before: [NotificationStateMachine.Open], taken: [UUID],
     stations: [PushProgress]
   ) throws -> [StationReport] {
     guard open != before || !taken.isEmpty || !stations.isEmpty else { return [] }
@@ -124,7 +124,7 @@ struct PushesStore: Sendable {
     }
   }
 
-  /// Forgets what the push server has.
+  /// Deletes reports that the push server acknowledged.
   func remove(_ numbers: [Int64]) throws {
     try database.write { db in
       for number in numbers { try execute(db, "DELETE FROM pushStations WHERE number = ?", [number]) }

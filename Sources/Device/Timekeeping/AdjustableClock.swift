@@ -1,22 +1,22 @@
 package import Foundation
 import Synchronization
 
-/// The clock of a device: it goes from an origin at a rate, and can be held, let go, set, advanced and reset.
+/// The clock of a device. It runs from an origin at a rate, and can be held, continued, set, advanced and reset.
 ///
-/// Each setting is saved before anybody sees it, so that the next life of the host has the same clock. The changes are made
-/// one after the other: no call begins before the one before has returned.
+/// Each setting is saved before it takes effect, so that the clock is the same after a host restart. Calls that change
+/// the clock must not overlap.
 package final class AdjustableClock: DeviceClock {
   private struct State {
     var setting: ClockSetting
     var sleepers = Sleepers()
     /// Wakes the first sleeper while the clock runs.
     var timer: (instant: Date, task: Task<Void, Never>)?
-    /// What is waited for before the clock is advanced.
+    /// Work that an advance waits for.
     var work: Set<ClockWork> = []
     var lastWork: UInt64 = 0
-    /// Who waits until there is no such work.
+    /// Continuations that are resumed when `work` is empty.
     var settling: [CheckedContinuation<Void, Never>] = []
-    /// Who waits until somebody sleeps, and until when that one may sleep.
+    /// Continuations that are resumed when a sleeper's date is at or before `limit`.
     var watching: [(limit: Date, continuation: CheckedContinuation<Void, Never>)] = []
 
     mutating func begin() -> ClockWork {
@@ -25,7 +25,7 @@ package final class AdjustableClock: DeviceClock {
       return ClockWork(number: lastWork)
     }
 
-    /// Whom to resume.
+    /// Returns the continuations to resume.
     mutating func end(_ ended: Set<ClockWork>) -> [CheckedContinuation<Void, Never>] {
       work.subtract(ended)
       guard work.isEmpty else { return [] }
@@ -41,10 +41,12 @@ package final class AdjustableClock: DeviceClock {
   private let show: @Sendable (ClockSetting) -> Void
 
   /// - Parameters:
-  ///   - patience: how long, by the machine's clock, an advance waits for what is under way.
-  ///   - machine: the machine's time.
-  ///   - save: keeps a setting for the next life; what it throws, the change throws, and the clock stays as it was.
-  ///   - show: tells the device's other processes, before anybody here is woken by it; at once, with how it begins.
+  ///   - patience: the longest that an advance waits for work in progress, in machine time.
+  ///   - machine: returns the machine's time.
+  ///   - save: persists a setting for the next start of the host. If it throws, the change throws the same error and
+  ///     the clock is unchanged.
+  ///   - show: publishes a setting to the device's other processes, before sleepers here are woken. `init` calls it
+  ///     once.
   package init(
     _ setting: ClockSetting, patience: Duration = .seconds(30), machine: @escaping @Sendable () -> Date = { Date() },
     save: @escaping @Sendable (ClockSetting) throws -> Void = { _ in },
@@ -60,14 +62,14 @@ package final class AdjustableClock: DeviceClock {
 
   package var now: Date { setting.date(machine()) }
   package var setting: ClockSetting { state.withLock { $0.setting } }
-  /// Seconds that it is ahead of the machine's clock; negative when behind.
+  /// Seconds by which this clock is ahead of the machine's clock; negative when it is behind.
   package var offset: Double {
     let (setting, machine) = (setting, machine())
-    // Not by the difference of two times where none is needed: it would be some nanoseconds off.
+    // Return `ahead` where it is known: the difference of two dates is off by some nanoseconds.
     return setting.ahead ?? setting.date(machine).timeIntervalSince(machine)
   }
 
-  // MARK: Sleeping
+  // MARK: Sleepers
 
   package func sleep(until instant: Date) async throws { try await wait(until: instant, hasWork: false) }
 
@@ -92,7 +94,7 @@ package final class AdjustableClock: DeviceClock {
       try await withCheckedThrowingContinuation { continuation in
         let sleeper = Sleepers.Sleeper(instant: instant, hasWork: hasWork) { continuation.resume(with: $0) }
         state.withLock { state in
-          // Who is cancelled later is found among the sleepers; who was cancelled before must not come among them.
+          // A later cancellation finds the sleeper by its id. An earlier one would not, so do not add the sleeper.
           if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
           add(sleeper, id, to: &state)
         }
@@ -130,7 +132,7 @@ package final class AdjustableClock: DeviceClock {
     state.watching.removeAll { sleeper.instant <= $0.limit }
   }
 
-  /// Wakes whose instant has come. Resumed under the lock: who is woken runs on an executor, and not here.
+  /// Wakes the sleepers whose date has been reached. They are resumed under the lock, but run on their own executors.
   private func wake(_ state: inout State) {
     for sleeper in state.sleepers.wake(at: state.setting.date(machine())) {
       sleeper.wake(.success(sleeper.hasWork ? state.begin() : nil))
@@ -146,7 +148,7 @@ package final class AdjustableClock: DeviceClock {
     }
     guard state.timer?.instant != next else { return }
     state.timer?.task.cancel()
-    // The machine's clock may be set while we sleep, so we look at it again after at most a minute.
+    // The machine's clock may be set during the sleep, so check it at least once a minute.
     let task = Task { [weak self] in
       guard (try? await Task.sleep(for: .seconds(min(max(pause, 0), 60)))) != nil else { return }
       self?.timerFired()
@@ -162,8 +164,8 @@ package final class AdjustableClock: DeviceClock {
     }
   }
 
-  /// Returns when somebody sleeps whose instant comes within `seconds` from now.
-  package func whenSomebodySleeps(within seconds: Double) async {
+  /// Returns when a sleeper's date is within `seconds` from now.
+  package func whenSleeping(within seconds: Double) async {
     await withCheckedContinuation { continuation in
       state.withLock { state in
         let limit = state.setting.date(machine()).addingTimeInterval(seconds)
@@ -173,32 +175,31 @@ package final class AdjustableClock: DeviceClock {
     }
   }
 
-  // MARK: Setting
+  // MARK: Changes
 
-  /// It stands still.
+  /// Stops the clock at its current time.
   package func hold() throws { try set(setting.held(machine())) }
 
-  /// It goes on, at its rate, from where it is.
+  /// Continues from the current time, at the clock's rate.
   package func run() throws { try set(setting.running(machine())) }
 
-  /// It is the machine's time again, and runs at its rate.
+  /// Returns to the machine's time, at the machine's rate.
   package func reset() throws { try set(.running(ahead: 0)) }
 
-  /// It is `date` now, and stands or goes on from there as it did. What was to happen before that is due at once, in order;
-  /// set back, everybody goes on waiting for the same instants, which are later from now.
+  /// Sets the time to `date`. The clock stays held or running. When set forward, sleepers whose date has passed are
+  /// woken at once, in order. When set back, sleepers keep their dates and so wait longer.
   package func set(to date: Date) throws { try set(setting.set(date, machine())) }
 
-  /// It goes at a rate from where it is; held, it will when it is let go.
+  /// Changes the rate from the current time on. For a held clock, the rate takes effect when it is continued.
   package func set(rate: Double) throws { try set(setting.rate(rate, machine())) }
 
-  /// Lets `seconds` pass, held or not, from one sleeper's instant to the next, in order.
+  /// Advances the clock by `seconds`, held or not, from one sleeper's date to the next, in order.
   ///
-  /// Before each step it waits until nothing is under way that an instant set going: the work of whoever was woken
-  /// (`sleep(until:then:)`), and what that began (`beginWork`). What takes longer than `patience` it waits for no longer, so
-  /// that the deadlines come that end it.
+  /// Before each step it waits for all work in progress: the work of woken sleepers (`sleep(until:then:)`) and work
+  /// from `beginWork`. It stops waiting after `patience`, so that deadlines that end the work can be reached.
   ///
-  /// - Parameter stepped: called with the time of each step before anybody is woken by it.
-  /// - Throws: what `save` throws; then the clock stands where the step before brought it.
+  /// - Parameter stepped: called after each step, before sleepers are woken by it.
+  /// - Throws: the error of `save`. The clock then stays at the end of the previous step.
   package func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
     let end = setting.advanced(by: seconds)
     repeat {
@@ -209,7 +210,7 @@ package final class AdjustableClock: DeviceClock {
     await settle()
   }
 
-  /// Lets `seconds` pass at once, in one step.
+  /// Advances the clock by `seconds` in one step.
   package func jump(by seconds: Double) throws { try set(setting.advanced(by: seconds)) }
 
   private func set(_ setting: ClockSetting, _ changed: () -> Void = {}) throws {
@@ -224,7 +225,7 @@ package final class AdjustableClock: DeviceClock {
     state.withLock { wake(&$0) }
   }
 
-  /// Returns when no work is under way, and who only slept had some turns to go on.
+  /// Returns when no work is in progress and sleepers without work have had some turns to continue.
   private func settle() async {
     repeat {
       await workToEnd()

@@ -1,6 +1,6 @@
-/// How long to wait before the next try: `first`, doubling to `limit`. Seconds.
+/// The pause before the next attempt, in seconds: `first`, doubled after each failure up to `limit`.
 ///
-/// Source: ours (Documentation/fidelity.md).
+/// Source: ours (Documentation/fidelity).
 package struct Backoff: Sendable, Hashable {
   package let first: Double
   package let limit: Double
@@ -10,7 +10,7 @@ package struct Backoff: Sendable, Hashable {
     self.limit = limit
   }
 
-  /// The pause after `failures` failures in a row; none after none.
+  /// Returns the pause after `failures` consecutive failures; 0 after no failure.
   package func pause(after failures: Int) -> Double {
     guard failures > 0 else { return 0 }
     var pause = first

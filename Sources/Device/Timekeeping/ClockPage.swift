@@ -2,22 +2,23 @@ import CClock
 import Foundation
 import Glibc
 
-/// A file that tells the device's other processes how its clock goes. They map it, and read the time in it as quickly as
-/// they read the machine's; it tells them the same when the host is dead.
+/// A file that publishes the clock's setting to the device's other processes. They map it and read the time as quickly
+/// as the machine's. The clock keeps running after the host exits.
 package final class ClockPage: Sendable {
-  /// The kernel would not have it.
+  /// The file cannot be created or mapped.
   package struct Failure: Error, CustomStringConvertible {
     let path: String
     let code: Int32
     package var description: String {
-      "\(path) cannot be made or mapped: \(String(cString: strerror(code))); the host's user must be able to write there"
+      "\(path) cannot be created or mapped: \(String(cString: strerror(code))); the host's user needs write permission"
     }
   }
 
-  // One thread at a time writes (`show`), and all that is read is atomic.
+  // Only one thread at a time writes (`show`), and readers use atomic loads.
   private nonisolated(unsafe) let page: UnsafeMutableRawPointer
 
-  /// Makes the file when there is none, mode 0600; another life's goes on telling its time until `show`.
+  /// Creates the file if it does not exist, with mode 0600. An existing file keeps the setting of the previous host
+  /// until `show`.
   package init(path: String) throws(Failure) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Failure(path: path, code: errno) }
@@ -30,7 +31,7 @@ package final class ClockPage: Sendable {
 
   deinit { munmap(page, Int(clock_page_size)) }
 
-  /// From now on readers see this. One call at a time.
+  /// Publishes a setting to all readers. Calls must not overlap.
   package func show(_ setting: ClockSetting) {
     clock_page_set(
       page, setting.origin.nanoseconds, setting.since.nanoseconds, setting.isHeld ? 0 : setting.rate)
@@ -38,8 +39,8 @@ package final class ClockPage: Sendable {
 }
 
 extension Date {
-  /// Since 1970. The date that a process reads from it is the same to the last bit: it is of the machine's nanoseconds, and
-  /// a `Date` of our days has steps of a hundred of them.
+  /// Nanoseconds since 1970. A reader gets the same date to the last bit: the machine's clock has nanoseconds, and a
+  /// `Date` in this century has steps of about a hundred.
   var nanoseconds: Int64 {
     let whole = timeIntervalSinceReferenceDate.rounded(.down)
     let rest = ((timeIntervalSinceReferenceDate - whole) * 1e9).rounded()

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Who sleeps until when: a plain value. Its keeper wakes those that it gives back.
+/// The sleepers of a clock and their dates: a plain value. The caller wakes the sleepers that it returns.
 struct Sleepers {
   struct Sleeper {
     let instant: Date
-    /// Whether what it does next is waited for.
+    /// Whether an advance waits for the work after the wake.
     let hasWork: Bool
-    /// Told what stands for that; or that it sleeps no longer, without its instant having come. Does not call the clock.
+    /// Receives the work item of `hasWork`, or the error that ends the sleep early. Must not call the clock.
     let wake: @Sendable (Result<ClockWork?, any Error>) -> Void
   }
 
   private var sleeping: [UUID: (order: Int, sleeper: Sleeper)] = [:]
   private var count = 0
 
-  /// The first instant at which somebody is to be woken.
+  /// The first date at which a sleeper is due.
   var next: Date? { sleeping.values.lazy.map(\.sleeper.instant).min() }
 
   mutating func add(_ sleeper: Sleeper, _ id: UUID) {
@@ -23,7 +23,8 @@ struct Sleepers {
 
   mutating func remove(_ id: UUID) -> Sleeper? { sleeping.removeValue(forKey: id)?.sleeper }
 
-  /// Takes out whose instant has come: the earliest first, and of several at one instant who slept first.
+  /// Removes and returns the sleepers that are due: the earliest first, and at the same date in the order in which they
+  /// were added.
   mutating func wake(at now: Date) -> [Sleeper] {
     let due = sleeping.filter { $0.value.sleeper.instant <= now }
     for id in due.keys { sleeping[id] = nil }

@@ -1,7 +1,7 @@
-package import Conversations
 package import Foundation
+package import Messages
 
-/// What was decided of a reload, by which rule.
+/// The decision on a reload, and the rule that it follows.
 package struct BudgetVerdict: Sendable, Equatable {
   package let verdict: LedgerEntry.Verdict
   package let rule: String
@@ -13,28 +13,28 @@ package struct BudgetVerdict: Sendable, Equatable {
   }
 }
 
-/// What holds of the device when a reload is decided.
+/// The state of the device when a reload is decided.
 struct BudgetSituation {
   var isDeveloperMode = false
-  /// The placement's containing app.
+  /// Whether the placement's containing app is in the foreground.
   var isAppInFront = false
-  /// What that app does that lets it go on behind the front.
+  /// The activity that keeps that app running in the background.
   var activity: AppActivity?
-  /// The provider asked for it while it was asked itself.
+  /// Whether the provider requested the reload while one of its methods was running.
   var isInsideProvider = false
-  /// The app asked for it right after a person opened it from a widget: then it may come.
+  /// The end of the delay, if the app requested the reload right after the user opened it from a widget.
   var openedUntil: Date?
 }
 
-/// What one placement may spend: a bucket that fills through the day. A plain value: the same events give the same verdicts.
+/// The budget of one placement: a bucket that fills during the day. A plain value: equal events give equal verdicts.
 package struct BudgetAccount: Codable, Sendable, Hashable {
   package private(set) var balance: Double
-  /// When the placement was made.
+  /// When the widget was placed.
   package let opened: Date
   private var accruedTo: Date
-  /// When its provider was last allowed to be asked.
+  /// When a reload was last allowed.
   package private(set) var lastReload: Date?
-  /// When it spent, within the window.
+  /// When reloads were paid, within the window.
   package private(set) var spent: [Date] = []
   package private(set) var isSeen: Bool
   private var lastSeen: Date
@@ -47,12 +47,12 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     lastSeen = now
   }
 
-  /// From when on it counts as unseen; `nil` while it is seen.
+  /// The time from which it counts as unseen; `nil` while it is visible.
   func unseenFrom(_ policy: BudgetPolicy) -> Date? {
     isSeen ? nil : lastSeen.addingTimeInterval(policy.unseenAfter * 3600)
   }
 
-  /// How many hours nobody has seen it.
+  /// How many hours it has been out of sight.
   func hoursUnseen(_ now: Date) -> Double { isSeen ? 0 : now.timeIntervalSince(lastSeen) / 3600 }
 
   mutating func see(_ isSeen: Bool, _ policy: BudgetPolicy, now: Date) {
@@ -61,9 +61,9 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     lastSeen = now
   }
 
-  /// Brings the balance to now.
+  /// Accrues the balance up to `now`.
   mutating func accrue(_ policy: BudgetPolicy, now: Date) {
-    // The bucket of a device that was away for a month is full or nearly so after a week of it.
+    // After a month of absence one week of accrual suffices: the bucket is full then, or nearly so.
     var instant = max(accruedTo, now.addingTimeInterval(-7 * 86_400))
     while instant < now, balance < policy.burst {
       let end = min(policy.boundary(after: instant, of: self), now)
@@ -75,7 +75,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     spent.removeAll { $0 <= now.addingTimeInterval(-policy.window * 3600) }
   }
 
-  /// Decides one reload, and pays for it when it may come.
+  /// Decides one reload, and pays for it if it is granted.
   mutating func decide(
     _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, now: Date
   ) -> BudgetVerdict {
@@ -116,7 +116,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     return BudgetVerdict(.delayed, "budget", until: until)
   }
 
-  /// When one reload can be paid, to the next whole second; `nil` when not within a month.
+  /// When one reload can be paid, rounded up to a whole second; `nil` if not within a month.
   private func whenPaid(_ policy: BudgetPolicy, _ now: Date) -> Date? {
     var missing = 1 - balance
     var instant = now
@@ -137,7 +137,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
 }
 
 extension AppActivity {
-  /// The rule of the ledger by which it costs nothing.
+  /// The ledger's rule by which the activity makes reloads free.
   var rule: String {
     switch self {
     case .audio: "app-audio-session"

@@ -1,53 +1,53 @@
-import Conversations
 package import Foundation
+import Messages
 
-/// What became of a widget push at one placement, kept with the placement: a push that was taken once is never taken again,
-/// whoever dies meanwhile.
+/// The state of a widget push at one placement, stored with the placement: a push that was taken once is never taken
+/// again, whichever process exits.
 package struct PushedReload: Codable, Sendable, Equatable {
   package enum State: Codable, Sendable, Equatable {
     /// Paid, or being decided: the extension is to be asked.
-    case owed
-    /// The budget lets it wait.
+    case pending
+    /// The budget delays the reload.
     case delayed(rule: String, until: Date?)
-    /// It will not come.
+    /// The reload is refused.
     case refused(rule: String)
-    /// A timeline that was asked for after the push is on disk.
+    /// A timeline that was requested after the push is stored.
     case stored
-    /// The reload came to nothing, and is tried again.
+    /// The reload failed, and is tried again.
     case failed(String)
-    /// The reload came to nothing, and is not tried again.
+    /// The reload failed, and is not tried again.
     case gaveUp(String)
-    /// A newer push stands for it.
+    /// A newer push replaced it.
     case superseded
   }
 
   /// `apns-unique-id`.
   package let push: UUID
-  /// The reload that stands for it, in the ledger.
+  /// The number in the ledger of the reload that serves it.
   package internal(set) var reload: Int
   package internal(set) var state: State
 
-  /// Whether something still is to come of it.
+  /// Whether a result is still pending.
   var isOpen: Bool {
     switch state {
-    case .owed, .delayed, .failed: true
+    case .pending, .delayed, .failed: true
     case .refused, .stored, .gaveUp, .superseded: false
     }
   }
 }
 
-extension Placed {
-  /// So many are remembered: of older ones Pushes knows by then.
+extension PlacementState {
+  /// How many pushes are remembered; Pushes has the results of older ones.
   private static let remembered = 8
 
   func knows(push: UUID?) -> Bool { push != nil && pushes?.contains { $0.push == push } ?? false }
 
-  /// A reload stands from now on for one that was owed before; it may be a push's own.
+  /// A new reload replaces a pending one; it may belong to a push.
   mutating func owes(_ reload: Int, insteadOf former: Int?, push: UUID?) {
     if let former { replace(former, by: reload, isPush: push != nil) }
     guard let push else { return }
     pushes = Array(
-      ((pushes ?? []) + [PushedReload(push: push, reload: reload, state: .owed)]).suffix(Placed.remembered))
+      ((pushes ?? []) + [PushedReload(push: push, reload: reload, state: .pending)]).suffix(PlacementState.remembered))
   }
 
   mutating func noted(_ reload: Int, _ state: PushedReload.State) {
@@ -59,8 +59,8 @@ extension Placed {
     }
   }
 
-  /// The reload came to nothing. `later`: the one that is owed meanwhile.
-  mutating func failed(_ reload: Int, _ reason: String, later: Owed?) {
+  /// The reload failed. `later`: the reload that is pending now.
+  mutating func failed(_ reload: Int, _ reason: String, later: PendingReload?) {
     if let later, later.reload != reload {
       replace(reload, by: later.reload, isPush: later.because == .push)
     } else {
@@ -78,17 +78,17 @@ extension Placed {
   }
 }
 
-extension TimelineDecision {
-  /// All pushes that are remembered, by placement.
+extension TimelineStateMachine {
+  /// All remembered pushes, by placement.
   package var pushes: [Int: [PushedReload]] { placements.compactMapValues(\.pushes) }
 
-  /// What changed of pushes since then.
-  func pushAnswers(since before: [Int: Placed]) -> [Answer] {
-    placements.keys.sorted().flatMap { id -> [Answer] in
+  /// The states of pushes that have changed since `before`.
+  func pushActions(since before: [Int: PlacementState]) -> [Action] {
+    placements.keys.sorted().flatMap { id -> [Action] in
       guard let now = placements[id]?.pushes, now != before[id]?.pushes else { return [] }
       let former = before[id]?.pushes ?? []
       return now.filter { pushed in !former.contains { $0.push == pushed.push && $0.state == pushed.state } }
-        .map { .intent(.pushed(placement: id, $0)) }
+        .map { .output(.pushed(placement: id, $0)) }
     }
   }
 }

@@ -1,27 +1,27 @@
 import Archive
-package import Conversations
 import Foundation
 import GRDB
+package import Messages
 
-/// Placements with what is owed to them, the ledger, and the last good timeline of each, on disk.
+/// Persists placements with their pending reloads, the ledger, and the last good timeline of each placement.
 struct TimelineStore: Sendable {
-  /// What else one event writes.
+  /// The additional data that one event writes.
   struct Change {
     var lines: [LedgerEntry] = []
-    /// The timeline that a placement has from now on, and the date of the entry that it showed before.
-    var timeline: (placement: Int, timeline: KeptTimeline, shown: Date?, now: Date)?
-    var placeholder: (placement: Int, entry: KeptTimeline.Entry)?
+    /// The new timeline of a placement, and the date of the entry that it showed before.
+    var timeline: (placement: Int, timeline: StoredTimeline, shown: Date?, now: Date)?
+    var placeholder: (placement: Int, entry: StoredTimeline.Entry)?
   }
 
-  /// Positions of rows that are no entries of the timeline.
+  /// Positions of rows that are not entries of the timeline.
   private enum Position {
     static let placeholder = -2
-    /// The entry that was on the screen when a timeline came whose first entry is in the future.
+    /// The entry that was visible when a timeline arrived whose first entry is in the future.
     static let carried = -1
   }
 
   private static let pending = "pending"
-  /// Lines of the ledger that are kept.
+  /// How many lines of the ledger are kept.
   private static let ledgerLimit = 200_000
   let database: any DatabaseWriter
 
@@ -50,25 +50,25 @@ struct TimelineStore: Sendable {
     try migrator.migrate(database)
   }
 
-  // MARK: What the next life of the host begins with
+  // MARK: Loading
 
-  func read(_ decision: inout TimelineDecision) throws {
+  func read(_ stateMachine: inout TimelineStateMachine) throws {
     try database.read { db in
       for data in try Data.fetchAll(db, sql: "SELECT state FROM placed") {
-        let placed = try decode(Placed.self, data)
-        decision.placements[placed.placement.id] = placed
-        decision.upcoming[placed.placement.id] = try upcoming(placed.placement.id, db)
+        let placed = try decode(PlacementState.self, data)
+        stateMachine.placements[placed.placement.id] = placed
+        stateMachine.upcoming[placed.placement.id] = try upcoming(placed.placement.id, db)
       }
       for row in try Row.fetchAll(db, sql: "SELECT * FROM kinds") {
         guard let address = Address(row["extension"]) else { continue }
-        decision.kinds[address] = try decode([String: WidgetFamilyName].self, row["kinds"])
+        stateMachine.kinds[address] = try decode([String: WidgetFamilyName].self, row["kinds"])
       }
       let pending = try Data.fetchOne(
         db, sql: "SELECT value FROM timelineFacts WHERE name = ?", arguments: [Self.pending])
-      decision.pending = try pending.map { try decode([TimelineDecision.Pending].self, $0) } ?? []
-      decision.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
-      let owed = decision.placements.values.compactMap { $0.owed?.reload }.max() ?? 0
-      decision.lastReload = max(owed, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
+      stateMachine.pending = try pending.map { try decode([TimelineStateMachine.Pending].self, $0) } ?? []
+      stateMachine.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
+      let pendingReload = stateMachine.placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0
+      stateMachine.lastReload = max(pendingReload, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
     }
   }
 
@@ -79,7 +79,7 @@ struct TimelineStore: Sendable {
       UpcomingEntry(
         date: Date(timeIntervalSince1970: row["date"]), text: try decode([String].self, row["text"]),
         relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) },
-        motion: try (row["motion"] as Data?).map { try decode(EntryMotion.self, $0) })
+        motion: try (row["motion"] as Data?).map { try decode(EntryTransition.self, $0) })
     }
   }
 
@@ -89,8 +89,8 @@ struct TimelineStore: Sendable {
 
   // MARK: Writing
 
-  /// Writes what has changed since `before`, and what comes with it, or nothing.
-  func save(_ now: TimelineDecision, since before: TimelineDecision, _ change: Change) throws {
+  /// Writes what has changed since `before`, and the additional data, in one transaction.
+  func save(_ now: TimelineStateMachine, since before: TimelineStateMachine, _ change: Change) throws {
     let placed = now.placements.filter { before.placements[$0.key] != $0.value }
     let removed = before.placements.keys.filter { now.placements[$0] == nil }
     let kinds = now.kinds.filter { before.kinds[$0.key] != $0.value }
@@ -133,8 +133,8 @@ struct TimelineStore: Sendable {
     for (position, entry) in timeline.entries.enumerated() { try insert(id, position, entry, db) }
   }
 
-  /// Removes the timeline of before, but for the entry that stays on the screen until the first of the new one.
-  private func carry(_ id: Int, _ timeline: KeptTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
+  /// Deletes the previous timeline, except the entry that stays visible until the first entry of the new one.
+  private func carry(_ id: Int, _ timeline: StoredTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
     guard timeline.entries[0].upcoming.date > now else {
       return try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
     }
@@ -150,7 +150,7 @@ struct TimelineStore: Sendable {
     try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
   }
 
-  private func insert(_ id: Int, _ position: Int, _ entry: KeptTimeline.Entry, _ db: Database) throws {
+  private func insert(_ id: Int, _ position: Int, _ entry: StoredTimeline.Entry, _ db: Database) throws {
     try execute(
       db,
       """
@@ -170,7 +170,7 @@ struct TimelineStore: Sendable {
 
   // MARK: Reading
 
-  /// What stands on the screen of a placement.
+  /// The visible content of a placement.
   func shown(_ id: Int, _ shown: Date?) throws -> ShownEntry? {
     try database.read { db in
       let row = try Row.fetchOne(
@@ -214,9 +214,9 @@ struct TimelineStore: Sendable {
   }
 }
 
-/// What a person sees of a placement.
+/// The visible content of a placement.
 package struct ShownEntry: Sendable, Equatable {
   package let entry: ArchivedEntry
-  /// No timeline came yet.
+  /// Whether no timeline has arrived yet.
   package let isPlaceholder: Bool
 }

@@ -1,22 +1,22 @@
 import Crypto
 import Foundation
 
-/// What the owner of a task is asked: `AnswerChallenge` without the task.
+/// A challenge for the owner of a task: `AnswerChallenge` without the task.
 struct Challenge: Sendable, Hashable {
   /// `NSURLAuthenticationMethod…`.
   let method: String
   let host: String
   let port: Int
-  /// `http`, `https`.
+  /// `http` or `https`.
   let scheme: String
   let realm: String?
   let previousFailures: Int
 
-  /// The device does not trust the certificate of the server.
+  /// The device does not trust the server's certificate.
   static let serverTrust = "NSURLAuthenticationMethodServerTrust"
 }
 
-/// What a server accepts, of what it says in `WWW-Authenticate` (RFC 9110, section 11.6.1): the strongest that is known.
+/// The strongest supported scheme that a server offers in `WWW-Authenticate` (RFC 9110, section 11.6.1).
 struct AuthenticationOffer: Sendable, Hashable {
   enum Scheme: Int, Sendable, Comparable {
     case basic
@@ -36,7 +36,8 @@ struct AuthenticationOffer: Sendable, Hashable {
   let parameters: [String: String]
   var realm: String? { parameters["realm"] }
 
-  /// - Returns: `nil` when nothing that is known is offered: a `Bearer` is no challenge, its response is the answer.
+  /// - Returns: `nil` when no supported scheme is offered. For example, `Bearer` is no challenge, and the response is
+  ///   final.
   init?(_ values: [String]) {
     let offers = values.flatMap(AuthenticationOffer.offers)
     guard let best = offers.max(by: { $0.scheme < $1.scheme }) else { return nil }
@@ -57,7 +58,7 @@ struct AuthenticationOffer: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// Several challenges may stand in one line: `Basic realm="a, b", Digest realm="c", nonce=d`.
+  /// One header line may contain several challenges: `Basic realm="a, b", Digest realm="c", nonce=d`.
   private static func offers(_ line: String) -> [AuthenticationOffer] {
     var found: [(scheme: String, parameters: [String: String])] = []
     for item in items(line) {
@@ -71,7 +72,7 @@ struct AuthenticationOffer: Sendable, Hashable {
     return found.compactMap { AuthenticationOffer($0.scheme, $0.parameters) }
   }
 
-  /// What stands between commas that are not quoted.
+  /// Splits at commas that are not quoted.
   private static func items(_ line: String) -> [Substring] {
     var isQuoted = false
     var isEscaped = false
@@ -93,7 +94,7 @@ struct AuthenticationOffer: Sendable, Hashable {
       })
   }
 
-  /// The header that answers it (RFC 7617 and 7616).
+  /// Returns the value of `Authorization` (RFC 7617 and 7616).
   func authorization(
     user: String, password: String, method: String, uri: String, clientNonce: String = UUID().uuidString
   ) -> String {

@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// What the room does with whole files.
+/// Operations on whole files.
 enum WholeFile {
-  /// Copies files, one after the other, and lets what loads go first between two.
+  /// Copies files in order, and yields to transfers between two files.
   ///
-  /// - Throws: the file system's error; those before it have been copied.
+  /// - Throws: file system errors. The files before the failed one have been copied.
   @concurrent static func copy(_ files: [(source: String, destination: String)]) async throws {
     for file in files {
       try copy(file.source, to: file.destination)
@@ -13,10 +13,11 @@ enum WholeFile {
     }
   }
 
-  /// Copies a file: as a reflink where the file system can, else in the kernel, else by reading and writing. Never as a
-  /// hard link: whoever is handed the copy may write to it, and the next hand-over must be whole.
+  /// Copies a file: as a reflink where the file system supports it, otherwise in the kernel, otherwise by reading and
+  /// writing. Never as a hard link: the owner may write to its copy, and the next delivery must have the original
+  /// content.
   ///
-  /// - Throws: the file system's error; then nothing is left at `destination`.
+  /// - Throws: file system errors. Nothing is left at `destination` then.
   private static func copy(_ source: String, to destination: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
@@ -37,7 +38,7 @@ enum WholeFile {
     }
   }
 
-  /// - Returns: `false` when the kernel cannot for these two; then nothing was written.
+  /// - Returns: `false` when the kernel does not support it for these files. Nothing was written then.
   private static func copiedByKernel(_ input: Int32, _ output: Int32) -> Bool {
     while true {
       let count = sendfile(output, input, nil, 1 << 30)
@@ -50,13 +51,13 @@ enum WholeFile {
     }
   }
 
-  /// Bytes in a file; 0 when there is none.
+  /// The size of a file in bytes; 0 when it does not exist.
   static func size(_ path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 
-  /// A name for a text that may have any characters: the first 16 hexadecimal digits of its SHA-256.
+  /// A file name for an arbitrary text: the first 16 hexadecimal digits of its SHA-256.
   static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Data(text.utf8))).prefix(16)) }
 
   static func hexadecimal(_ digest: some Digest) -> String {
@@ -65,7 +66,7 @@ enum WholeFile {
   }
 }
 
-/// What the kernel said about a file.
+/// A system error for a file.
 struct FileError: Error, CustomStringConvertible {
   let path: String
   let code: Int32

@@ -2,15 +2,15 @@ import Crypto
 import Foundation
 import NIOCore
 
-/// The file of one task, that is written from its end on. Knows the SHA-256 of what was written, without reading it again.
+/// The part file of one task, written by appending. Maintains the SHA-256 of its content without reading it again.
 final class PartFile {
   private let path: String
   private let descriptor: Int32
   private var hash = SHA256()
 
-  /// Opens the file, and makes it and its folder when they lack.
+  /// Opens the file. Creates it and its folder if they do not exist.
   ///
-  /// - Throws: `FileError`, or what Foundation says of the folder.
+  /// - Throws: `FileError`, or a Foundation error for the folder.
   init(_ path: String) throws {
     self.path = path
     let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
@@ -33,14 +33,14 @@ final class PartFile {
     return Int64(status.st_size)
   }
 
-  /// To byte 0, where it does not stand there.
+  /// Truncates the file to 0 bytes if it is not empty.
   func truncate() throws {
     hash = SHA256()
     guard try size() > 0 else { return }
     guard ftruncate(descriptor, 0) == 0 else { throw FileError(path, errno) }
   }
 
-  /// Writes a piece. A long one is digested meanwhile on another thread: either takes as long as the other.
+  /// Appends a piece. A long one is digested on another thread while it is written, since both take about as long.
   func append(_ piece: ByteBuffer) async throws {
     guard piece.readableBytes >= PartFile.longPiece else {
       hash = PartFile.digest(hash, piece)
@@ -52,7 +52,7 @@ final class PartFile {
     hash = await digested
   }
 
-  /// Bytes; a shorter piece is digested sooner than another thread wakes up.
+  /// Bytes; a shorter piece is digested before another thread wakes up.
   private static let longPiece = 32 << 10
 
   private static func digest(_ former: SHA256, _ piece: ByteBuffer) -> SHA256 {
@@ -73,7 +73,7 @@ final class PartFile {
     }
   }
 
-  /// Reads what an earlier attempt wrote, so that the digest goes on from there.
+  /// Reads what an earlier attempt wrote, so that the digest continues from there.
   func digest(upTo end: Int64) throws {
     hash = SHA256()
     try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
@@ -87,6 +87,6 @@ final class PartFile {
     }
   }
 
-  /// Of all that is in the file, as hexadecimal digits.
+  /// The digest of the whole file, as hexadecimal digits.
   var sha256: String { WholeFile.hexadecimal(hash.finalize()) }
 }

@@ -1,9 +1,9 @@
-/// What a task has on disk when a request goes out.
+/// What a task has on disk when a request is sent.
 package struct StoredPart: Sendable, Equatable {
   package let bytes: Int64
-  /// A strong entity tag or a modification date of what the bytes belong to, as `If-Range` wants it.
+  /// A strong entity tag or a modification date of the stored bytes, for `If-Range`.
   package let validator: String?
-  /// Of the whole file; -1 when the server did not say.
+  /// The length of the whole file; -1 when the server did not report it.
   package let expectedLength: Int64
 
   package init(bytes: Int64, validator: String?, expectedLength: Int64) {
@@ -12,26 +12,26 @@ package struct StoredPart: Sendable, Equatable {
     self.expectedLength = expectedLength
   }
 
-  /// From which byte to ask. What has no validator cannot be shown to be a part of the same file.
+  /// The first byte to request. Bytes without a validator cannot be shown to be part of the same file.
   package var resumesAt: Int64 { validator == nil ? 0 : bytes }
 
-  /// The headers of the request that goes on from here.
+  /// The headers of a request for the rest.
   package var rangeHeaders: [(name: String, value: String)] {
     guard resumesAt > 0, let validator else { return [] }
     return [("Range", "bytes=\(resumesAt)-"), ("If-Range", validator)]
   }
 }
 
-/// What a response means for the bytes that are there (RFC 9110, sections 13.1.5, 14.2 and 15.3.7).
+/// What a response means for the stored bytes (RFC 9110, sections 13.1.5, 14.2 and 15.3.7).
 package enum ResponseVerdict: Sendable, Equatable {
-  /// The body goes on where the file ends.
+  /// The body continues where the file ends.
   case append
-  /// The body is the whole thing; `discarding` says whether bytes that were there are worth nothing now.
+  /// The body is the whole representation. `discarding`: whether stored bytes are void.
   case begin(discarding: Bool)
-  /// The range cannot be had: ask again from byte 0.
+  /// The range is not available: request again from byte 0.
   case again
 
-  /// Judges the head of a response to a request that asked for `part.rangeHeaders`.
+  /// Evaluates the head of a response to a request with `part.rangeHeaders`.
   package init(status: Int, headers: [[String]], part: StoredPart) {
     guard part.resumesAt > 0 else {
       self = .begin(discarding: part.bytes > 0)
@@ -71,17 +71,17 @@ struct ContentRange: Equatable {
   }
 }
 
-/// Headers as they travel: pairs of name and value.
+/// Headers as they are sent: pairs of name and value.
 package struct HeaderList: Sendable {
   let pairs: [[String]]
   package init(_ pairs: [[String]]) { self.pairs = pairs }
 
-  /// The first value of a name, whatever its case.
+  /// The first value of a name, compared without case.
   package subscript(name: String) -> String? {
     pairs.first { $0.count == 2 && $0[0].lowercased() == name.lowercased() }?[1]
   }
 
-  /// What a later request may name in `If-Range`: a strong entity tag, else the modification date.
+  /// The validator for `If-Range` of a later request: a strong entity tag, otherwise the modification date.
   package var validator: String? {
     if let tag = self["etag"], tag.hasPrefix("\""), tag.hasSuffix("\""), tag.count > 1 { return tag }
     return self["last-modified"]

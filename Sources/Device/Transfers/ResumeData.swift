@@ -1,26 +1,27 @@
-package import Conversations
 package import Foundation
+package import Messages
 
-/// What `downloadTask(withResumeData:)` goes on from: what had come of a file, and where it is kept.
+/// The data from which `downloadTask(withResumeData:)` continues: the received part of a file and where it is kept.
 ///
-/// Opaque to authors, who may hold it as long as they like and hand it in at any time: it says nothing of the host's
-/// folders but a name, and a part that is no longer kept makes the download begin at byte 0.
+/// Opaque to authors, who may keep it for any time. It refers to the host's folders only by the name of a part. If the
+/// part is no longer kept, the download begins at byte 0.
 package struct ResumeData: Codable, Hashable, Sendable {
-  /// The name of the part in `KeptParts`.
+  /// The name of the part in `PartFiles`.
   package let part: UUID
-  /// `originalRequest` of the task that was interrupted, and of the one that goes on.
+  /// `originalRequest` of the interrupted task and of the one that continues it.
   package let request: TransferRequest
-  /// The last request that went out, after redirections; `nil` when it is the original.
+  /// The last request that was sent, after redirects; `nil` when it is the original.
   package let currentRequest: TransferRequest?
   /// The head of the response that the bytes belong to.
   package let response: TransferResponse
-  /// A strong entity tag or a modification date, as `If-Range` wants it.
+  /// A strong entity tag or a modification date, for `If-Range`.
   package let validator: String
-  /// In the part.
+  /// The size of the part.
   package let bytes: Int64
 
-  /// - Returns: `nil` when there is nothing to go on from: no byte, or a response that has no validator, was no success
-  ///   or came encoded (documented for `cancel(byProducingResumeData:)`: GET, and an `ETag` or `Last-Modified`).
+  /// - Returns: `nil` when the download cannot be resumed: no byte was received, or the response has no validator, is
+  ///   not successful or is encoded (documented for `cancel(byProducingResumeData:)`: GET, and an `ETag` or
+  ///   `Last-Modified`).
   package init?(
     part: UUID, request: TransferRequest, currentRequest: TransferRequest? = nil, response: TransferResponse?,
     validator: String?, bytes: Int64
@@ -35,9 +36,9 @@ package struct ResumeData: Codable, Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Reads what `data` wrote.
+  /// Decodes the result of `data()`.
   ///
-  /// - Returns: `nil` for anything else: a file of the author's, resume data of another version, a part of ours.
+  /// - Returns: `nil` for anything else, such as an author's file, resume data of another version, or a part file.
   package init?(data: Data) {
     guard data.starts(with: ResumeData.mark), data.count <= ResumeData.limit,
       let read = try? BodyCoding.decode(ResumeData.self, from: Array(data.dropFirst(ResumeData.mark.count))),
@@ -48,39 +49,40 @@ package struct ResumeData: Codable, Hashable, Sendable {
     self = checked
   }
 
-  /// What the author is handed.
+  /// The encoded form that the author receives.
   ///
-  /// - Throws: `malformed-body` when the value cannot be written.
+  /// - Throws: `malformed-body` when the value cannot be encoded.
   package func data() throws(BusError) -> Data { ResumeData.mark + (try BodyCoding.data(self)) }
 
-  /// So that nothing else is taken for it, and a later version can tell.
+  /// Distinguishes resume data from other data, and its versions from each other.
   private static let mark = Data("widgetlab-resume-1\n".utf8)
   private static let limit = 16 << 20
 }
 
-/// The parts that resume data names, in a folder of the host's: each is there until a task goes on with it, or nobody
-/// did in time.
-package struct KeptParts: Sendable {
+/// The parts that resume data refers to, in a folder of the host. A part is kept until a task continues it or its time
+/// is over.
+package struct PartFiles: Sendable {
   let folder: String
 
   package init(folder: String) { self.folder = folder }
 
-  /// Moves the part file of a task that is over to where resume data finds it. The first thing that is done for
-  /// `cancel(byProducingResumeData:)`, before the data is given out; a part that no data ever named goes in time.
+  /// Moves the part file of an ended task to where resume data refers to it. This is the first step of
+  /// `cancel(byProducingResumeData:)`, before the data is returned. A part that no resume data refers to is removed
+  /// when its time is over.
   ///
-  /// - Parameter now: of the device; from it on the part's time counts.
-  /// - Throws: the file system's error; then the part is where it was.
+  /// - Parameter now: device time, from which the part's time counts.
+  /// - Throws: file system errors. The part is where it was then.
   package func keep(_ path: String, as part: UUID, at now: Date) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.modificationDate: now], ofItemAtPath: path)
     guard rename(path, self.path(part)) == 0 else { throw FileError(path, errno) }
   }
 
-  /// Moves a kept part to where a task goes on with it. May be repeated by a host that died meanwhile: what is at `path`
-  /// already stays. A part serves one task; a second one with the same data begins at byte 0.
+  /// Moves a kept part to `path`, where a task continues it. A restarted host may repeat it: an existing file at `path`
+  /// stays. A part serves one task. A second task with the same data begins at byte 0.
   ///
-  /// - Returns: whether the bytes that the data speaks of are at `path` now.
-  package func take(_ resume: ResumeData, to path: String) -> Bool {
+  /// - Returns: whether the bytes that the data refers to are at `path` now.
+  package func adopt(_ resume: ResumeData, to path: String) -> Bool {
     if WholeFile.size(path) == 0 {
       let parent = URL(fileURLWithPath: path).deletingLastPathComponent()
       try? FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
@@ -89,7 +91,7 @@ package struct KeptParts: Sendable {
     return WholeFile.size(path) >= resume.bytes
   }
 
-  /// Removes the parts that were kept before `date` and that nobody went on with.
+  /// Removes the parts that were kept before `date`.
   package func remove(before date: Date) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       let path = "\(folder)/\(name)"

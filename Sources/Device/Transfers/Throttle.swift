@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The device's rate, shared by all transfers, down and up (`NetworkState.rate`).
+/// The device's data rate, shared by all transfers in both directions (`NetworkState.rate`).
 final class Throttle: Sendable {
   private let pace = Mutex(TokenBucket())
 
-  /// Bytes a second of all together; `nil` as fast as the machine is. What waits already waits on, a quarter of a second
-  /// for each transfer at most.
+  /// Bytes per second of all transfers together; `nil` means unlimited. Transfers that already wait keep waiting, for
+  /// at most a quarter of a second each.
   func setRate(_ rate: Int64?) { pace.withLock { $0.setRate(rate) } }
 
-  /// The most bytes that one transfer should ask for at once: a quarter of a second's.
+  /// The most bytes that one transfer should request at once: those of a quarter of a second.
   var slice: Int { pace.withLock { $0.slice } }
 
-  /// Returns when `bytes` may go over the network.
+  /// Returns when `bytes` may be sent or received.
   ///
   /// - Throws: `CancellationError`.
   func spend(_ bytes: Int) async throws {
@@ -20,11 +20,11 @@ final class Throttle: Sendable {
   }
 }
 
-/// Who may send how much when, so that all together keep to a rate. In the order in which they ask.
+/// Grants bytes at a common rate, in the order of the requests.
 struct TokenBucket: Sendable {
-  /// Bytes a second.
+  /// Bytes per second.
   private(set) var rate: Int64?
-  /// When all that was granted will have gone.
+  /// The time at which all granted bytes will have been sent.
   private var free: ContinuousClock.Instant?
 
   mutating func setRate(_ rate: Int64?) {
@@ -34,7 +34,7 @@ struct TokenBucket: Sendable {
 
   var slice: Int { rate.map { Int(max(1, min($0 / 4, 1 << 20))) } ?? 1 << 20 }
 
-  /// How long to wait before `bytes` may go.
+  /// Returns how long to wait before `bytes` may be sent.
   mutating func spend(_ bytes: Int, now: ContinuousClock.Instant) -> Duration {
     guard let rate else { return .zero }
     let free = max(now, self.free ?? now) + .seconds(Double(bytes) / Double(rate))

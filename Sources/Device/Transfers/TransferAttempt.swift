@@ -1,47 +1,47 @@
 import AsyncHTTPClient
-import Conversations
 import Foundation
+import Messages
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// One attempt of one task: a request goes out, with what redirects and challenges make of it, and the body of the
-/// answer is written to the task's file. The length of the file is the truth about how far a download is.
+/// One attempt of one task: sends the request, follows redirects and challenges, and writes the body of the response to
+/// the task's file. The length of the file determines the progress of a download.
 ///
-/// Nothing is synchronised to the disk: what was written survives the death of any process, as the room's database does,
-/// and not a power cut of the machine.
+/// Files are not synchronised to the disk. Like the module's database, they survive the exit of any process, but not a
+/// power failure of the machine.
 struct TransferAttempt: Sendable {
   let request: TransferRequest
-  /// Of an upload: the file that is the body.
+  /// The file that is the body of an upload.
   var upload: String?
   let configuration: SessionConfiguration
-  /// Where the body of the response goes.
+  /// The file for the body of the response.
   let path: String
   let network: TransferNetwork
-  /// A body of at most so many bytes begins anew rather than to be resumed: its head is not stored.
+  /// A body of at most this many bytes is not resumed, so its head is not stored.
   var resumableFrom: Int64 = 65_536
-  /// After so many redirections it fails with -1007.
+  /// The attempt fails with -1007 after this many redirects.
   var redirectLimit = 16
-  /// Told what happens, in order; how much has come or gone with each piece.
+  /// Receives the events in order, with the byte count after each piece.
   let report: @Sendable (AttemptEvent) -> Void
-  /// Puts the head of a response on disk, before the first byte of a body that is worth being resumed.
+  /// Stores the head of a response before the first byte of a body that can be resumed.
   let setHead: @Sendable (TransferResponse?, String?) async throws -> Void
-  /// Asks whoever owns the task; the attempt waits, and its idle limit with it.
-  var answer: @Sendable (Challenge) async throws -> AnswerChallenge.Reply = { _ in
+  /// Asks the owner of the task. The idle limit does not run while the attempt waits for the reply.
+  var respond: @Sendable (Challenge) async throws -> AnswerChallenge.Reply = { _ in
     AnswerChallenge.Reply(disposition: .performDefaultHandling)
   }
 
-  /// What an attempt has before it begins.
+  /// The stored state before the attempt begins.
   struct Known: Sendable {
     var response: TransferResponse?
     var validator: String?
   }
 
-  /// Asks once, from where the file ends, and writes what comes.
+  /// Sends the request from where the file ends, and writes the body.
   ///
-  /// - Parameter limit: seconds until the whole attempt must be over, by the machine's clock.
-  /// - Throws: `TransferFault`: what happened as the author is to see it, and whether another attempt may mend it.
-  ///   `HeadNotStored`, which is no fault of the transfer.
+  /// - Parameter limit: seconds until the whole attempt must have ended, in machine time.
+  /// - Throws: `TransferFault`: the error for the author, and whether another attempt may succeed. `HeadNotStored`,
+  ///   which is not an error of the transfer.
   @concurrent func perform(knowing known: Known, within limit: Double) async throws -> AttemptResult {
     let idle = max(0.001, request.timeoutInterval ?? configuration.timeoutIntervalForRequest)
     let watch = network.watch(idle: idle, within: limit)
@@ -64,9 +64,9 @@ struct TransferAttempt: Sendable {
     }
     report(part.resumesAt > 0 ? .resumed(at: part.bytes) : part.bytes > 0 ? .restarted : .started)
     if part.resumesAt == 0 { try file.truncate() }
-    // The file was cut off already when there was nothing to resume.
+    // The file was already truncated if there was nothing to resume.
     part = StoredPart(bytes: part.resumesAt, validator: part.validator, expectedLength: part.expectedLength)
-    var exchange = try Exchange(request, configuration, rangeHeaders: part.rangeHeaders, isUpload: upload != nil)
+    var exchange = try HTTPExchange(request, configuration, rangeHeaders: part.rangeHeaders, isUpload: upload != nil)
     let response = try await converse(&exchange, watch)
     let headers = response.headers.map { [$0.name, $0.value] }
     var head = exchange.head(Int(response.status.code), headers)
@@ -89,7 +89,7 @@ struct TransferAttempt: Sendable {
     try await receive(response, into: file, of: head, watch)
     let bytes = try file.size()
     guard head.expectedLength < 0 || exchange.hasNoBody(head.status) || bytes == head.expectedLength else {
-      throw TransferFault(.networkConnectionLost, "got \(bytes) bytes of \(head.expectedLength)")
+      throw TransferFault(.networkConnectionLost, "received \(bytes) bytes of \(head.expectedLength)")
     }
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
@@ -104,8 +104,8 @@ struct TransferAttempt: Sendable {
     }
   }
 
-  /// Sends the request until the answer is neither a redirection nor a challenge that somebody meets.
-  private func converse(_ exchange: inout Exchange, _ watch: AttemptWatch) async throws -> HTTPClientResponse {
+  /// Sends the request until the response is neither a redirect nor a challenge that the owner answers.
+  private func converse(_ exchange: inout HTTPExchange, _ watch: AttemptWatch) async throws -> HTTPClientResponse {
     while true {
       let response: HTTPClientResponse
       do {
@@ -126,25 +126,25 @@ struct TransferAttempt: Sendable {
           return response
         }
         let challenge = exchange.challenge(offer)
-        let reply = try await watch.outside { try await answer(challenge) }
+        let reply = try await watch.outside { try await respond(challenge) }
         if reply.disposition == .cancelAuthenticationChallenge { throw TransferFault.challengeCancelled }
         guard reply.disposition == .useCredential, let user = reply.user else { return response }
         exchange.authorise(offer, user: user, password: reply.password ?? "")
       }
-      // So that the connection can be used again; a long body is not waited for.
+      // Read the body so that the connection can be reused, but not a long one.
       var left = 64 << 10
       for try await piece in response.body where left > 0 { left -= piece.readableBytes }
     }
   }
 
-  private func trusts(_ exchange: Exchange, _ watch: AttemptWatch) async throws -> Bool {
+  private func trusts(_ exchange: HTTPExchange, _ watch: AttemptWatch) async throws -> Bool {
     let challenge = exchange.challenge(nil)
-    let reply = try await watch.outside { try await answer(challenge) }
+    let reply = try await watch.outside { try await respond(challenge) }
     if reply.disposition == .cancelAuthenticationChallenge { throw TransferFault.challengeCancelled }
     return reply.disposition == .useCredential
   }
 
-  private func outgoing(_ exchange: Exchange, _ watch: AttemptWatch) throws -> HTTPClientRequest {
+  private func outgoing(_ exchange: HTTPExchange, _ watch: AttemptWatch) throws -> HTTPClientRequest {
     var outgoing = HTTPClientRequest(url: exchange.url.absoluteString)
     outgoing.method = HTTPMethod(rawValue: exchange.method)
     for pair in exchange.headers { outgoing.headers.add(name: pair[0], value: pair[1]) }
@@ -178,24 +178,24 @@ struct TransferAttempt: Sendable {
         report(.received(bytes, of: head.expectedLength))
       }
     }
-    // A body whose reader was cancelled ends as if it were whole.
+    // After a cancellation the body ends as if it were complete.
     try Task.checkCancellation()
     if bytes == first { report(.received(bytes, of: head.expectedLength)) }
   }
 }
 
-/// What an attempt reports while it is under way. Bytes.
+/// Progress of an attempt. Counts are in bytes.
 enum AttemptEvent: Sendable, Hashable {
-  /// The request goes out from byte 0.
+  /// The request is sent from byte 0.
   case started
-  /// With `Range`.
+  /// The request is sent with `Range`.
   case resumed(at: Int64)
-  /// From byte 0 again: what was there is worth nothing.
+  /// The request begins again at byte 0: the stored bytes are void.
   case restarted
-  /// `currentRequest`.
+  /// The new `currentRequest`.
   case redirected(TransferRequest)
   case sent(Int64, of: Int64)
-  /// `of` is -1 when the server did not say.
+  /// `of` is -1 when the server did not report a length.
   case received(Int64, of: Int64)
 }
 
@@ -203,15 +203,15 @@ enum AttemptEvent: Sendable, Hashable {
 struct AttemptResult: Sendable {
   /// The head of the response that the file belongs to.
   let response: TransferResponse
-  /// The last request that went out; `nil` when it is the original.
+  /// The last request that was sent; `nil` when it is the original.
   var currentRequest: TransferRequest?
   var redirectCount = 0
-  /// Of the file, as hexadecimal digits.
+  /// The digest of the file, as hexadecimal digits.
   let sha256: String
   let bytes: Int64
 }
 
-/// What `setHead` threw.
+/// Wraps the error that `setHead` threw.
 struct HeadNotStored: Error {
   let error: any Error
 }

@@ -1,10 +1,10 @@
-import Conversations
 import MessageBus
+import Messages
 import Synchronization
 
-/// Tells owners that run how far their tasks are, each task at most a few times a second and once at its end.
+/// Reports the progress of tasks to running owners, for each task a few times a second at most and once at its end.
 ///
-/// The rate is for the sake of a process that listens, so it goes by the machine's time and not by the device's.
+/// The rate protects the receiving process, so it is measured in machine time and not in device time.
 final class TransferCounter: Sendable {
   private let bus: any BusConnection
   private let perSecond: Double
@@ -13,7 +13,7 @@ final class TransferCounter: Sendable {
   private let outlet: AsyncStream<(SessionKey, TransferCounted)>.Continuation
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
 
-  /// - Parameter isAwake: whether an owner runs: one that is suspended is told nothing.
+  /// - Parameter isAwake: whether an owner runs. A suspended owner receives nothing.
   init(_ bus: any BusConnection, perSecond: Double, isAwake: @escaping @Sendable (Address) async -> Bool) {
     self.bus = bus
     self.perSecond = perSecond
@@ -21,18 +21,18 @@ final class TransferCounter: Sendable {
     (counts, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
   }
 
-  /// The only reader: counts are told in order.
+  /// Starts the only reader, so that counts are sent in order.
   func begin() {
     Task { [counts, bus, isAwake] in
       for await (session, counted) in counts where await isAwake(session.owner) {
-        bus.notify(counted, to: session.owner, story: session.story)
+        bus.notify(counted, to: session.owner, context: session.context)
       }
     }
   }
 
   func leave() { outlet.finish() }
 
-  /// What an attempt of a task counts with.
+  /// The meter that a task's attempts report to.
   func meter(of key: TaskKey) -> TransferMeter {
     meters.withLock { meters in
       if let meter = meters[key] { return meter }
@@ -45,9 +45,9 @@ final class TransferCounter: Sendable {
     }
   }
 
-  /// The task is over; `bytes` have come of it, when it did not fail.
+  /// The task has ended, with `bytes` received, or `nil` when it failed.
   ///
-  /// - Returns: bytes that it sent.
+  /// - Returns: the bytes that it sent.
   func ended(_ key: TaskKey, bytes: Int64?) -> Int64 {
     guard let meter = meters.withLock({ $0.removeValue(forKey: key) }) else { return 0 }
     if let bytes { meter.ended(at: bytes) }
@@ -55,19 +55,19 @@ final class TransferCounter: Sendable {
   }
 }
 
-/// How far one task is, and when its owner was told.
+/// The progress of one task, and when it was last reported to the owner.
 final class TransferMeter: Sendable {
   private struct State {
     var count: TransferCounted
-    var told: TransferCounted?
-    var lastTold: ContinuousClock.Instant?
+    var notified: TransferCounted?
+    var lastSent: ContinuousClock.Instant?
   }
 
   private let interval: Duration?
   private let tell: @Sendable (TransferCounted) -> Void
   private let state: Mutex<State>
 
-  /// - Parameter interval: between two counts; none is told when `nil`.
+  /// - Parameter interval: between two reports; `nil` disables them.
   init(_ key: TaskKey, interval: Duration?, tell: @escaping @Sendable (TransferCounted) -> Void) {
     let none = TransferCounted(
       session: key.session.identifier, taskIdentifier: key.identifier, bytesReceived: 0, bytesExpected: -1)
@@ -78,27 +78,27 @@ final class TransferMeter: Sendable {
 
   var bytesSent: Int64 { state.withLock { $0.count.bytesSent } }
 
-  /// So many bytes of the body are out.
+  /// Records that `bytes` of the body were sent.
   func sent(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
     count(at: now) { $0.with(bytesSent: bytes, expectedToSend: length) }
   }
 
-  /// So many bytes are in the file now.
+  /// Records that the file now has `bytes`.
   func received(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
     count(at: now) { $0.with(bytesReceived: bytes, expected: length) }
   }
 
-  /// The task goes on from here: said once for each time.
+  /// Reports that the task was resumed here, once per resume.
   func resumed(at bytes: Int64, expected: Int64) {
     tell(state.withLock { $0.count.with(bytesReceived: bytes, expected: expected, resumedAt: bytes) })
   }
 
-  /// The last word, where it was not told yet.
+  /// Reports the final count, if it was not reported yet.
   func ended(at bytes: Int64) {
     let last = state.withLock { state -> TransferCounted? in
       let last = state.count.with(bytesReceived: bytes, expected: state.count.bytesExpected)
-      let isTold = state.told?.bytesReceived ?? 0 == bytes && state.told?.bytesSent ?? 0 == last.bytesSent
-      return interval == nil || isTold ? nil : last
+      let isNotified = state.notified?.bytesReceived ?? 0 == bytes && state.notified?.bytesSent ?? 0 == last.bytesSent
+      return interval == nil || isNotified ? nil : last
     }
     if let last { tell(last) }
   }
@@ -106,9 +106,9 @@ final class TransferMeter: Sendable {
   private func count(at now: ContinuousClock.Instant, _ change: (TransferCounted) -> TransferCounted) {
     let due = state.withLock { state -> TransferCounted? in
       state.count = change(state.count)
-      guard let interval, state.lastTold.map({ now - $0 >= interval }) ?? true else { return nil }
-      state.lastTold = now
-      state.told = state.count
+      guard let interval, state.lastSent.map({ now - $0 >= interval }) ?? true else { return nil }
+      state.lastSent = now
+      state.notified = state.count
       return state.count
     }
     if let due { tell(due) }

@@ -1,18 +1,18 @@
 import AsyncHTTPClient
-import Conversations
 import Foundation
+import Messages
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
-/// Why an attempt did not end with a response, as the author is to see it. The table of them with their sources is in
-/// Documentation/fidelity.md.
+/// Why an attempt ended without a response, as the author sees it. Documentation/fidelity/transfers.md lists the
+/// errors and their sources.
 struct TransferFault: Error, Hashable, CustomStringConvertible {
-  /// Whether another attempt may mend it.
+  /// Whether another attempt may succeed.
   enum Next: Hashable, Sendable {
-    /// The task fails with this.
+    /// The task fails with this error.
     case never
     /// After a pause.
     case later
@@ -29,7 +29,7 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
 
   var description: String { "\(failure.message) (\(failure.code))" }
 
-  /// The server cannot give the rest of the file; the next attempt asks for the whole.
+  /// The server cannot send the rest of the file. The next attempt requests the whole file.
   static let rangeRefused = TransferFault(.networkConnectionLost, "the server cannot resume", next: .atOnce)
   /// `cancelAuthenticationChallenge`.
   static let challengeCancelled = TransferFault(.cancelled, "the challenge was cancelled", next: .never)
@@ -89,7 +89,7 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What the kernel said of a socket.
+  /// Maps the errno of a socket.
   private init(code: Int32, _ message: String) {
     switch code {
     case ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, EADDRNOTAVAIL: self.init(.cannotConnectToHost, message)
@@ -98,13 +98,14 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether a server has a certificate that the device does not trust: expired, of another host, of nobody known.
+  /// Whether the device does not trust the server's certificate: expired, for another host, or from an unknown
+  /// authority.
   static func isTrustFault(_ error: any Error) -> Bool {
     switch error {
     case let error as NIOSSLExtraError: return error == .failedToValidateHostname
     case NIOSSLError.unableToValidateCertificate: return true
     case NIOSSLError.handshakeFailed(.sslError(let stack)):
-      // The library keeps the code to itself, but for its description: "Error: <code> <text>".
+      // NIOSSL exposes the code only in the description: "Error: <code> <text>".
       return stack.contains { $0.description.split(separator: " ").dropFirst().first == certificateVerifyFailed }
     default: return false
     }

@@ -5,9 +5,9 @@ import NIOHTTPCompression
 import NIOPosix
 import Synchronization
 
-/// What all attempts share: connections, and the device's rate.
+/// The connections and the data rate that all attempts share.
 ///
-/// How many attempts one host may see at a time is decided by whoever begins them; nothing is limited here.
+/// It does not limit the number of attempts per host: the loading state machine does.
 final class TransferNetwork: Sendable {
   let client: HTTPClient
   let throttle = Throttle()
@@ -16,43 +16,43 @@ final class TransferNetwork: Sendable {
     var settings = HTTPClient.Configuration(
       redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .enabled(limit: .none))
     settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
-    // Long enough for the next of many small files, shorter than what servers allow.
+    // Long enough for the next of many small files, shorter than the limits of servers.
     settings.connectionPool.idleTimeout = .seconds(5)
-    // The back-off between attempts is the daemon's, so that each is recorded.
+    // The transfer service has the back-off between attempts, so that each attempt is recorded.
     settings.connectionPool.retryConnectionEstablishment = false
     settings.httpVersion = .http1Only
     settings.http1_1ConnectionDebugInitializer = TransferNetwork.readMuchAtOnce
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   }
 
-  /// One read at a time, which is long when much comes: so the next is read while whoever writes is busy with this one,
-  /// since the client asks for more as soon as nothing waits to be taken.
+  /// One read at a time, of up to 256 KiB. The client requests more as soon as its buffer is empty, so the next read
+  /// overlaps with writing the current one to the file.
   private static func readMuchAtOnce(_ channel: any Channel) -> EventLoopFuture<Void> {
     let reads = AdaptiveRecvByteBufferAllocator(minimum: 2 << 10, initial: 16 << 10, maximum: 256 << 10)
     return channel.setOption(.recvAllocator, value: reads).flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
   }
 
-  /// The limits of one attempt. Seconds of the machine's clock.
+  /// The limits of one attempt, in seconds of machine time.
   func watch(idle: Double, within limit: Double) -> AttemptWatch {
     AttemptWatch(
       AttemptLimits(idle: idle, within: limit, now: .now()), on: MultiThreadedEventLoopGroup.singleton.any())
   }
 
-  /// Closes all connections. Nothing may be under way.
+  /// Closes all connections. No request may be in progress.
   func shutdown() async { try? await client.shutdown() }
 }
 
-/// How long an attempt may go on without data (`timeoutIntervalForRequest`), and how long in all: when it is over.
+/// The limits of an attempt: seconds without data (`timeoutIntervalForRequest`), and seconds in all.
 struct AttemptLimits: Sendable {
   private let idle: TimeAmount
   private let end: NIODeadline
   private var lastData: NIODeadline
-  /// It waits for something of ours: then the idle limit does not run.
+  /// The attempt waits for something other than the server. The idle limit does not run then.
   private var isOutside = false
 
   /// - Parameters:
   ///   - idle: seconds.
-  ///   - limit: seconds from now on.
+  ///   - limit: seconds from now.
   init(idle: Double, within limit: Double, now: NIODeadline) {
     func amount(_ seconds: Double) -> TimeAmount { .milliseconds(Int64(min(max(seconds, 0), 1e8) * 1000)) }
     self.idle = amount(idle)
@@ -60,7 +60,7 @@ struct AttemptLimits: Sendable {
     lastData = now
   }
 
-  /// Something came or went.
+  /// Data was sent or received.
   mutating func touch(_ now: NIODeadline) { lastData = now }
 
   mutating func goOutside(_ isOutside: Bool, _ now: NIODeadline) {
@@ -68,14 +68,14 @@ struct AttemptLimits: Sendable {
     lastData = now
   }
 
-  /// When to look again; `nil` when a limit was passed.
+  /// Returns when to check again; `nil` when a limit has passed.
   func nextLook(_ now: NIODeadline) -> NIODeadline? {
     let due = min(end, isOutside ? now + max(idle, .milliseconds(1)) : lastData + idle)
     return due > now ? due : nil
   }
 }
 
-/// Cancels an attempt whose limits are passed.
+/// Cancels an attempt when one of its limits has passed.
 final class AttemptWatch: Sendable {
   private struct State {
     var limits: AttemptLimits
@@ -91,17 +91,17 @@ final class AttemptWatch: Sendable {
     self.loop = loop
   }
 
-  /// Something came or went.
+  /// Data was sent or received.
   func touch() { state.withLock { $0.limits.touch(.now()) } }
 
-  /// Does what is not the server's to be quick with.
+  /// Runs `body` without the idle limit, for waits that the server does not cause.
   func outside<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     state.withLock { $0.limits.goOutside(true, .now()) }
     defer { state.withLock { $0.limits.goOutside(false, .now()) } }
     return try await body()
   }
 
-  /// - Throws: `TransferFault` -1001 when a limit was passed; then the body was cancelled and has returned.
+  /// - Throws: `TransferFault` -1001 when a limit has passed. The body was cancelled and has returned then.
   func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
     let task = Task { try await body() }
     look { task.cancel() }
@@ -114,7 +114,7 @@ final class AttemptWatch: Sendable {
     }
   }
 
-  /// Looks now, and again when it might be over.
+  /// Checks the limits now, and again when one may have passed.
   private func look(whenOver: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state -> Bool in
       if let next = state.limits.nextLook(.now()) {

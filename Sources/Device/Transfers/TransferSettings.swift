@@ -1,52 +1,52 @@
 import Timekeeping
 
-/// The rules that Apple does not state. Seconds. Source of the values: Documentation/fidelity.md.
+/// The rules that Apple does not state. Times are in seconds. Source of the values: Documentation/fidelity.
 package struct TransferSettings: Hashable, Sendable {
-  /// From the hand-over of the events that woke the owner until it is told that its time is running out.
+  /// From the delivery of the events that woke the owner until it is notified that its time is running out.
   package var completionDeadline: Double
-  /// After the owner was told that its time is running out, until it is evicted.
+  /// From that notification until the owner is evicted.
   package var completionGrace = 5.0
-  /// Whether the handler is called after the messages where the session is there already, and the finish is told to an
-  /// owner that was not woken too, as developers saw it; or as Apple documents it.
+  /// `true`: as developers observed, the handler is called after the messages if the session already exists, and owners
+  /// that were not woken receive the finish too. `false`: as Apple documents it.
   package var observedEventOrder = false
-  /// After a hand-over that was not acknowledged in time, doubling.
+  /// The pause after a delivery that was not acknowledged in time, doubled each time.
   package var redeliveryPause: Double
-  /// Unacknowledged hand-overs after which the events are held until a process creates the session.
+  /// The number of unacknowledged deliveries after which the events wait until a process creates the session.
   package var deliveryTries: Int
-  /// After an attempt to download that failed, and after an owner died over its events again; doubling.
+  /// The pause after a failed download attempt and after an owner repeatedly exited during a delivery; doubled each
+  /// time.
   package var resumePause: Double
-  /// The longest pause of those.
+  /// The limit of that pause.
   package var resumePauseLimit = 60.0
-  /// Tasks of the device that load at the same time; what is more waits for its turn.
+  /// The number of tasks that the device loads at the same time. Further tasks wait for their turn.
   package var maximumLoads = 64
   /// Whether a discretionary task waits for Wi-Fi.
   package var discretionaryNeedsWiFi = true
-  /// Whether what an extension creates counts as discretionary; what an app creates behind the front always does.
+  /// Whether tasks created by an extension are discretionary. Those that an app creates in the background always are.
   package var widgetTransfersAreDiscretionary = false
-  /// The first delay of the resume rate limiter; off when 0.
+  /// The first delay of the resume rate limiter; 0 disables it.
   package var limiterFirst = 60.0
   /// The longest delay of the limiter.
   package var limiterLimit = 86_400.0
-  /// Whether the limiter holds what an extension creates.
+  /// Whether the limiter delays tasks created by an extension.
   package var limiterAppliesToWidgets = true
-  /// Whether wakes of an extension and of its app raise one limiter.
+  /// Whether wakes of an extension and of its app raise the same limiter.
   package var limiterIsSharedWithApp = false
-  /// Whether an owner that does not run is woken to be asked about a task with an earliest date.
+  /// Whether an owner that does not run is woken and asked before a task with an earliest begin date begins.
   package var delayedRequestLaunches = true
-  /// How often a running owner is told of a task's bytes, besides the last time.
+  /// Reports of a task's byte counts per second to a running owner, in addition to the last one.
   package var countsPerSecond = 4.0
-  /// How long the part of a file that resume data names is kept.
+  /// How long a part that resume data refers to is kept.
   package var keepsParts = 604_800.0
-  /// After so many redirections a task fails with -1007.
+  /// A task fails with -1007 after this many redirects.
   package var redirectLimit = 16
-  /// A body of at most so many bytes begins anew rather than to be resumed.
+  /// A body of at most this many bytes is not resumed.
   package var resumableFrom: Int64 = 65_536
-  /// How long an owner that was asked may take to answer a challenge, which is then handled as by default; 0 for any
-  /// time.
+  /// How long an owner may take to respond to a challenge before the default handling applies; 0 for no limit.
   package var challengeDeadline = 0.0
-  /// Whether tasks that have ended and whose owner was not told yet are listed.
+  /// Whether lists include tasks that have ended and were not delivered yet.
   package var listsEndedTasks = true
-  /// Whether ending an app cancels its extensions' transfers too.
+  /// Whether force-quitting an app also cancels its extensions' transfers.
   package var forceQuitCancelsExtensions = false
 
   package init(
@@ -58,6 +58,6 @@ package struct TransferSettings: Hashable, Sendable {
     self.deliveryTries = deliveryTries
   }
 
-  /// How long after failed attempts the next one comes.
+  /// The pauses between failed attempts.
   var retries: Backoff { Backoff(first: resumePause, limit: resumePauseLimit) }
 }

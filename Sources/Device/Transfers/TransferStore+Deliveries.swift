@@ -1,42 +1,42 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// What the database holds of the decision about deliveries, so that only what differs is written.
-struct KeptDeliveries: Sendable {
+/// The content of the database for the delivery state machine, so that only differences are written.
+struct StoredDeliveries: Sendable {
   struct Session: Sendable, Equatable {
     var openIn: UInt32?
     var isQuit: Bool
-    init(_ session: DeliveryDecision.Session) {
+    init(_ session: DeliveryStateMachine.Session) {
       openIn = session.openIn
       isQuit = session.isQuit
     }
   }
 
   var sessions: [SessionKey: Session]
-  var deliveries: [UUID: DeliveryDecision.Delivery]
+  var deliveries: [UUID: DeliveryStateMachine.Delivery]
 
-  init(_ decision: DeliveryDecision) {
-    sessions = decision.sessions.all.mapValues(Session.init)
-    deliveries = decision.deliveries.all
+  init(_ stateMachine: DeliveryStateMachine) {
+    sessions = stateMachine.sessions.all.mapValues(Session.init)
+    deliveries = stateMachine.deliveries.all
   }
 }
 
 extension TransferStore {
-  /// The decision as the last life of the host left it.
-  func decision(_ settings: TransferSettings) throws -> DeliveryDecision {
+  /// The delivery state machine as the previous host wrote it.
+  func stateMachine(_ settings: TransferSettings) throws -> DeliveryStateMachine {
     let deliveries = try self.deliveries()
     let delivered = Set(
       deliveries.flatMap { delivery in
         delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0) }
       })
-    var sessions: [SessionKey: DeliveryDecision.Session] = [:]
+    var sessions: [SessionKey: DeliveryStateMachine.Session] = [:]
     try database.read { db in
       for row in try Row.fetchAll(db, sql: "SELECT * FROM sessions") {
         guard let owner = Address(row["owner"]) else { continue }
         let configuration = try BodyCoding.decode(
           SessionConfiguration.self, from: Array(row["configuration"] as Data))
-        sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryDecision.Session(
+        sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryStateMachine.Session(
           sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"], isQuit: row["quit"])
       }
     }
@@ -47,38 +47,38 @@ extension TransferStore {
         sessions[key.session]?.running.insert(key.identifier)
       }
     }
-    return DeliveryDecision(sessions: sessions, deliveries: deliveries, settings: settings)
+    return DeliveryStateMachine(sessions: sessions, deliveries: deliveries, settings: settings)
   }
 
-  private func deliveries() throws -> [DeliveryDecision.Delivery] {
+  private func deliveries() throws -> [DeliveryStateMachine.Delivery] {
     try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM deliveries").compactMap { row in
         guard let id = UUID(uuidString: row["id"]), let owner = Address(row["owner"]) else { return nil }
-        var delivery = DeliveryDecision.Delivery(
+        var delivery = DeliveryStateMachine.Delivery(
           id: id, session: SessionKey(owner: owner, identifier: row["session"]),
           tasks: try BodyCoding.decode([Int].self, from: Array(row["tasks"] as Data)))
         delivery.tries = row["tries"]
-        delivery.deaths = row["deaths"]
+        delivery.exits = row["deaths"]
         delivery.notBefore = (row["notBefore"] as Double?).map { Date(timeIntervalSince1970: $0) }
         delivery.isHeld = row["held"]
         if let generation = row["generation"] as UInt32?, let wakes = row["wakesHandler"] as Bool? {
-          delivery.last = DeliveryDecision.Attempt(generation: generation, wakesHandler: wakes)
+          delivery.last = DeliveryStateMachine.Attempt(generation: generation, wakesHandler: wakes)
         }
         return delivery
       }
     }
   }
 
-  /// Writes what has changed of what was touched, in one transaction. A delivery that is gone takes its tasks with it, but
-  /// for those that another took over.
-  func save(_ decision: inout DeliveryDecision, _ kept: inout KeptDeliveries) throws {
-    let touched = decision.takeTouched()
+  /// Writes the changes of the touched sessions and deliveries, in one transaction. Removing a delivery removes its
+  /// tasks, except those that another delivery took over.
+  func save(_ stateMachine: inout DeliveryStateMachine, _ kept: inout StoredDeliveries) throws {
+    let touched = stateMachine.takeTouched()
     let sessions = touched.sessions.compactMap { key in
-      decision.sessions[key].map { (key: key, now: KeptDeliveries.Session($0)) }
+      stateMachine.sessions[key].map { (key: key, now: StoredDeliveries.Session($0)) }
     }.filter { kept.sessions[$0.key] != $0.now }
-    let changed = touched.deliveries.compactMap { decision.deliveries[$0] }.filter { kept.deliveries[$0.id] != $0 }
-    let gone = touched.deliveries.filter { decision.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
-    let present = Array(decision.deliveries.values)
+    let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0] }.filter { kept.deliveries[$0.id] != $0 }
+    let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
+    let present = Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     try database.write { db in
       for (key, session) in sessions {
@@ -96,7 +96,7 @@ extension TransferStore {
     for delivery in gone { kept.deliveries[delivery.id] = nil }
   }
 
-  private static func write(_ delivery: DeliveryDecision.Delivery, _ db: Database) throws {
+  private static func write(_ delivery: DeliveryStateMachine.Delivery, _ db: Database) throws {
     try db.execute(
       sql: """
         INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, tries, deaths, notBefore, held, generation,
@@ -104,14 +104,14 @@ extension TransferStore {
         """,
       arguments: [
         delivery.id.uuidString, delivery.session.owner.text, delivery.session.identifier,
-        Data(try BodyCoding.encode(delivery.tasks)), delivery.tries, delivery.deaths,
+        Data(try BodyCoding.encode(delivery.tasks)), delivery.tries, delivery.exits,
         delivery.notBefore?.timeIntervalSince1970, delivery.isHeld, delivery.last?.generation,
         delivery.last?.wakesHandler,
       ])
   }
 
   private static func remove(
-    _ delivery: DeliveryDecision.Delivery, keeping others: Set<Int>, _ db: Database
+    _ delivery: DeliveryStateMachine.Delivery, keeping others: Set<Int>, _ db: Database
   ) throws {
     try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
     let removal = try db.cachedStatement(sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?")
@@ -122,7 +122,7 @@ extension TransferStore {
 
   // MARK: Copies
 
-  /// Remembers copies before they are made, so that none outlives its delivery unseen.
+  /// Records copies before they are made, so that each is removed with its delivery.
   func addCopies(_ paths: [String], of delivery: UUID) throws {
     guard !paths.isEmpty else { return }
     try database.write { db in
@@ -137,7 +137,7 @@ extension TransferStore {
     }
   }
 
-  /// Copies of deliveries that were acknowledged, when the host died before it removed them.
+  /// Copies of acknowledged deliveries, if the host exited before it removed them.
   func orphanedCopies() throws -> [String] {
     try database.read { db in
       try String.fetchAll(db, sql: "SELECT path FROM copies WHERE delivery NOT IN (SELECT id FROM deliveries)")

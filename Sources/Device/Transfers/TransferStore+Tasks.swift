@@ -1,34 +1,34 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// A task as it is on disk.
+/// A task as it is stored in the database.
 struct StoredTask: Sendable {
   let key: TaskKey
   let type: TransferType
   /// `originalRequest`.
   let request: TransferRequest
-  /// What the owner gave instead, when it was asked before the task began.
+  /// The request that the owner supplied before the task began.
   var newRequest: TransferRequest?
   var description: String?
-  /// Of an upload.
+  /// The file of an upload.
   let file: String?
   let created: Date
-  /// Not created while its app was in front.
+  /// Whether the task was created while its app was not in the foreground.
   let isInBackground: Bool
   var priority: Float
   var earliestBeginDate: Date?
-  /// The owner is still to be asked before it begins.
+  /// Whether the owner must still be asked before the task begins.
   var asksBeforeBegin: Bool
   let bytesClientExpectsToSend: Int64
   let bytesClientExpectsToReceive: Int64
   var isSuspended = false
-  /// Requests that had gone out when the last of them failed, or when the task ended.
+  /// The number of requests that were sent when the last one failed or the task ended.
   var attempts = 0
   var failures = 0
   var notBefore: Date?
   var ended: Date?
-  /// `currentRequest` at its end.
+  /// `currentRequest` at the task's end.
   var currentRequest: TransferRequest?
   var redirectCount = 0
   var bytesSent: Int64 = 0
@@ -37,7 +37,7 @@ struct StoredTask: Sendable {
   var validator: String?
   var failure: TransferFailure?
 
-  /// - Parameter resume: whose download goes on: then its request is the task's.
+  /// - Parameter resume: the resume data of the download to continue. Its request is then the task's.
   init(
     _ request: CreateTransfer, resuming resume: ResumeData?, key: TaskKey, created: Date, isInBackground: Bool
   ) {
@@ -88,9 +88,9 @@ struct StoredTask: Sendable {
     failure = try decoded(TransferFailure.self, "failure")
   }
 
-  /// As its owner is told of it.
+  /// The task as it is sent to its owner.
   ///
-  /// - Parameter bytes: in its part file.
+  /// - Parameter bytes: the size of the part file.
   func snapshot(bytes: Int64) -> TaskSnapshot {
     TaskSnapshot(
       taskIdentifier: key.identifier, type: type, request: request, currentRequest: currentRequest ?? newRequest,
@@ -100,16 +100,16 @@ struct StoredTask: Sendable {
       bytesExpected: response?.expectedLength ?? -1)
   }
 
-  /// What `didFinishCollecting metrics` tells; `nil` before its end.
+  /// The values for `didFinishCollecting metrics`; `nil` before the task's end.
   var metrics: TransferMetrics? {
     ended.map { TransferMetrics(began: created, ended: $0, redirectCount: redirectCount, attempts: attempts) }
   }
 
-  /// As the decision of what loads knows it.
-  var transfer: LoadingDecision.Transfer {
-    LoadingDecision.Transfer(
+  /// The task for the loading state machine.
+  var transfer: LoadingStateMachine.Transfer {
+    LoadingStateMachine.Transfer(
       key: key, host: StoredTask.host(newRequest ?? request),
-      access: LoadingDecision.Access(
+      access: LoadingStateMachine.Access(
         cellular: request.allowsCellularAccess, expensive: request.allowsExpensiveNetworkAccess,
         constrained: request.allowsConstrainedNetworkAccess),
       created: created, isInBackground: isInBackground, priority: priority, earliestBeginDate: earliestBeginDate,
@@ -125,9 +125,9 @@ struct StoredTask: Sendable {
 }
 
 extension TransferStore {
-  /// Puts a task on disk.
+  /// Stores a task.
   ///
-  /// - Returns: `false` when it was there.
+  /// - Returns: `false` when it was already stored.
   func insert(_ task: StoredTask) throws -> Bool {
     let key = task.key
     let names = [key.session.owner.text, key.session.identifier]
@@ -172,7 +172,7 @@ extension TransferStore {
     }
   }
 
-  /// The keys of all tasks: those that have ended in the order in which they did.
+  /// The keys of all tasks. Those that have ended are in the order in which they ended.
   func taskKeys() throws -> [(key: TaskKey, hasEnded: Bool)] {
     try database.read { db in
       try Row.fetchAll(db, sql: "SELECT owner, session, task, endedOrder FROM tasks ORDER BY endedOrder, task")
@@ -186,7 +186,7 @@ extension TransferStore {
 
   func task(_ key: TaskKey) throws -> StoredTask? { try tasks([key.identifier], of: key.session).first }
 
-  /// Those of some tasks of a session that are there, in the order in which they are named.
+  /// The stored tasks among `identifiers`, in that order.
   func tasks(_ identifiers: [Int], of session: SessionKey) throws -> [StoredTask] {
     let owner = session.owner.text
     return try database.read { db in
@@ -197,11 +197,11 @@ extension TransferStore {
     }
   }
 
-  /// A page of tasks, in the order of owner, session and identifier, and how many there are.
+  /// A page of tasks, ordered by owner, session and identifier, and the total number.
   func page(session: String?, offset: Int, limit: Int) throws -> (tasks: [StoredTask], count: Int) {
     try database.read { db in
       let isMeant = "? IS NULL OR session = ?"
-      // What is skipped is skipped in the index alone.
+      // Skip rows in the index only.
       let tasks = try Row.fetchAll(
         db,
         sql: """
@@ -215,7 +215,7 @@ extension TransferStore {
     }
   }
 
-  /// The head of a response came, or what was known of one is worth nothing any longer.
+  /// Stores the head of a response, or removes it when the stored bytes are void.
   func setHead(_ response: TransferResponse?, validator: String?, of key: TaskKey) throws {
     let body = try response.map { Data(try BodyCoding.encode($0)) }
     try update("response = ?, validator = ?", [body, validator], key)
@@ -238,7 +238,7 @@ extension TransferStore {
       ], key)
   }
 
-  /// What the owner may change, and what its answer to `willBeginDelayedRequest` did.
+  /// Stores what the owner may change, and its reply to `willBeginDelayedRequest`.
   func setWishes(of task: StoredTask) throws {
     let request = try task.newRequest.map { Data(try BodyCoding.encode($0)) }
     try update(
@@ -249,8 +249,8 @@ extension TransferStore {
       ], task.key)
   }
 
-  /// An attempt failed.
-  func setFailures(of transfer: LoadingDecision.Transfer) throws {
+  /// Stores the counters of a failed attempt.
+  func setFailures(of transfer: LoadingStateMachine.Transfer) throws {
     try update(
       "attempts = ?, failures = ?, notBefore = ?",
       [transfer.attempts, transfer.failures, transfer.notBefore?.timeIntervalSince1970], transfer.key)

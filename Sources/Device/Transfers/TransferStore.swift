@@ -1,9 +1,9 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// Sessions, tasks, deliveries, limiters and the copies that were handed out, on disk. What is done for each task looks
-/// up rows by key, however many there are.
+/// Stores sessions, tasks, deliveries, limiters and the paths of copies. Operations on one task look up rows by key, so
+/// their cost does not grow with the number of tasks.
 struct TransferStore: Sendable {
   let database: any DatabaseWriter
 
@@ -93,12 +93,12 @@ struct TransferStore: Sendable {
 
   // MARK: Limiters
 
-  func limiters() throws -> [String: LoadingDecision.Limiter] {
+  func limiters() throws -> [String: LoadingStateMachine.Limiter] {
     try database.read { db in
-      var found: [String: LoadingDecision.Limiter] = [:]
+      var found: [String: LoadingStateMachine.Limiter] = [:]
       for row in try Row.fetchAll(db, sql: "SELECT * FROM limiters") {
         guard let owner = Address(row["owner"]) else { continue }
-        found[row["account"]] = LoadingDecision.Limiter(
+        found[row["account"]] = LoadingStateMachine.Limiter(
           owner: owner, delay: row["delay"], since: Date(timeIntervalSince1970: row["since"]),
           until: Date(timeIntervalSince1970: row["until"]))
       }
@@ -106,8 +106,8 @@ struct TransferStore: Sendable {
     }
   }
 
-  /// Writes the limiter of an account; one that is off has no row.
-  func setLimiter(_ limiter: LoadingDecision.Limiter, of account: String) throws {
+  /// Writes the limiter of an account. A limiter that is off has no row.
+  func setLimiter(_ limiter: LoadingStateMachine.Limiter, of account: String) throws {
     guard limiter.delay > 0 else { return try write("DELETE FROM limiters WHERE account = ?", [account]) }
     try write(
       "INSERT OR REPLACE INTO limiters (account, owner, delay, since, until) VALUES (?, ?, ?, ?, ?)",
@@ -117,7 +117,7 @@ struct TransferStore: Sendable {
       ])
   }
 
-  /// One statement in a transaction of its own.
+  /// Runs one statement in its own transaction.
   func write(_ sql: String, _ arguments: StatementArguments) throws {
     try database.write { db in try db.cachedStatement(sql: sql).execute(arguments: arguments) }
   }

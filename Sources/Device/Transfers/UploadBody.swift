@@ -1,16 +1,17 @@
 import Foundation
 import NIOCore
 
-/// The file of an upload as it goes out, in pieces that are read when the connection takes them.
+/// The file of an upload as a request body, in pieces that are read when the connection takes them.
 struct UploadBody: AsyncSequence, Sendable {
-  /// Bytes, when it was opened.
+  /// The size of the file in bytes when it was opened.
   let length: Int64
   private let file: OpenFile
   private let throttle: Throttle
   private let watch: AttemptWatch
   private let report: @Sendable (AttemptEvent) -> Void
 
-  /// - Throws: `TransferFault` -1100 or -1102 when the file cannot be read: for good.
+  /// - Throws: `TransferFault` -1100 or -1102 when the file cannot be read. The task then fails without another
+  ///   attempt.
   init(
     _ path: String, _ throttle: Throttle, _ watch: AttemptWatch, _ report: @escaping @Sendable (AttemptEvent) -> Void
   ) throws(TransferFault) {
@@ -30,7 +31,7 @@ struct UploadBody: AsyncSequence, Sendable {
     fileprivate init(body: UploadBody) { self.body = body }
 
     mutating func next() async throws -> ByteBuffer? {
-      // What went before has been taken.
+      // The previous piece has been taken.
       body.watch.touch()
       body.report(.sent(offset, of: body.length))
       guard offset < body.length else { return nil }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// Where a standing process listens, as it says in a file of the instance once it does.
+/// Where a standing process listens. The process writes it to a file of the instance once it listens.
 package protocol Announcement: Codable, Hashable, Sendable {
   var pid: Int32 { get }
-  /// The file.
+  /// The file of the announcement.
   static func path(in instance: InstanceFolder) -> String
-  /// What to look at when it does not appear.
+  /// What the user should check when the announcement does not appear.
   static func advice(in instance: InstanceFolder) -> String
 }
 
 extension Announcement {
-  /// What stands in the instance; `nil` before the first of these processes.
+  /// The announcement in the instance; `nil` before the first such process has written one.
   ///
   /// - Throws: `instance-folder`.
   package static func read(in instance: InstanceFolder) throws(ClusterError) -> Self? {
     try JSONFile.read(Self.self, at: path(in: instance))
   }
 
-  /// Waits until the process has announced itself: looks every 20 ms.
+  /// Waits until the process has announced itself. Polls every 20 ms.
   ///
-  /// - Throws: `not-there` when the time is over, `instance-folder`, or `CancellationError`.
+  /// - Throws: `not-there` at the timeout, `instance-folder`, or `CancellationError`.
   package static func wait(in instance: InstanceFolder, within limit: Duration) async throws -> Self {
     let deadline = ContinuousClock.now + limit
     while true {
@@ -32,7 +32,7 @@ extension Announcement {
     }
   }
 
-  /// Writes the announcement, whole, in the place of an older one.
+  /// Replaces the announcement atomically.
   ///
   /// - Throws: `instance-folder`.
   package func write(in instance: InstanceFolder) throws(ClusterError) {
@@ -42,11 +42,11 @@ extension Announcement {
 
 /// Where the broker listens, in `bus/bus.json`.
 package struct BusAnnouncement: Announcement {
-  /// Where peers connect, such as `tcp://127.0.0.1:7701`.
+  /// The endpoint that peers connect to, such as `tcp://127.0.0.1:7701`.
   package let endpoint: String
-  /// Where the tap is.
+  /// The endpoint of the tap.
   package let tap: String
-  /// The broker's key, z85.
+  /// The broker's CURVE public key, Z85.
   package let publicKey: String
   package let pid: Int32
 
@@ -78,23 +78,23 @@ package struct ProviderAnnouncement: Announcement {
   package static func path(in instance: InstanceFolder) -> String { instance.providerAnnouncement }
 
   package static func advice(in instance: InstanceFolder) -> String {
-    "is the provider of widgetlab.yaml running with the instance folder \(instance.path)?"
+    "is the provider server of widgetlab.yaml running with the instance folder \(instance.path)?"
   }
 }
 
-/// Where the push server listens, in `push-server.json`, and what a provider needs for it.
+/// Where the push server listens, in `push-server.json`, and what a provider needs to use it.
 package struct PushServerAnnouncement: Announcement {
-  /// What plays `https://api.sandbox.push.apple.com`, such as `https://127.0.0.1:2197`.
+  /// The URL that replaces `https://api.sandbox.push.apple.com`, such as `https://127.0.0.1:2197`.
   package let development: String
-  /// What plays `https://api.push.apple.com`.
+  /// The URL that replaces `https://api.push.apple.com`.
   package let production: String
-  /// The file of the certificate that signed the server's: a provider has to trust it.
+  /// The file of the certificate authority that signed the server's certificate. A provider has to trust it.
   package let certificateAuthority: String
   /// The file of the development environment's provider key, a `.p8`.
   package let key: String
-  /// Its key id, ten characters.
+  /// The key's id, ten characters.
   package let keyID: String
-  /// The id of the team that it belongs to, ten characters.
+  /// The id of the team that owns the key, ten characters.
   package let teamID: String
   package let pid: Int32
 
@@ -114,6 +114,6 @@ package struct PushServerAnnouncement: Announcement {
   package static func path(in instance: InstanceFolder) -> String { instance.pushServerAnnouncement }
 
   package static func advice(in instance: InstanceFolder) -> String {
-    "does widgetlab.yaml have `pushServer:`, and is it running with the instance folder \(instance.path)?"
+    "does widgetlab.yaml have `pushServer:`, and is the push server running with the instance folder \(instance.path)?"
   }
 }

@@ -1,12 +1,12 @@
-package import Conversations
 import Foundation
+package import Messages
 
-/// A file that says how reloads are paid for, as it stands: what it leaves out is `nil`, and as in the built-in policy.
+/// The contents of a file with a reload budget policy. A key that the file omits is `nil` and has the built-in value.
 ///
-/// `widgetlab up` reads it to name a mistake before anything is started, and `host-system` to go by it.
+/// `widgetlab up` reads it to report mistakes before anything starts; `host-system` reads it to apply it.
 package struct BudgetFile: Hashable, Sendable {
   package let name: String?
-  /// `perDay: none`.
+  /// `perDay: none`: no budget.
   package let hasNoBudget: Bool
   package let perDay: Double?
   package let initial: Double?
@@ -21,7 +21,7 @@ package struct BudgetFile: Hashable, Sendable {
   package let unseenAfter: Double?
   package let unseenFactor: Double?
   package let staleAfter: Double?
-  /// `standByEvery: none`.
+  /// `standByEvery: none`: no reloads for StandBy.
   package let hasNoStandBy: Bool
   /// Seconds.
   package let standByEvery: Double?
@@ -71,7 +71,7 @@ package struct BudgetFile: Hashable, Sendable {
     for name in causes where name != inForeground && name != atWork {
       guard let cause = ReloadCause(rawValue: name) else {
         let known = (ReloadCause.allCases.map(\.rawValue) + [inForeground, atWork]).sorted()
-        throw reader.error("free", "\"\(name)\" is no cause; there are: \(known.joined(separator: ", "))")
+        throw reader.error("free", "\"\(name)\" is not a cause; valid causes are: \(known.joined(separator: ", "))")
       }
       free.insert(cause)
     }
@@ -86,20 +86,22 @@ package struct BudgetFile: Hashable, Sendable {
       ("afterOpenedFromWidget", afterOpenedFromWidget, 3600),
     ]
     for (key, value, limit) in amounts where value.map({ !(0...limit).contains($0) }) ?? false {
-      throw reader.error(key, "is 0 to \(limit.formatted())")
+      throw reader.error(key, "must be 0 to\(limit.formatted())")
     }
-    if let burst, burst < 1 { throw reader.error("burst", "is at least 1: nothing could ever be paid") }
+    if let burst, burst < 1 { throw reader.error("burst", "must be at least 1, the cost of a reload") }
     if let standByEvery, !(60...86_400).contains(standByEvery) {
-      throw reader.error("standByEvery", "is a number of seconds, 60 to 86400, or none")
+      throw reader.error("standByEvery", "must be a number of seconds from 60 to 86400, or none")
     }
-    if let window, !(1...168).contains(window) { throw reader.error("window", "is a number of hours, 1 to 168") }
-    if let learningFactor, !(1...10).contains(learningFactor) { throw reader.error("learningFactor", "is 1 to 10") }
+    if let window, !(1...168).contains(window) { throw reader.error("window", "must be 1 to 168 hours") }
+    if let learningFactor, !(1...10).contains(learningFactor) {
+      throw reader.error("learningFactor", "must be 1 to 10")
+    }
     if let utcOffset, !(-14...14).contains(utcOffset) {
-      throw reader.error("utcOffset", "is a number of hours, -14 to 14")
+      throw reader.error("utcOffset", "must be a number of hours from -14 to 14")
     }
     guard let hours else { return }
     guard hours.count == 24, hours.allSatisfy({ $0 >= 0 }), hours.contains(where: { $0 > 0 }) else {
-      throw reader.error("hours", "is a list of 24 weights from midnight on, 0 or more, and not all 0")
+      throw reader.error("hours", "must be a list of 24 weights, from midnight, each 0 or more and not all 0")
     }
   }
 }

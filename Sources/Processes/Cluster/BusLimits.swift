@@ -1,16 +1,16 @@
-/// What the broker bounds: the `bus` of a `widgetlab.yaml`, or flags of `message-bus`.
+/// Limits of the broker: `bus` in `widgetlab.yaml`, or flags of `message-bus`.
 package struct BusLimits: Sendable, Hashable {
-  /// How long the whole journal may get: then its oldest segments go.
+  /// Maximum length of the whole journal. Beyond it, the oldest segments are deleted.
   package var journal = ByteCount(bytes: 1 << 30)
-  /// How many peers may be connected at once.
+  /// Maximum number of connected peers.
   package var peers = 4096
-  /// How long a standing key is still let in when its successor has spoken.
+  /// How long a standing key is still accepted after its successor was first used.
   package var keyGrace: Duration = .seconds(10)
 
   package init() {}
 }
 
-/// A length as a person writes it: `65536`, `64MiB`, `1GiB`.
+/// A length in bytes as users write it: `65536`, `64MiB`, `1GiB`.
 package struct ByteCount: Sendable, Hashable, CustomStringConvertible {
   package let bytes: Int
 
@@ -18,7 +18,7 @@ package struct ByteCount: Sendable, Hashable, CustomStringConvertible {
 
   package init(bytes: Int) { self.bytes = bytes }
 
-  /// Nil when the text is none, or shorter than a journal can be of use: 64 KiB.
+  /// Returns nil when the text is not a length, or is below 64 KiB, the smallest useful journal.
   package init?(argument: String) {
     let (suffix, unit) = Self.units.first { argument.hasSuffix($0.0) } ?? ("", 1)
     guard let count = Int(argument.dropLast(suffix.count)) else { return nil }
@@ -31,6 +31,6 @@ package struct ByteCount: Sendable, Hashable, CustomStringConvertible {
     guard let (suffix, unit) = Self.units.first(where: { bytes % $0.1 == 0 }) else { return "\(bytes)" }
     return "\(bytes / unit)\(suffix)"
   }
-  /// As a command line's help shows a default.
+  /// The text of a default value in `--help`.
   package var defaultValueDescription: String { description }
 }

@@ -1,21 +1,21 @@
 package import Archive
 
 extension ClusterConfiguration {
-  /// What the gallery and the screen do where Apple leaves it open, see Documentation/fidelity.md.
+  /// Settings of the gallery and the screen that Apple does not document, see Documentation/fidelity/gallery.md.
   package struct GallerySettings: Sendable, Hashable {
-    /// One widget of each kind stands on a screen as soon as its extension says the kind.
+    /// One widget of each kind is placed on a screen as soon as its extension announces the kind.
     package var placesEachKind = true
-    /// A widget without `supportedFamilies` has the accessory families too.
+    /// A widget without `supportedFamilies` also supports the accessory families.
     package var defaultFamiliesIncludeAccessory = true
-    /// The default content margin of the Home Screen and the Today View, points.
+    /// Default content margin of the Home Screen and the Today View, in points.
     package var contentMargin = 16
     /// `accented` for a tinted Home Screen.
     package var homeScreenRenderingMode = RenderingModeName.fullColor
     /// `vibrant` for StandBy in low light.
     package var standByRenderingMode = RenderingModeName.fullColor
-    /// The person does not show sensitive content while the device is locked.
+    /// Sensitive content is hidden while the device is locked.
     package var hidesSensitiveContent = true
-    /// Smart Rotate leaves a stack alone for so long after it was turned; 0 for no limit.
+    /// Smart Rotate does not turn a stack for this long after the user turned it; 0 for no limit.
     package var smartRotatePause: Duration = .seconds(1800)
 
     package init() {}
@@ -33,12 +33,12 @@ extension ClusterConfiguration.Settings {
     own.smartRotatePause = try reader.seconds("smartRotatePause") ?? own.smartRotatePause
     let home = try reader.string("homeScreenRenderingMode") ?? own.homeScreenRenderingMode.rawValue
     let standBy = try reader.string("standByRenderingMode") ?? own.standByRenderingMode.rawValue
-    guard (0...100).contains(own.contentMargin) else { throw reader.error("contentMargin", "is 0 to 100 points") }
+    guard (0...100).contains(own.contentMargin) else { throw reader.error("contentMargin", "must be 0 to 100 points") }
     guard let homeMode = RenderingModeName(rawValue: home), homeMode != .vibrant else {
-      throw reader.error("homeScreenRenderingMode", "is fullColor or accented")
+      throw reader.error("homeScreenRenderingMode", "must be fullColor or accented")
     }
     guard let standByMode = RenderingModeName(rawValue: standBy), standByMode != .accented else {
-      throw reader.error("standByRenderingMode", "is fullColor or vibrant")
+      throw reader.error("standByRenderingMode", "must be fullColor or vibrant")
     }
     own.homeScreenRenderingMode = homeMode
     own.standByRenderingMode = standByMode

@@ -1,47 +1,47 @@
 extension ClusterConfiguration {
-  /// What plays Apple's push servers.
+  /// The push server, which replaces Apple's.
   package struct PushServer: Sendable, Hashable {
     package var executable = "push-server"
-    /// Where it listens.
+    /// The interface that it listens on.
     package var listen = "127.0.0.1"
-    /// The host name to announce, and in the certificate, where it listens on every interface.
+    /// The host name to announce and to put into the certificate. Needed when it listens on every interface.
     package var advertise: String?
-    /// What plays `api.sandbox.push.apple.com`; 0 takes a free one, and the same again after a death.
+    /// The port that replaces `api.sandbox.push.apple.com`; 0 selects a free port, and keeps it after a restart.
     package var developmentPort = 0
-    /// What plays `api.push.apple.com`.
+    /// The port that replaces `api.push.apple.com`.
     package var productionPort = 0
     package var rules = PushRules()
 
     package init() {}
   }
 
-  /// Rules of the push server, see Documentation/fidelity.md.
+  /// Rules of the push server, see Documentation/fidelity/apns.md.
   package struct PushRules: Sendable, Hashable {
-    /// How long the delivery log is kept.
+    /// How long entries of the delivery log are kept.
     package var logAge: Duration = .seconds(7 * 86_400)
-    /// Requests that it keeps.
+    /// Maximum number of requests in the delivery log.
     package var logLimit = 100_000
-    /// Requests that wait to be written; one more is answered `ServiceUnavailable`.
+    /// Maximum number of requests that wait to be written. Further requests get `ServiceUnavailable`.
     package var queueLimit = 10_000
-    /// Notifications of one subject on their way to its device.
+    /// Maximum number of notifications of one subject that are in flight to its device.
     package var inFlight = 32
     /// How long a notification without an expiration is stored.
     package var storageAge: Duration = .seconds(30 * 86_400)
-    /// Lines of the delivery log in the journal, a second.
+    /// Maximum number of delivery log entries that are written to the journal per second.
     package var journalRate = 1_000
-    /// Bytes of a payload.
+    /// Maximum payload size, bytes.
     package var payloadLimit = 4_096
-    /// Bytes of a VoIP payload.
+    /// Maximum VoIP payload size, bytes.
     package var voipPayloadLimit = 5_120
-    /// How old a provider token may be.
+    /// Maximum age of a provider token.
     package var providerTokenLifetime: Duration = .seconds(3_600)
-    /// How long a connection keeps to one provider token; 0 for any change.
+    /// Minimum time between two changes of the provider token on a connection; 0 for any.
     package var providerTokenUpdateInterval: Duration = .seconds(1_200)
-    /// Consecutive requests to one device token on a connection; 0 for any number.
+    /// Maximum number of consecutive requests to one device token on a connection; 0 for any number.
     package var consecutiveRequests = 0
-    /// Within how long.
+    /// The time window of `consecutiveRequests`.
     package var consecutiveWindow: Duration = .seconds(60)
-    /// A connection without a request is ended after so long.
+    /// A connection without requests is closed after this long.
     package var idleTimeout: Duration = .seconds(3_600)
 
     package init() {}
@@ -58,12 +58,12 @@ extension ClusterConfiguration.PushServer {
     developmentPort = try reader.integer("developmentPort") ?? developmentPort
     productionPort = try reader.integer("productionPort") ?? productionPort
     for (name, port) in [("developmentPort", developmentPort), ("productionPort", productionPort)] {
-      guard (0...65_535).contains(port) else { throw reader.error(name, "is a port, or 0 for a free one") }
+      guard (0...65_535).contains(port) else { throw reader.error(name, "must be a port, or 0 for a free port") }
     }
     guard developmentPort == 0 || developmentPort != productionPort else {
-      throw reader.error("productionPort", "is that of development: each environment has its own")
+      throw reader.error("productionPort", "is the same as developmentPort: each environment needs its own port")
     }
-    guard !executable.isEmpty else { throw reader.error("executable", "is empty") }
+    guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
     try rules.read(&reader)
     try reader.finish()
   }
@@ -84,14 +84,14 @@ extension ClusterConfiguration.PushRules {
     consecutiveRequests = try reader.integer("consecutiveRequests") ?? consecutiveRequests
     consecutiveWindow = try reader.seconds("consecutiveWindow") ?? consecutiveWindow
     idleTimeout = try reader.seconds("idleTimeout") ?? idleTimeout
-    guard logLimit >= 100 else { throw reader.error("logLimit", "is at least 100") }
-    guard queueLimit >= 1 else { throw reader.error("queueLimit", "is at least 1") }
-    guard (1...1_000).contains(inFlight) else { throw reader.error("inFlight", "is 1 to 1000") }
-    guard journalRate >= 0 else { throw reader.error("journalRate", "is 0 or more") }
+    guard logLimit >= 100 else { throw reader.error("logLimit", "must be at least 100") }
+    guard queueLimit >= 1 else { throw reader.error("queueLimit", "must be at least 1") }
+    guard (1...1_000).contains(inFlight) else { throw reader.error("inFlight", "must be 1 to 1000") }
+    guard journalRate >= 0 else { throw reader.error("journalRate", "must be 0 or more") }
     for (name, limit) in [("payloadLimit", payloadLimit), ("voipPayloadLimit", voipPayloadLimit)] {
-      guard (1...8_192).contains(limit) else { throw reader.error(name, "is 1 to 8192 bytes") }
+      guard (1...8_192).contains(limit) else { throw reader.error(name, "must be 1 to 8192 bytes") }
     }
-    guard consecutiveRequests >= 0 else { throw reader.error("consecutiveRequests", "is 0 or more") }
-    guard idleTimeout > .zero else { throw reader.error("idleTimeout", "is more than 0") }
+    guard consecutiveRequests >= 0 else { throw reader.error("consecutiveRequests", "must be 0 or more") }
+    guard idleTimeout > .zero else { throw reader.error("idleTimeout", "must be more than 0") }
   }
 }

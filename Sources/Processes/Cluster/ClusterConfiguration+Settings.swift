@@ -1,89 +1,91 @@
 import Foundation
 
 extension ClusterConfiguration {
-  /// Rules that Apple does not state, see Documentation/fidelity.md.
+  /// Rules that Apple does not document, see Documentation/fidelity.
   package struct Settings: Sendable, Hashable {
-    /// An extension with nothing to do is suspended after this long.
+    /// An idle extension is suspended after this long.
     package var suspendAfter: Duration = .seconds(1)
-    /// Time to call the completion handler of a session's events, then the process is evicted.
+    /// Time to call the completion handler of a session's events. Then the process is evicted.
     package var completionDeadline: Duration = .seconds(30)
-    /// From the word that the time is running out, which cancels `backgroundTask` actions, until the process is evicted.
+    /// Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.
     package var completionGrace: Duration = .seconds(5)
-    /// Handler after the messages, and a finish without a handler, as developers saw it; `false` for what Apple documents.
+    /// `true`: the handler is called after the messages, and a finish may come without a handler, as observed by
+    /// developers; `false`: as Apple documents.
     package var observedEventOrder = false
-    /// Time to give a timeline, then the extension is halted half-way.
+    /// Time to provide a timeline. Then the extension is stopped.
     package var timelineDeadline: Duration = .seconds(30)
-    /// How long a process that ended while it was launching is left alone; doubled each time.
+    /// How long a process that exited during its launch is not launched again; doubled each time.
     package var crashBackoffFirst: Duration = .seconds(1)
     package var crashBackoffMax: Duration = .seconds(60)
-    /// Events whose completion was never called are delivered again after this long; doubled each time.
+    /// Events whose completion was not called are redelivered after this long; doubled each time.
     package var redeliverAfter: Duration = .seconds(60)
-    /// After so many deliveries they are held until a process creates the session.
+    /// After this many deliveries, events are held until a process creates the session.
     package var redeliveries: Int = 5
-    /// An interrupted transfer is resumed after this long, as is telling an owner that died over it; doubled each time.
+    /// An interrupted transfer is resumed after this long, and an owner that exited during a delivery is notified again
+    /// after this long; doubled each time.
     package var resumeAfter: Duration = .seconds(1)
     package var resumeAfterMax: Duration = .seconds(60)
-    /// Tasks of background sessions that load at the same time on the device.
+    /// Maximum number of background session tasks that load at the same time on the device.
     package var maximumLoads: Int = 64
     /// A discretionary task waits for Wi-Fi.
     package var discretionaryNeedsWiFi: Bool = true
-    /// What an extension creates is discretionary, as what an app creates behind the front is.
+    /// Tasks that an extension creates are discretionary, like tasks that an app creates in the background.
     package var widgetTransfersAreDiscretionary: Bool = false
-    /// The first delay of the resume rate limiter, doubled by each wake; 0 turns it off.
+    /// The first delay of the resume rate limiter, doubled by each wake; 0 disables the limiter.
     package var limiterFirst: Duration = .seconds(60)
-    /// What the limiter's delay does not go beyond.
+    /// The limiter's maximum delay.
     package var limiterMax: Duration = .seconds(86_400)
-    /// The limiter holds what an extension creates.
+    /// The limiter applies to tasks that an extension creates.
     package var limiterAppliesToWidgets: Bool = true
-    /// One limiter for an app and its extensions.
+    /// An app and its extensions share one limiter.
     package var limiterIsSharedWithApp: Bool = false
-    /// A process that does not run is woken for `willBeginDelayedRequest`.
+    /// A process that is not running is launched for `willBeginDelayedRequest`.
     package var delayedRequestLaunches: Bool = true
-    /// How often a running process is told of each task's bytes.
+    /// How often per second a running process receives each task's byte counts.
     package var countsPerSecond: Int = 4
-    /// How long what resume data goes on from is kept for a task that goes on.
+    /// How long the partial file that resume data refers to is kept for a task that can be resumed.
     package var keepsResumeData: Duration = .seconds(604_800)
-    /// Redirections of a task of a background session; one more ends it with -1007.
+    /// Maximum number of redirections of a background session task. One more ends it with -1007.
     package var redirectLimit = 16
-    /// Redirections of a request that a process performs itself; one more ends it with -1007.
+    /// Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.
     package var inlineRedirectLimit = 20
-    /// A body of at most so many KiB begins anew rather than to be resumed.
+    /// A body of at most this many KiB is restarted instead of resumed.
     package var resumableFrom = 64
-    /// How long a process may take to answer a challenge, which is then handled as by default; 0 for any time.
+    /// Time to answer a challenge. Then it gets the default handling; 0 for no limit.
     package var challengeDeadline: Duration = .zero
-    /// How long a call of an author's thread, such as `resume()`, waits for the host.
+    /// How long a blocking call of the author's code, such as `resume()`, waits for the host.
     package var callDeadline: Duration = .seconds(5)
-    /// Of several matching handlers, the first completion acknowledges a session's events, and not the last.
+    /// When several handlers match, the first completion acknowledges a session's events instead of the last.
     package var firstCompletionCounts = false
-    /// `getAllTasks` names tasks that have ended and whose end was not told yet.
+    /// `getAllTasks` includes tasks that have ended but whose end was not delivered yet.
     package var listsEndedTasks = true
-    /// How long, by this machine's clock, an advance of the device's waits for what it set going.
+    /// How long, in real time, an advance of the device clock waits for the work that it started.
     package var advancePatience: Duration = .seconds(30)
-    /// Ending an app cancels its extensions' transfers too.
+    /// Force-quitting an app also cancels its extensions' transfers.
     package var forceQuitCancelsExtensions: Bool = false
 
-    /// What the gallery and the screen do where Apple leaves it open.
+    /// Settings of the gallery and the screen.
     package var gallery = GallerySettings()
 
-    /// What an extension may have of memory (`RssAnon`) before it is evicted, MiB; 0 for any amount.
+    /// An extension that uses more memory (`RssAnon`) than this is evicted, MiB; 0 for no limit.
     package var extensionMemoryLimit = 30
-    /// How often its memory is looked at.
+    /// How often an extension's memory is checked.
     package var memoryInterval: Duration = .milliseconds(250)
 
-    /// Neither budget nor spacing holds for reloads. Source: WidgetKit Developer Mode.
+    /// Disables budget and spacing of reloads. Source: WidgetKit Developer Mode.
     package var developerMode = false
-    /// The file of the policy by which reloads are paid for, absolute; `nil` for the built-in one.
+    /// The file of the budget policy for reloads, absolute; `nil` for the built-in policy.
     package var budget: String?
-    /// A placement is left alone for so long after a reload that came to nothing; doubled each time.
+    /// A placement is not reloaded for this long after a failed reload; doubled each time.
     package var timelineBackoffFirst: Duration = .seconds(60)
     package var timelineBackoffMax: Duration = .seconds(3600)
-    /// How often an extension that died while it was asked for a timeline is asked again at once.
-    package var retriesAfterDeath = 1
+    /// How often an extension that exited during a timeline request is asked again at once.
+    package var retriesAfterExit = 1
     /// The system's pause after a timeline of one entry whose policy is `atEnd`.
     package var oneEntryPause: Duration = .seconds(900)
-    /// A timeline's policy brings the next reload no sooner.
+    /// The shortest time after which a timeline's policy causes the next reload.
     package var policyFloor: Duration = .seconds(60)
-    /// What the archive of a timeline may not go beyond: KiB, views within views, pixels of an image, entries.
+    /// Limits of a timeline's archive: KiB, depth of nested views, pixels of an image, entries.
     package var archiveLimit = 4096
     package var archiveDepth = 240
     package var imageAreaLimit = 2_121_055.2
@@ -111,15 +113,15 @@ extension ClusterConfiguration.Settings {
     extensionMemoryLimit = try reader.integer("extensionMemoryLimit") ?? extensionMemoryLimit
     memoryInterval = try reader.seconds("memoryInterval") ?? memoryInterval
     guard (0...1 << 20).contains(extensionMemoryLimit) else {
-      throw reader.error("extensionMemoryLimit", "is a number of MiB, and 0 for no limit")
+      throw reader.error("extensionMemoryLimit", "must be a number of MiB, or 0 for no limit")
     }
-    guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "is at least 0.01 s") }
+    guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "must be at least 0.01 s") }
     try readTransfers(&reader)
     try readProcesses(&reader)
     try readGallery(&reader)
     try readTime(&reader)
     try readTimelines(&reader)
-    guard redeliveries > 0 else { throw reader.error("redeliveries", "is at least 1") }
+    guard redeliveries > 0 else { throw reader.error("redeliveries", "must be at least 1") }
     guard crashBackoffFirst <= crashBackoffMax else {
       throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
     }
@@ -144,11 +146,11 @@ extension ClusterConfiguration.Settings {
     resumableFrom = try reader.integer("resumableFrom") ?? resumableFrom
     challengeDeadline = try reader.seconds("challengeDeadline") ?? challengeDeadline
     listsEndedTasks = try reader.boolean("listsEndedTasks") ?? listsEndedTasks
-    guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "is 0 or more") }
-    guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "is a number of KiB") }
+    guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "must be 0 or more") }
+    guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "must be a number of KiB") }
     guard limiterFirst <= limiterMax else { throw reader.error("limiterMax", "is shorter than limiterFirst") }
-    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "is at least 1") }
-    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "is 0 or more") }
+    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "must be at least 1") }
+    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "must be 0 or more") }
   }
 
   private mutating func readTimelines(_ reader: inout ConfigurationReader) throws(ClusterError) {
@@ -156,7 +158,7 @@ extension ClusterConfiguration.Settings {
     budget = try reader.string("budget").map(reader.beside)
     timelineBackoffFirst = try reader.seconds("timelineBackoffFirst") ?? timelineBackoffFirst
     timelineBackoffMax = try reader.seconds("timelineBackoffMax") ?? timelineBackoffMax
-    retriesAfterDeath = try reader.integer("retriesAfterDeath") ?? retriesAfterDeath
+    retriesAfterExit = try reader.integer("retriesAfterExit") ?? retriesAfterExit
     oneEntryPause = try reader.seconds("oneEntryPause") ?? oneEntryPause
     policyFloor = try reader.seconds("policyFloor") ?? policyFloor
     archiveLimit = try reader.integer("archiveLimit") ?? archiveLimit
@@ -166,24 +168,24 @@ extension ClusterConfiguration.Settings {
     guard timelineBackoffFirst <= timelineBackoffMax else {
       throw reader.error("timelineBackoffMax", "is shorter than timelineBackoffFirst")
     }
-    guard retriesAfterDeath >= 0 else { throw reader.error("retriesAfterDeath", "is 0 or more") }
-    guard policyFloor >= .seconds(1) else { throw reader.error("policyFloor", "is at least 1 s") }
-    guard oneEntryPause >= .seconds(1) else { throw reader.error("oneEntryPause", "is at least 1 s") }
-    guard (1...65_536).contains(archiveLimit) else { throw reader.error("archiveLimit", "is a number of KiB") }
-    guard (1...240).contains(archiveDepth) else { throw reader.error("archiveDepth", "is 1 to 240") }
-    guard imageAreaLimit > 0 else { throw reader.error("imageAreaLimit", "is a number of pixels") }
-    guard (1...10_000).contains(entryLimit) else { throw reader.error("entryLimit", "is 1 to 10000") }
+    guard retriesAfterExit >= 0 else { throw reader.error("retriesAfterExit", "must be 0 or more") }
+    guard policyFloor >= .seconds(1) else { throw reader.error("policyFloor", "must be at least 1 s") }
+    guard oneEntryPause >= .seconds(1) else { throw reader.error("oneEntryPause", "must be at least 1 s") }
+    guard (1...65_536).contains(archiveLimit) else { throw reader.error("archiveLimit", "must be a number of KiB") }
+    guard (1...240).contains(archiveDepth) else { throw reader.error("archiveDepth", "must be 1 to 240") }
+    guard imageAreaLimit > 0 else { throw reader.error("imageAreaLimit", "must be a number of pixels") }
+    guard (1...10_000).contains(entryLimit) else { throw reader.error("entryLimit", "must be 1 to 10000") }
   }
 
   private mutating func readTime(_ reader: inout ConfigurationReader) throws(ClusterError) {
     advancePatience = try reader.seconds("advancePatience") ?? advancePatience
   }
 
-  /// What holds within an author's process.
+  /// Reads the rules that apply within an author's process.
   private mutating func readProcesses(_ reader: inout ConfigurationReader) throws(ClusterError) {
     callDeadline = try reader.seconds("callDeadline") ?? callDeadline
     inlineRedirectLimit = try reader.integer("inlineRedirectLimit") ?? inlineRedirectLimit
     firstCompletionCounts = try reader.boolean("firstCompletionCounts") ?? firstCompletionCounts
-    guard inlineRedirectLimit >= 0 else { throw reader.error("inlineRedirectLimit", "is 0 or more") }
+    guard inlineRedirectLimit >= 0 else { throw reader.error("inlineRedirectLimit", "must be 0 or more") }
   }
 }

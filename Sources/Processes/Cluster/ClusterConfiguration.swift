@@ -1,27 +1,27 @@
-package import Conversations
 import Foundation
+package import Messages
 import Yams
 
-/// What `widgetlab.yaml` says: the device, its apps and extensions, the provider, the push server, and the settings of the rules that
-/// Apple does not state.
+/// The contents of `widgetlab.yaml`: the device, its apps and extensions, the provider, the push server, and the
+/// settings of rules that Apple does not document.
 package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
     /// The device's name on the bus: letters, digits, `-`, `_`, `.`.
     package let name: String
-    /// The model, which says whether it is a phone or a tablet.
+    /// The device model. It determines whether the device is a phone or a tablet.
     package let screen: DeviceModel
     /// `iOS` or `iPadOS`.
     package let platform: String
     package let version: String
-    /// What the availability of a widget's modifiers, families and locations goes by.
+    /// Determines the availability of a widget's modifiers, families and locations.
     package let majorVersion: Int
     package var model: String { screen.name }
     /// Language and region, such as `de_DE`.
     package let locale: String
-    /// A name such as `Europe/Zurich`; the machine's when `nil`.
+    /// A name such as `Europe/Zurich`; `nil` for the machine's time zone.
     package let timeZone: String?
 
-    /// What the device's processes find in their environment.
+    /// Environment variables of the device's processes.
     package var environment: [String: String] {
       var environment = ["LANG": "\(locale).UTF-8", "SIMULATOR_RUNTIME_VERSION": version]
       environment["TZ"] = timeZone
@@ -31,14 +31,14 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// The data protection class of an extension's files. Source: `NSFileProtection`.
   package enum DataProtection: String, Sendable, CaseIterable {
-    /// Its widgets' content is hidden while the device is locked, and no new timeline is asked for.
+    /// The widgets' content is hidden while the device is locked, and no new timeline is requested.
     case complete
-    /// The same: a locked device of the lab is one with a passcode.
+    /// Same as `complete`: a locked device here always has a passcode.
     case completeUnlessOpen
-    /// The same until the device was unlocked once.
+    /// Same as `complete` until the device is first unlocked.
     case completeUntilFirstUserAuthentication
 
-    /// Whether a locked device closes the files.
+    /// Whether the files are inaccessible while the device is locked.
     package var isOfUnlockedDevice: Bool { self != .completeUntilFirstUserAuthentication }
   }
 
@@ -49,14 +49,15 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package let executable: String
     /// The number of the agent that spawns it.
     package let agent: Int
-    /// As it stands in the file; `ClusterConfiguration.environment(of:in:)` expands it.
+    /// Unexpanded; `ClusterConfiguration.environment(of:in:)` expands it.
     package let environment: [String: String]
     package let isExtension: Bool
-    /// The class of the extension's entitlement `com.apple.developer.default-data-protection`.
+    /// The extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
-    /// The value of the entitlement `aps-environment`; `nil` without it: then there are no pushes.
+    /// The value of the entitlement `aps-environment`; `nil` without it: then it receives no pushes.
     package var pushEnvironment: PushEnvironment?
-    /// The path of the extension's own `Info.plist`, absolute; `nil`: that the file names it is enough to be a widget's.
+    /// The absolute path of the extension's own `Info.plist`; `nil`: the entry in the file is enough to make it a
+    /// widget extension.
     package var infoPlist: String?
 
     /// Whether it has the entitlement `aps-environment`.
@@ -71,7 +72,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// The developer's own backend.
   package struct Provider: Sendable, Hashable {
     package let executable: String
-    /// As they stand in the file; `ClusterConfiguration.arguments(of:in:)` expands them.
+    /// Unexpanded; `ClusterConfiguration.arguments(of:in:)` expands them.
     package let arguments: [String]
   }
 
@@ -81,22 +82,22 @@ package struct ClusterConfiguration: Sendable, Hashable {
   package let extensions: [Product]
   /// `nil` when the backend runs elsewhere.
   package let provider: Provider?
-  /// `nil` when nobody pushes.
+  /// `nil` when no pushes are used.
   package let pushServer: PushServer?
   package let settings: Settings
-  /// What the broker bounds.
+  /// The limits of the broker.
   package let bus: BusLimits
 
   /// Apps, then extensions.
   package var products: [Product] { apps + extensions }
 
-  /// The agents that the products name, ascending; agent 1 when there are none.
+  /// The agents that the products name, ascending; agent 1 when there are no products.
   package var agentNumbers: [Int] { Set(products.map(\.agent)).union(products.isEmpty ? [1] : []).sorted() }
 
-  /// The product with a bundle identifier.
+  /// Returns the product with a bundle identifier.
   package func product(_ bundle: String) -> Product? { products.first { $0.bundle == bundle } }
 
-  /// An app's extensions: those whose bundle identifiers begin with its own, as on a device.
+  /// Returns an app's extensions: those whose bundle identifiers begin with the app's, as on a device.
   package func extensions(ofApp bundle: String) -> [Product] {
     extensions.filter { product in
       let apps = apps.map(\.bundle).filter { product.bundle.hasPrefix($0 + ".") }
@@ -114,14 +115,14 @@ package struct ClusterConfiguration: Sendable, Hashable {
     } catch {
       throw ClusterError(
         .configuration,
-        "\(path) cannot be read: name another file with --config, or go to the folder of your widgetlab.yaml")
+        "\(path) cannot be read: name another file with --config, or change to the folder of your widgetlab.yaml")
     }
     return try ClusterConfiguration(yaml: text, file: path)
   }
 
   /// Reads the text of a `widgetlab.yaml`.
   ///
-  /// - Parameter file: its name in messages.
+  /// - Parameter file: the file name used in error messages.
   /// - Throws: `configuration`, with the file, the line and the key.
   package init(yaml: String, file: String = "widgetlab.yaml") throws(ClusterError) {
     let node: Node?
@@ -130,7 +131,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
     } catch {
       throw ClusterError(.configuration, "\(file) is not YAML: \(error)")
     }
-    guard let node else { throw ClusterError(.configuration, "\(file) is empty: at least `device:` is needed") }
+    guard let node else { throw ClusterError(.configuration, "\(file) is empty: at least `device:` is required") }
     var root = try ConfigurationReader(node, file: file, path: "")
     var device = try root.requiredMapping("device")
     self.device = try Device(reading: &device)
@@ -165,12 +166,12 @@ package struct ClusterConfiguration: Sendable, Hashable {
       guard values.count < 2 else {
         throw ClusterError(
           .configuration,
-          "\(file): \(app.bundle) and its extensions are signed for one aps-environment, and not for development and "
+          "\(file): \(app.bundle) and its extensions must have the same aps-environment, not development and "
             + "production")
       }
     }
     for group in appGroups where !group.isName {
-      throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is no group identifier")
+      throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is not a group identifier")
     }
   }
 }
@@ -179,7 +180,7 @@ extension ClusterConfiguration.Device {
   fileprivate init(reading reader: inout ConfigurationReader) throws(ClusterError) {
     name = try reader.requiredString("name")
     guard name.isName else {
-      throw reader.error("name", "\"\(name)\" is no device name; letters, digits, `-`, `_` and `.` make one")
+      throw reader.error("name", "\"\(name)\" is not a device name; use letters, digits, `-`, `_` and `.`")
     }
     let system = try Self.system(&reader)
     screen = system.screen
@@ -187,10 +188,10 @@ extension ClusterConfiguration.Device {
     version = system.version
     majorVersion = system.majorVersion
     locale = try reader.string("locale")?.replacingOccurrences(of: "-", with: "_") ?? "en_US"
-    guard locale.isName else { throw reader.error("locale", "\"\(locale)\" is no locale; one looks like de_DE") }
+    guard locale.isName else { throw reader.error("locale", "\"\(locale)\" is not a locale; an example is de_DE") }
     timeZone = try reader.string("timeZone")
     if let timeZone, TimeZone(identifier: timeZone) == nil {
-      throw reader.error("timeZone", "\"\(timeZone)\" is no time zone; one looks like Europe/Zurich")
+      throw reader.error("timeZone", "\"\(timeZone)\" is not a time zone; an example is Europe/Zurich")
     }
     try reader.finish()
   }
@@ -201,12 +202,12 @@ extension ClusterConfiguration.Product {
     var reader = mapping
     bundle = try reader.requiredString("bundle")
     guard bundle.isName, bundle.utf8.count <= 155 else {
-      throw reader.error("bundle", "\"\(bundle)\" is no bundle identifier")
+      throw reader.error("bundle", "\"\(bundle)\" is not a bundle identifier")
     }
     executable = try reader.requiredString("executable")
-    guard !executable.isEmpty else { throw reader.error("executable", "is empty") }
+    guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
     agent = try reader.integer("agent") ?? 1
-    guard agent > 0 else { throw reader.error("agent", "agents are numbered from 1") }
+    guard agent > 0 else { throw reader.error("agent", "must be at least 1") }
     environment = try reader.dictionary("environment")
     for (name, value) in environment {
       do {
@@ -219,7 +220,7 @@ extension ClusterConfiguration.Product {
     if let text = try reader.string("dataProtection") {
       guard let protection = ClusterConfiguration.DataProtection(rawValue: text), isExtension else {
         let known = ClusterConfiguration.DataProtection.allCases.map(\.rawValue).joined(separator: ", ")
-        throw reader.error("dataProtection", "is of an extension, and one of: \(known)")
+        throw reader.error("dataProtection", "applies to extensions only, and must be one of: \(known)")
       }
       dataProtection = protection
     }
@@ -228,7 +229,7 @@ extension ClusterConfiguration.Product {
       try entitlements.finish()
     }
     if let path = try reader.string("infoPlist") {
-      guard isExtension else { throw reader.error("infoPlist", "is of an extension; an app has no need of one here") }
+      guard isExtension else { throw reader.error("infoPlist", "applies to extensions only") }
       infoPlist = reader.beside(path)
     }
     try reader.finish()
@@ -257,20 +258,20 @@ extension BusLimits {
     self.init()
     if let text = try reader.string("journalLimit") {
       guard let length = ByteCount(argument: text) else {
-        throw reader.error("journalLimit", "\"\(text)\" is no length of at least 64KiB; one looks like 512MiB or 1GiB")
+        throw reader.error("journalLimit", "\"\(text)\" is not a length of at least 64KiB, such as 512MiB")
       }
       journal = length
     }
     peers = try reader.integer("peerLimit") ?? peers
-    guard peers > 0 else { throw reader.error("peerLimit", "is at least 1") }
+    guard peers > 0 else { throw reader.error("peerLimit", "must be at least 1") }
     keyGrace = try reader.seconds("keyGrace") ?? keyGrace
-    guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "is at most a day: 86400") }
+    guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "must be at most 86400 (one day)") }
     try reader.finish()
   }
 }
 
 extension String {
-  /// Whether it can be a component of an address and of a path.
+  /// Whether the text can be a component of an address and of a path.
   fileprivate var isName: Bool {
     !isEmpty && self != "." && self != ".."
       && utf8.allSatisfy { byte in

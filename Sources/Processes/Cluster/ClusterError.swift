@@ -6,15 +6,15 @@ package struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible 
     package init(rawValue: String) { self.rawValue = rawValue }
     package init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// `widgetlab.yaml` cannot be read, or says something that it may not say.
+    /// `widgetlab.yaml` cannot be read or is invalid.
     package static let configuration = Code("configuration")
     /// A file or folder of the instance could not be read or written.
     package static let folder = Code("instance-folder")
     /// A standing key is missing or damaged.
     package static let key = Code("key")
-    /// Something that was waited for did not come in time.
+    /// A timeout while waiting for a process or a file.
     package static let notThere = Code("not-there")
-    /// `${…}` names something that is not known now.
+    /// `${…}` has a name whose value is not known yet.
     package static let expansion = Code("expansion")
   }
 

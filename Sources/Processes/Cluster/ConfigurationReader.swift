@@ -1,8 +1,8 @@
 import Foundation
 import Yams
 
-/// One mapping of `widgetlab.yaml`, or of another file of settings, while it is read: it knows its lines, and which of its keys
-/// nobody asked for.
+/// Reads one mapping of `widgetlab.yaml` or of another settings file. Tracks line numbers, and the keys that were not
+/// read.
 package struct ConfigurationReader {
   private let file: String
   private let path: String
@@ -15,20 +15,20 @@ package struct ConfigurationReader {
     self.path = path
     self.line = node.mark?.line
     guard case .mapping(let mapping) = node else {
-      throw ConfigurationReader.error(file, node.mark?.line, path, "a mapping of keys and values is expected")
+      throw ConfigurationReader.error(file, node.mark?.line, path, "expected a mapping of keys and values")
     }
     for (key, value) in mapping {
       guard let name = key.string else {
-        throw ConfigurationReader.error(file, key.mark?.line, path, "a key is not a text")
+        throw ConfigurationReader.error(file, key.mark?.line, path, "a key is not a string")
       }
       guard values.updateValue((key, value), forKey: name) == nil else {
-        throw ConfigurationReader.error(file, key.mark?.line, join(path, name), "stands there twice")
+        throw ConfigurationReader.error(file, key.mark?.line, join(path, name), "is given twice")
       }
       unread.insert(name)
     }
   }
 
-  /// The mapping that a whole file is.
+  /// Reads a whole file as one mapping.
   ///
   /// - Throws: `configuration`, with the file and the line.
   package init(file: String) throws(ClusterError) {
@@ -36,7 +36,7 @@ package struct ConfigurationReader {
     do {
       text = try String(contentsOfFile: file, encoding: .utf8)
     } catch {
-      throw ClusterError(.configuration, "\(file) cannot be read")
+      throw ClusterError(.configuration, "\(file) cannot be read: check the path and its permissions")
     }
     let node: Node?
     do {
@@ -48,7 +48,7 @@ package struct ConfigurationReader {
     try self.init(node, file: file, path: "")
   }
 
-  /// The path of a file that a value names: beside the file that is read.
+  /// Resolves a path in the file, relative to the file's folder.
   func beside(_ path: String) -> String {
     URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: file).deletingLastPathComponent()).standardizedFileURL
       .path
@@ -68,13 +68,13 @@ package struct ConfigurationReader {
 
   package mutating func integer(_ name: String) throws(ClusterError) -> Int? {
     guard let node = take(name) else { return nil }
-    guard let value = node.int else { throw error(name, "a whole number is expected") }
+    guard let value = node.int else { throw error(name, "expected a whole number") }
     return value
   }
 
   package mutating func boolean(_ name: String) throws(ClusterError) -> Bool? {
     guard let node = take(name) else { return nil }
-    guard let value = node.bool else { throw error(name, "true or false is expected") }
+    guard let value = node.bool else { throw error(name, "expected true or false") }
     return value
   }
 
@@ -82,7 +82,7 @@ package struct ConfigurationReader {
   mutating func seconds(_ name: String) throws(ClusterError) -> Duration? {
     guard let node = take(name) else { return nil }
     guard let value = node.float, value.isFinite, value >= 0, value < 1e9 else {
-      throw error(name, "a number of seconds is expected, 0 or more")
+      throw error(name, "expected a number of seconds, 0 or more")
     }
     return .seconds(value)
   }
@@ -90,17 +90,17 @@ package struct ConfigurationReader {
   /// A finite number.
   package mutating func number(_ name: String) throws(ClusterError) -> Double? {
     guard let node = take(name) else { return nil }
-    guard let value = node.float, value.isFinite else { throw error(name, "a number is expected") }
+    guard let value = node.float, value.isFinite else { throw error(name, "expected a number") }
     return value
   }
 
   /// A list of finite numbers.
   package mutating func numbers(_ name: String) throws(ClusterError) -> [Double]? {
     guard let node = take(name) else { return nil }
-    guard case .sequence(let sequence) = node else { throw error(name, "a list of numbers is expected") }
+    guard case .sequence(let sequence) = node else { throw error(name, "expected a list of numbers") }
     var result: [Double] = []
     for element in sequence {
-      guard let value = element.float, value.isFinite else { throw error(name, "a list of numbers is expected") }
+      guard let value = element.float, value.isFinite else { throw error(name, "expected a list of numbers") }
       result.append(value)
     }
     return result
@@ -108,7 +108,7 @@ package struct ConfigurationReader {
 
   package mutating func strings(_ name: String) throws(ClusterError) -> [String] {
     guard let node = take(name) else { return [] }
-    guard case .sequence(let sequence) = node else { throw error(name, "a list is expected") }
+    guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
     var result: [String] = []
     for element in sequence { result.append(try text(element, name)) }
     return result
@@ -116,7 +116,7 @@ package struct ConfigurationReader {
 
   mutating func dictionary(_ name: String) throws(ClusterError) -> [String: String] {
     guard let node = take(name) else { return [:] }
-    guard case .mapping(let mapping) = node else { throw error(name, "a mapping of names and values is expected") }
+    guard case .mapping(let mapping) = node else { throw error(name, "expected a mapping of names and values") }
     var result: [String: String] = [:]
     for (key, value) in mapping { result[try text(key, name)] = try text(value, name) }
     return result
@@ -134,7 +134,7 @@ package struct ConfigurationReader {
 
   mutating func mappings(_ name: String) throws(ClusterError) -> [ConfigurationReader] {
     guard let node = take(name) else { return [] }
-    guard case .sequence(let sequence) = node else { throw error(name, "a list is expected") }
+    guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
     var result: [ConfigurationReader] = []
     for (index, element) in sequence.enumerated() {
       result.append(try ConfigurationReader(element, file: file, path: "\(join(path, name))[\(index)]"))
@@ -145,16 +145,16 @@ package struct ConfigurationReader {
   /// Whether the file has the key.
   package func has(_ name: String) -> Bool { values[name] != nil }
 
-  // MARK: Complaints
+  // MARK: Errors
 
-  /// Complains about the first key that nobody asked for.
+  /// Throws an error for the first key that was not read.
   package func finish() throws(ClusterError) {
     let strangers = unread.compactMap { name in values[name].map { (name, $0.key.mark?.line) } }
     guard let (name, _) = strangers.min(by: { ($0.1 ?? 0, $0.0) < ($1.1 ?? 0, $1.0) }) else { return }
-    throw error(name, "is not a key that WidgetLab knows")
+    throw error(name, "is not a known key")
   }
 
-  /// What is wrong with the value of a key.
+  /// Returns an error about the value of a key.
   package func error(_ name: String, _ message: String) -> ClusterError {
     ConfigurationReader.error(file, values[name]?.key.mark?.line ?? line, join(path, name), message)
   }
@@ -175,7 +175,7 @@ package struct ConfigurationReader {
 
   private func text(_ node: Node, _ name: String) throws(ClusterError) -> String {
     guard case .scalar(let scalar) = node else {
-      throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "a text is expected")
+      throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "expected a string")
     }
     return scalar.string
   }

@@ -1,11 +1,11 @@
-/// A phone or a tablet that the device can be: the size of its screen, by the name that `widgetlab.yaml` gives it.
+/// A phone or tablet model, with its screen size, by the name used in `widgetlab.yaml`.
 package struct DeviceModel: Sendable, Hashable {
   package let name: String
-  /// Points, upright.
+  /// Points, in portrait.
   package let width: Double
-  /// Points, upright.
+  /// Points, in portrait.
   package let height: Double
-  /// Pixels a point.
+  /// Pixels per point.
   package let scale: Double
   package var isPad: Bool { name.hasPrefix("iPad") }
   /// Source: the technical specifications of each model, "Always-On display".
@@ -14,10 +14,10 @@ package struct DeviceModel: Sendable, Hashable {
       || ["iPhone 14 Pro", "iPhone 15 Pro", "iPhone 16 Pro"].contains { name == $0 || name == "\($0) Max" }
   }
 
-  /// The model with a name, written as Apple writes it; `nil` for one that is not known.
+  /// Returns the model with a name, spelt as Apple spells it; `nil` for an unknown one.
   package static func named(_ name: String) -> DeviceModel? { all.first { $0.name == name } }
 
-  /// Every model that is known, phones first.
+  /// Every known model, phones first.
   package static let all: [DeviceModel] = screens.flatMap { screen in
     screen.names.map {
       DeviceModel(name: $0, width: screen.width, height: screen.height, scale: screen.scale)
@@ -51,27 +51,27 @@ package struct DeviceModel: Sendable, Hashable {
 }
 
 extension ClusterConfiguration.Device {
-  /// Whether it is a tablet: its model says so.
+  /// Whether the device is a tablet, according to its model.
   package var isPad: Bool { screen.isPad }
 
-  /// Reads the model, its platform and its version.
+  /// Reads the model, the platform and the version.
   ///
-  /// - Throws: `configuration`, with what there is to choose.
+  /// - Throws: `configuration`, with the valid values.
   static func system(_ reader: inout ConfigurationReader) throws(ClusterError) -> System {
     let platform = try reader.string("platform")
     let model = try reader.string("model") ?? (platform == "iPadOS" ? "iPad" : "iPhone 16")
     guard let screen = DeviceModel.named(model) else {
       let known = DeviceModel.all.map(\.name).joined(separator: ", ")
-      throw reader.error("model", "\"\(model)\" is no model that WidgetLab knows; it knows: \(known)")
+      throw reader.error("model", "\"\(model)\" is not a known model; use one of: \(known)")
     }
-    // Apple calls the system of both iOS where it speaks of versions.
+    // Apple uses "iOS" for both systems where versions are concerned.
     let own = screen.isPad ? "iPadOS" : "iOS"
     guard [own, "iOS"].contains(platform ?? own) else {
-      throw reader.error("platform", "\"\(platform ?? "")\" does not run on \(model); \(own) does")
+      throw reader.error("platform", "\"\(platform ?? "")\" does not run on \(model); use \(own)")
     }
     let version = try reader.string("version") ?? "18.0"
     guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), (14...99).contains(major) else {
-      throw reader.error("version", "\"\(version)\" is no version of \(own) with widgets; one is \"14.0\" or \"18.0\"")
+      throw reader.error("version", "\"\(version)\" is not an \(own) version with widgets, such as \"18.0\"")
     }
     return System(screen: screen, platform: own, version: version, majorVersion: major)
   }

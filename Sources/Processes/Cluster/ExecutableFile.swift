@@ -1,32 +1,32 @@
 import Foundation
 import Glibc
 
-/// What can be said of an executable without starting it.
+/// Checks an executable without starting it.
 package struct ExecutableFile: Sendable, Hashable {
-  /// Where it is.
   package let path: String
 
   package init(_ path: String) { self.path = path }
 
-  /// Why the kernel would not start it, as the end of a sentence that begins with its path; `nil` when nothing is wrong.
+  /// Why the kernel would not start it, as the end of a sentence that begins with its path; `nil` when no problem is
+  /// found.
   package var problem: String? {
     var facts = stat()
     guard stat(path, &facts) == 0 else { return "cannot be found: \(String(cString: strerror(errno)))" }
-    guard facts.st_mode & S_IFMT != S_IFDIR else { return "is a folder, and no executable" }
-    guard facts.st_mode & S_IFMT == S_IFREG else { return "is no regular file, and no executable" }
-    guard access(path, X_OK) == 0 else { return "may not be executed: `chmod +x` allows it" }
+    guard facts.st_mode & S_IFMT != S_IFDIR else { return "is a folder, not an executable" }
+    guard facts.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
+    guard access(path, X_OK) == 0 else { return "is not executable: run `chmod +x` on it" }
     guard let file = FileHandle(forReadingAtPath: path) else { return "cannot be read" }
     defer { try? file.close() }
     guard let start = try? file.read(upToCount: 4096), !start.isEmpty else { return "is an empty file" }
     if start.starts(with: Array("#!".utf8)) { return problem(ofScript: start) }
     guard start.starts(with: ELF.magic) else {
       return Self.isMachO(start)
-        ? "is a program for macOS, and not for Linux" : "is no program: neither an ELF file nor a script with #!"
+        ? "is a program for macOS, not for Linux" : "is not a program: neither an ELF file nor a script with #!"
     }
     return problem(ofProgram: start)
   }
 
-  /// The dynamic loader that the program names; `nil` for a script and for a program that is linked statically.
+  /// The dynamic loader of the program; `nil` for a script and for a statically linked program.
   package var loader: String? {
     guard let file = FileHandle(forReadingAtPath: path) else { return nil }
     defer { try? file.close() }
@@ -39,17 +39,17 @@ package struct ExecutableFile: Sendable, Hashable {
     guard let interpreter = line.split(separator: " ").first.map(String.init), access(interpreter, X_OK) != 0 else {
       return nil
     }
-    return "is a script, and its interpreter \(interpreter) cannot be started"
+    return "is a script whose interpreter \(interpreter) cannot be started"
   }
 
   private func problem(ofProgram start: Data) -> String? {
-    guard let program = ELF(start), program.isProgram else { return "is an ELF file, and no program" }
+    guard let program = ELF(start), program.isProgram else { return "is an ELF file but not a program" }
     let own = FileHandle(forReadingAtPath: "/proc/self/exe").flatMap { try? $0.read(upToCount: 64) }
     if let own = own.flatMap({ ELF($0) }), own.machine != program.machine || own.isLong != program.isLong {
-      return "is built for \(program.machineName), and this machine is \(own.machineName)"
+      return "is built for \(program.machineName), but this machine is \(own.machineName)"
     }
     if let loader = program.loader, access(loader, X_OK) != 0 {
-      return "needs the dynamic loader \(loader), which is not there"
+      return "needs the dynamic loader \(loader), which does not exist"
     }
     return nil
   }
@@ -58,21 +58,21 @@ package struct ExecutableFile: Sendable, Hashable {
     [[0xcf, 0xfa, 0xed, 0xfe], [0xca, 0xfe, 0xba, 0xbe]].contains(Array(start.prefix(4)))
   }
 
-  /// What a dynamic loader's `--list` of this file found missing.
+  /// Finds problems in the output of the dynamic loader's `--list` for this file.
   ///
   /// - Parameters:
-  ///   - output: both of its streams.
-  ///   - failed: whether its exit code was not 0.
+  ///   - output: standard output and standard error of the loader.
+  ///   - failed: whether the loader's exit code was not 0.
   /// - Returns: the end of a sentence that begins with the executable's path; `nil` when nothing is missing.
   package func problem(inListing output: String, failed: Bool) -> String? {
     let lines = output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     let missing = lines.filter { $0.hasSuffix("=> not found") }.compactMap { $0.split(separator: " ").first }
     if !missing.isEmpty {
       let word = missing.count == 1 ? "the shared library" : "the shared libraries"
-      return "needs \(word) \(missing.joined(separator: ", ")), which the dynamic loader does not find"
+      return "needs \(word) \(missing.joined(separator: ", ")), which the dynamic loader cannot find"
     }
     guard failed, let last = lines.last else { return nil }
-    return "is not loaded: \(last.hasPrefix(path + ": ") ? String(last.dropFirst(path.count + 2)) : last)"
+    return "cannot be loaded: \(last.hasPrefix(path + ": ") ? String(last.dropFirst(path.count + 2)) : last)"
   }
 }
 
@@ -82,16 +82,17 @@ private struct ELF {
 
   private let bytes: [UInt8]
 
-  /// - Parameter start: the first bytes of a file; `nil` when they are no header of a little-endian ELF file.
+  /// - Parameter start: the first bytes of a file. The result is `nil` unless they are the header of a little-endian
+  ///   ELF file.
   init?(_ start: Data) {
     bytes = Array(start)
     guard bytes.starts(with: Self.magic), bytes.count >= 64, bytes[5] == 1 else { return nil }
   }
 
-  /// Whether it is of 64 bits.
+  /// Whether it is a 64-bit file.
   var isLong: Bool { bytes[4] == 2 }
   var machine: Int { integer(at: 18, length: 2) }
-  /// Whether it is executable or position-independent, and no object file.
+  /// Whether it is executable or position-independent, not an object file.
   var isProgram: Bool { [2, 3].contains(integer(at: 16, length: 2)) }
 
   var machineName: String {
@@ -99,7 +100,7 @@ private struct ELF {
     return names[machine] ?? "machine \(machine)"
   }
 
-  /// The program header `PT_INTERP`, if it lies in the bytes.
+  /// The path in the program header `PT_INTERP`, if the header is within the bytes.
   var loader: String? {
     guard isLong else { return nil }
     let (table, length, count) = (integer(at: 32, length: 8), integer(at: 54, length: 2), integer(at: 56, length: 2))

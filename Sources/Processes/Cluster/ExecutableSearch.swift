@@ -1,33 +1,33 @@
 import Foundation
 
-/// Where the executables of a cluster are looked for: its own standing processes, and what `widgetlab.yaml` names.
+/// Finds the executables of a cluster: its standing processes, and those that `widgetlab.yaml` names.
 package struct ExecutableSearch: Sendable, Hashable {
-  /// The variable that names an installed prefix or a clone of WidgetLab.
+  /// The environment variable with the path of an installed prefix or a clone of WidgetLab.
   package static let homeVariable = "WIDGETLAB_HOME"
 
   /// The folder of `widgetlab.yaml`, absolute.
   package let project: String
-  /// The folder that `--executables` names, absolute; `nil` without that option.
+  /// The folder of `--executables`, absolute; `nil` without that option.
   package let named: String?
-  /// The folders of the tool's own executables, in the order in which they are searched.
+  /// The folders of WidgetLab's own executables, in search order.
   package let tool: [String]
 
-  /// The order of the search, for help texts.
+  /// The search order, for help texts.
   package static let help = """
-    An `executable:` with a slash is a path, relative to the folder of widgetlab.yaml. A plain name is looked for in
-      1. the folder that --executables names;
+    An `executable:` with a slash is a path relative to the folder of widgetlab.yaml. A plain name is searched for in
+      1. the folder given by --executables;
       2. the folder of widgetlab.yaml;
-      3. its .build/debug and .build/release: of two the one that was built last;
+      3. its .build/debug and .build/release, whichever was built last;
       4. the folder of WidgetLab's own executables.
-    WidgetLab's own executables are looked for in the folder that --executables names, then in WIDGETLAB_HOME (the
-    PREFIX of scripts/install, or a clone with its .build) if it is set, else beside `widgetlab` itself.
+    WidgetLab's own executables are searched for in the folder given by --executables, then in WIDGETLAB_HOME (the
+    PREFIX of scripts/install, or a clone with its .build) if it is set, otherwise next to `widgetlab` itself.
     """
 
   /// - Parameters:
   ///   - configuration: the path of `widgetlab.yaml`.
   ///   - named: the value of `--executables`, relative to the working directory unless absolute.
-  ///   - own: the path of the executable that runs.
-  ///   - environment: where `WIDGETLAB_HOME` is looked up.
+  ///   - own: the path of the running executable.
+  ///   - environment: used to look up `WIDGETLAB_HOME`.
   package init(
     configuration: String, named: String?, own: String = ExecutableSearch.ownPath,
     environment: [String: String] = ProcessInfo.processInfo.environment
@@ -41,22 +41,22 @@ package struct ExecutableSearch: Sendable, Hashable {
     }
   }
 
-  /// The path of the executable that runs, through all links.
+  /// The path of the running executable, with all links resolved.
   package static var ownPath: String {
     let path =
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    // An executable that was built again while its process runs.
+    // The kernel appends this when the executable was rebuilt while its process runs.
     return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
   }
 
-  /// The folders of a prefix or of a clone that hold the tool; all that could when none does.
+  /// Returns the folders of a prefix or a clone that contain the tool, or all candidates when none does.
   private static func folders(ofHome home: String) -> [String] {
     let all = [home + "/libexec/widgetlab", home + "/bin", home] + builds(in: home)
     let holding = all.filter { isFile($0 + "/message-bus") }
     return holding.isEmpty ? all : holding
   }
 
-  /// The two build folders of a package, the one with the newer message bus first.
+  /// Returns the two build folders of a package, the one with the newer message bus first.
   private static func builds(in package: String) -> [String] {
     let folders = [package + "/.build/debug", package + "/.build/release"]
     let dates = folders.map { date(of: $0 + "/message-bus") ?? .distantPast }
@@ -65,30 +65,30 @@ package struct ExecutableSearch: Sendable, Hashable {
 
   // MARK: Searching
 
-  /// The path of an executable that `widgetlab.yaml` names; `nil` when no place has it.
+  /// Returns the path of an executable that `widgetlab.yaml` names; `nil` when it is not found.
   package func authored(_ executable: String) -> String? {
     for group in groups(of: executable) {
       let found = group.filter(Self.isFile).map { (path: $0, date: Self.date(of: $0) ?? .distantPast) }
       if let newest = found.max(by: { $0.date < $1.date }) {
-        // Of two that are equally new the first one counts.
+        // The first one wins when both are equally new.
         return found.first { $0.date == newest.date }?.path ?? newest.path
       }
     }
     return nil
   }
 
-  /// The path of one of WidgetLab's own executables; `nil` when no place has it.
+  /// Returns the path of one of WidgetLab's own executables; `nil` when it is not found.
   package func standing(_ name: String) -> String? { places(ofStanding: name).first(where: Self.isFile) }
 
-  /// All places where an executable of `widgetlab.yaml` is looked for, in order.
+  /// All paths at which an executable of `widgetlab.yaml` is searched for, in order.
   package func places(of executable: String) -> [String] { groups(of: executable).flatMap(\.self) }
 
-  /// All places where one of WidgetLab's own executables is looked for, in order.
+  /// All paths at which one of WidgetLab's own executables is searched for, in order.
   package func places(ofStanding name: String) -> [String] {
     ([named].compactMap(\.self) + tool).map { "\($0)/\(name)" }
   }
 
-  /// Places in order; of the places of one group the newest file counts.
+  /// Groups of paths in search order. Within a group, the newest file wins.
   private func groups(of executable: String) -> [[String]] {
     if executable.contains("/") {
       return [[URL(fileURLWithPath: executable, relativeTo: folder).standardizedFileURL.path]]
@@ -96,13 +96,13 @@ package struct ExecutableSearch: Sendable, Hashable {
     let builds = [["debug", "release"].map { "\(project)/.build/\($0)/\(executable)" }]
     let tools = tool.map { ["\($0)/\(executable)"] }
     let own = named.map { [["\($0)/\(executable)"]] } ?? []
-    // In the tool's own clone, the sample of the same build counts.
+    // In the tool's own clone, the sample from the same build is used.
     return own + [["\(project)/\(executable)"]] + (isToolOfProject ? tools + builds : builds + tools)
   }
 
   private var folder: URL { URL(fileURLWithPath: project, isDirectory: true) }
 
-  /// Whether the tool was built in the project itself.
+  /// Whether the tool was built in this project.
   private var isToolOfProject: Bool {
     let build = URL(fileURLWithPath: project + "/.build").resolvingSymlinksInPath().path + "/"
     return tool.contains { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path.hasPrefix(build) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the servers of a cluster have announced: where their URLs and files are.
+/// What the servers of a cluster have announced: their URLs and files.
 package struct Announced: Sendable {
   package var provider: ProviderAnnouncement?
   package var pushServer: PushServerAnnouncement?
@@ -10,7 +10,7 @@ package struct Announced: Sendable {
     self.pushServer = pushServer
   }
 
-  /// What stands in the instance now.
+  /// Reads the announcements that exist now.
   ///
   /// - Throws: `instance-folder` when a file cannot be read.
   package init(in instance: InstanceFolder) throws(ClusterError) {
@@ -19,10 +19,10 @@ package struct Announced: Sendable {
   }
 }
 
-/// `${provider.url}`, `${pushServer.url}` and its like, and `${env.NAME}` in the values of `widgetlab.yaml`, replaced at the
-/// moment of use.
+/// Replaces `${provider.url}`, `${pushServer.url}` and similar, and `${env.NAME}` in values of `widgetlab.yaml`, at the
+/// time of use.
 package enum Expansion {
-  /// What can be said of the push server: all that a provider of the development environment needs.
+  /// Values of the push server that a provider of the development environment needs.
   private static let pushServer: [String: @Sendable (PushServerAnnouncement) -> String] = [
     "pushServer.url": \.development, "pushServer.productionURL": \.production,
     "pushServer.ca": \.certificateAuthority, "pushServer.key": \.key, "pushServer.keyID": \.keyID,
@@ -32,8 +32,8 @@ package enum Expansion {
   /// Replaces every `${…}`.
   ///
   /// - Parameters:
-  ///   - announced: what the servers announced, if they have.
-  ///   - environment: where `env.NAME` is looked up.
+  ///   - announced: the announcements of the servers, if any.
+  ///   - environment: used to look up `env.NAME`.
   /// - Throws: `expansion`, with the name and what to do.
   package static func expand(
     _ text: String, _ announced: Announced, environment: [String: String]
@@ -63,7 +63,7 @@ package enum Expansion {
     }
   }
 
-  /// Whether every `${…}` is of a kind that can be known.
+  /// Checks that every `${…}` has a valid name.
   ///
   /// - Throws: `expansion`.
   static func check(_ text: String) throws(ClusterError) {
@@ -77,12 +77,12 @@ package enum Expansion {
     var rest = text[...]
     while let start = rest.range(of: "${") {
       guard let end = rest.range(of: "}", range: start.upperBound..<rest.endIndex) else {
-        throw ClusterError(.expansion, "\"\(text)\" has a ${ without its }")
+        throw ClusterError(.expansion, "\"\(text)\" has a ${ without a closing }")
       }
       let name = String(rest[start.upperBound..<end.lowerBound])
       guard name == "provider.url" || pushServer[name] != nil || (name.hasPrefix("env.") && name.count > 4) else {
         let known = (["provider.url"] + pushServer.keys.sorted()).map { "${\($0)}" }.joined(separator: ", ")
-        throw ClusterError(.expansion, "${\(name)} means nothing; there are \(known) and ${env.NAME}")
+        throw ClusterError(.expansion, "${\(name)} is not a known name; use \(known) or ${env.NAME}")
       }
       result += rest[..<start.lowerBound] + (try value(name))
       rest = rest[end.upperBound...]
@@ -92,7 +92,7 @@ package enum Expansion {
 }
 
 extension ClusterConfiguration {
-  /// The environment of a product: the device's, and what the file gives it, expanded with what is known now.
+  /// The environment of a product: the device's variables and those of the configuration, expanded with current values.
   ///
   /// - Throws: `expansion`, or `instance-folder` when an announcement cannot be read.
   package func environment(
@@ -107,7 +107,7 @@ extension ClusterConfiguration {
     return result
   }
 
-  /// The arguments of the provider, expanded with what is known now.
+  /// The arguments of the provider, expanded with current values.
   ///
   /// - Throws: `expansion`, or `instance-folder` when an announcement cannot be read.
   package func arguments(

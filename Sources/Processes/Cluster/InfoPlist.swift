@@ -1,16 +1,17 @@
 import Foundation
 
-/// What WidgetLab reads of an extension's `Info.plist`. The author's file stays as it is.
+/// The keys that WidgetLab reads from an extension's `Info.plist`. The author's file is never changed.
 package struct InfoPlist: Sendable, Hashable {
-  /// What makes an extension one of WidgetKit's. Source: the `Info.plist` of Xcode's widget extension template.
+  /// The extension point of WidgetKit. Source: the `Info.plist` of Xcode's widget extension template.
   package static let widgetExtensionPoint = "com.apple.widgetkit-extension"
 
-  /// `NSWidgetWantsLocation`: its widgets know where the device is.
+  /// `NSWidgetWantsLocation`: the widgets receive the device's location.
   package let wantsLocation: Bool
 
   /// Reads a property list in XML or in binary form.
   ///
-  /// - Throws: `configuration`, with the file and the key, when it is none, or not that of a widget extension.
+  /// - Throws: `configuration`, with the file and the key, when it is not a property list or not one of a widget
+  ///   extension.
   package init(file: String) throws(ClusterError) {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw ClusterError(.configuration, "\(file) cannot be read")
@@ -19,15 +20,15 @@ package struct InfoPlist: Sendable, Hashable {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: nil)
     } catch {
-      throw ClusterError(.configuration, "\(file) is no property list, neither XML nor binary")
+      throw ClusterError(.configuration, "\(file) is not a property list (XML or binary)")
     }
     guard let keys = list as? [String: Any] else {
-      throw ClusterError(.configuration, "\(file) is a property list, but no dictionary of keys")
+      throw ClusterError(.configuration, "\(file) is a property list, but not a dictionary")
     }
     try InfoPlist.check(keys["NSExtension"], file)
     let wants = keys["NSWidgetWantsLocation"]
     guard wants == nil || wants is Bool else {
-      throw ClusterError(.configuration, "\(file): NSWidgetWantsLocation: true or false is expected")
+      throw ClusterError(.configuration, "\(file): NSWidgetWantsLocation: expected true or false")
     }
     wantsLocation = wants as? Bool ?? false
   }
@@ -35,20 +36,20 @@ package struct InfoPlist: Sendable, Hashable {
   private static func check(_ value: Any?, _ file: String) throws(ClusterError) {
     let key = "NSExtension/NSExtensionPointIdentifier"
     guard let value else {
-      throw ClusterError(.configuration, "\(file): NSExtension is missing: this is no extension's Info.plist")
+      throw ClusterError(.configuration, "\(file): NSExtension is missing: this is not the Info.plist of an extension")
     }
     guard let point = (value as? [String: Any])?["NSExtensionPointIdentifier"] as? String else {
-      throw ClusterError(.configuration, "\(file): \(key) is missing, or no text")
+      throw ClusterError(.configuration, "\(file): \(key) is missing or not a string")
     }
     guard point == widgetExtensionPoint else {
       throw ClusterError(
-        .configuration, "\(file): \(key) is \(point), so this is no widget extension; one has \(widgetExtensionPoint)")
+        .configuration, "\(file): \(key) is \(point), not \(widgetExtensionPoint): not a widget extension")
     }
   }
 }
 
 extension ClusterConfiguration.Product {
-  /// What its `Info.plist` says; `nil` where `widgetlab.yaml` names none.
+  /// Reads its `Info.plist`; `nil` when `widgetlab.yaml` does not name one.
   ///
   /// - Throws: `configuration`, with the file and the key.
   package func readInfoPlist() throws(ClusterError) -> InfoPlist? {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The folder of one running cluster: its keys, its journal, its devices. Clusters with folders of their own run side
-/// by side.
+/// The folder of one running cluster: its keys, its journal, its devices. Clusters with different folders run side by
+/// side.
 ///
 /// ```text
 /// keys/<holder>/   the standing key of one holder, mode 0600
-/// known/           the public halves: whom the broker lets in
+/// known/           the public halves of the keys that the broker accepts
 /// bus/bus.json     where the broker listens
 /// journal/         the segments of the journal
 /// device/<name>/   containers, app groups, transfers and clock of a device
-/// host/            the host's database, which no author's code opens
-/// logs/            what the standing processes wrote to standard error
+/// host/            the host's database, inaccessible to the author's code
+/// logs/            standard error of the standing processes
 /// provider.json    where the provider server listens
 /// push-server/     the push server's database and credentials
-/// push-server.json where the push server listens, and what a provider needs to trust it and to be trusted
+/// push-server.json where the push server listens, and the credentials that a provider needs
 /// ```
 package struct InstanceFolder: Sendable, Hashable {
-  /// Absolute, without a slash at its end.
+  /// Absolute, without a trailing slash.
   package let path: String
 
   /// - Parameter path: the folder, which need not exist yet; relative to the working directory unless absolute.
@@ -33,54 +33,54 @@ package struct InstanceFolder: Sendable, Hashable {
   package var logs: String { path + "/logs" }
   package var providerAnnouncement: String { path + "/provider.json" }
   package var pushServer: String { path + "/push-server" }
-  /// Certificates and provider keys; `provider` below it is what a provider is given.
+  /// Certificates and provider keys. Its subfolder `provider` holds the files for a provider.
   package var pushCredentials: String { pushServer + "/credentials" }
   package var pushServerAnnouncement: String { path + "/push-server.json" }
 
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }
 
-  /// Makes what is missing of the folder, mode 0700.
+  /// Creates the missing folders, mode 0700.
   ///
   /// - Throws: `instance-folder`.
   package func create() throws(ClusterError) {
     for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
   }
 
-  /// Makes the folder of the push server, mode 0700.
+  /// Creates the folder of the push server, mode 0700.
   ///
   /// - Throws: `instance-folder`.
   package func createPushServer() throws(ClusterError) { try makeFolder(pushServer) }
 }
 
-/// The folders of one device, all on one volume, so that a move of a file stays a rename.
+/// The folders of one device. All are on one volume, so that moving a file is a rename.
 package struct DeviceFolder: Sendable, Hashable {
   package let path: String
 
-  /// Where the host keeps the files of downloads.
+  /// The host's files of downloads.
   package var transfers: String { path + "/transfers" }
 
-  /// What tells the device's processes what time it is there.
+  /// The page with the device's time, which the device's processes read.
   package var clockPage: String { path + "/clock" }
 
-  /// The variable of the environment in which a process of the device is told where that is.
+  /// The environment variable with the path of the clock page.
   package static let clockPageVariable = "WIDGETLAB_CLOCK_PAGE"
 
-  /// Where the containers of an app or an extension are: one, but while an update moves it.
+  /// The folder of an app's or an extension's containers. There is one, except while an update moves it.
   package func containers(of bundle: String) -> String { path + "/containers/" + bundle }
 
   /// The folder that the members of an app group share.
   package func group(_ identifier: String) -> String { path + "/groups/" + identifier }
 
-  /// Makes what is missing of a container, the home of an app or an extension: `Documents`, `Library/Caches`, `tmp`, mode
-  /// 0700.
+  /// Creates the missing folders of a container, the home of an app or an extension: `Documents`, `Library/Caches`,
+  /// `tmp`, mode 0700.
   ///
   /// - Throws: `instance-folder`.
   package static func makeContainer(at path: String) throws(ClusterError) {
     for folder in ["", "/Documents", "/Library/Caches", "/tmp"] { try makeFolder(path + folder) }
   }
 
-  /// Makes the folders of app groups, mode 0700.
+  /// Creates the folders of app groups, mode 0700.
   ///
   /// - Returns: their paths by identifier.
   /// - Throws: `instance-folder`.
@@ -94,17 +94,17 @@ package struct DeviceFolder: Sendable, Hashable {
     return paths
   }
 
-  /// Makes the folder of the transfers, mode 0700.
+  /// Creates the folder of the transfers, mode 0700.
   ///
   /// - Throws: `instance-folder`.
   package func makeTransfers() throws(ClusterError) { try makeFolder(transfers) }
 }
 
-/// A small JSON file that appears whole or not at all.
+/// A small JSON file that is written atomically.
 package enum JSONFile {
-  /// Reads a file; `nil` when there is none.
+  /// Reads a file; `nil` when it does not exist.
   ///
-  /// - Throws: `instance-folder` when it cannot be read or has not the shape of `T`.
+  /// - Throws: `instance-folder` when it cannot be read or does not decode as `T`.
   package static func read<T: Decodable>(_ type: T.Type, at path: String) throws(ClusterError) -> T? {
     let data: Data
     do {
@@ -117,11 +117,11 @@ package enum JSONFile {
     do {
       return try JSONDecoder().decode(type, from: data)
     } catch {
-      throw ClusterError(.folder, "\(path) is damaged (\(error)): remove it, and start the cluster again")
+      throw ClusterError(.folder, "\(path) is damaged (\(error)): remove it and restart the cluster")
     }
   }
 
-  /// Writes a file in the place of what is there, mode 0600.
+  /// Writes a file atomically, mode 0600. Replaces an existing file.
   ///
   /// - Throws: `instance-folder`.
   package static func write<T: Encodable>(_ value: T, to path: String) throws(ClusterError) {
@@ -133,7 +133,7 @@ package enum JSONFile {
     }
   }
 
-  /// Writes a file unless there is one already, mode 0600.
+  /// Writes a file unless it exists, mode 0600.
   ///
   /// - Returns: whether it was written.
   /// - Throws: `instance-folder`.
@@ -173,6 +173,6 @@ func makeFolder(_ path: String) throws(ClusterError) {
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   } catch {
     throw ClusterError(
-      .folder, "the folder \(path) cannot be made: \(error.localizedDescription); choose another with --instance")
+      .folder, "the folder \(path) cannot be created: \(error.localizedDescription); choose another with --instance")
   }
 }

@@ -1,12 +1,13 @@
-package import Conversations
 package import MessageBus
+package import Messages
 
 extension StandingKey {
-  /// Renews the key of the process that a connection belongs to, while it speaks: makes the next one, registers it,
-  /// takes it up, and moves the connection to it. Nothing that is under way is lost.
+  /// Renews the key of a connected process: creates the next key, registers it with the broker, replaces the current
+  /// key, and moves the connection to it. No message in progress is lost.
   ///
-  /// The file of the present key changes after the broker has journalled the next one, and in one step; so whoever dies
-  /// on the way begins again with a key that the broker lets in, and a repetition finishes what was begun.
+  /// The file of the current key is replaced atomically, after the broker has journalled the next key. A process that
+  /// is killed during the renewal therefore restarts with a key that the broker accepts, and a repeated renewal
+  /// completes the first one.
   ///
   /// - Throws: `BusError` of the registration, `key` or `instance-folder`.
   package static func renew(
@@ -19,10 +20,10 @@ extension StandingKey {
     }
   }
 
-  /// The same for a key that no process holds for long: its next user takes it up. Within `locked`.
+  /// Renews a key that no process holds permanently: its next user reads the new one. Call it within `locked`.
   ///
   /// - Parameters:
-  ///   - pattern: whose it is; nil for the key that the connection itself speaks with.
+  ///   - pattern: the addresses of the key; nil for the connection's own key.
   ///   - connection: an operator's.
   /// - Throws: as `renew`.
   package static func exchange(
@@ -43,18 +44,18 @@ extension StandingKey {
     }
   }
 
-  /// Files are not read and written on the thread of a socket.
+  /// Keeps file I/O off the socket's thread.
   @concurrent
   private static func onDisk<T: Sendable>(_ work: @Sendable () throws -> T) async throws -> T { try work() }
 }
 
 extension StandingProcess {
-  /// Renews the process's key when an operator asks for it. Before the connection is started.
+  /// Renews the process's key when an operator requests it. Call it before the connection is started.
   package static func renewKey(
     _ name: StandingKey.Name, on connection: Connection, in instance: InstanceFolder
   ) {
     connection.onRequest(RenewKey.self) { [weak connection] _, _ in
-      guard let connection else { throw BusError(.closed, "the process is ending") }
+      guard let connection else { throw BusError(.closed, "the process is exiting") }
       return try await StandingKey.renew(name, of: connection, in: instance)
     }
   }

@@ -13,8 +13,8 @@ package struct LineLogHandler: LogHandler {
 
   package init(label: String) { self.label = label }
 
-  /// Makes all loggers of this process write such lines. Once, at its beginning. `WIDGETLAB_LOG_LEVEL` (`trace`,
-  /// `debug`, `info`, `notice`, `warning`, `error`, `critical`) chooses what is written; `notice` unless set.
+  /// Installs this log handler for all loggers of the process. Call it once, at launch. `WIDGETLAB_LOG_LEVEL` (`trace`,
+  /// `debug`, `info`, `notice`, `warning`, `error`, `critical`) sets the level; the default is `notice`.
   package static func bootstrap() {
     let level =
       ProcessInfo.processInfo.environment["WIDGETLAB_LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) } ?? .notice
@@ -32,7 +32,7 @@ package struct LineLogHandler: LogHandler {
 
   package func log(event: LogEvent) {
     let bytes = Array(line(event, at: Date()).utf8)
-    // One write for a line, so that lines of several threads do not mix. A log that cannot be written is lost.
+    // One write per line, so that lines of several threads do not interleave. A line that cannot be written is lost.
     _ = write(STDERR_FILENO, bytes, bytes.count)
   }
 

@@ -1,13 +1,13 @@
-package import Conversations
 import Foundation
 import Glibc
+package import Messages
 package import ZeroMQ
 
-/// The key of a process that is not spawned by an agent. It lies in a folder of its holder, `keys/<name>`, mode 0600, so
-/// that a container is given the keys of its own processes and no other; the public half lies in `known`, where the broker
+/// The key of a process that is not spawned by an agent. It is in a folder of its holder, `keys/<name>`, mode 0600, so
+/// that a container can be given only the keys of its processes. The public half is in `known`, where the broker
 /// reads it.
 package struct StandingKey: Codable, Sendable, Hashable {
-  /// Whose key it is; the name of its folder.
+  /// The holder of the key, and the name of its folder.
   package struct Name: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
@@ -16,16 +16,16 @@ package struct StandingKey: Codable, Sendable, Hashable {
     package static let host = Name(rawValue: "host")
     package static let provider = Name(rawValue: "provider")
     package static let pushServer = Name(rawValue: "push-server")
-    /// Every run of the operator's tool.
+    /// Shared by all runs of the operator's tool.
     package static let `operator` = Name(rawValue: "operator")
-    /// Every health check.
+    /// Shared by all health checks.
     package static let watcher = Name(rawValue: "watcher")
     package static func agent(_ number: Int) -> Name { Name(rawValue: "agent-\(number)") }
 
     package var description: String { rawValue }
   }
 
-  /// What the broker needs to know of a key.
+  /// The part of a key that the broker needs.
   package struct Public: Sendable, Hashable {
     package let name: Name
     package let facts: StandingKeyFacts
@@ -34,7 +34,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
   package let pattern: AddressPattern
   package let publicKey: String
   package let secretKey: String
-  /// When it was made.
+  /// The time of creation.
   package let since: Timestamp
 
   package var pair: CurveKeyPair { CurveKeyPair(publicKey: publicKey, secretKey: secretKey) }
@@ -45,7 +45,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
     do {
       pair = try CurveKeyPair.generate()
     } catch {
-      throw ClusterError(.key, "no key could be made for \(name): \(error)")
+      throw ClusterError(.key, "cannot create a key for \(name): \(error)")
     }
     self.pattern = pattern
     self.publicKey = pair.publicKey
@@ -53,9 +53,9 @@ package struct StandingKey: Codable, Sendable, Hashable {
     self.since = .now
   }
 
-  // MARK: Making
+  // MARK: Creating
 
-  /// Whose keys a cluster has, with what each may speak as.
+  /// The key holders of a cluster, with the addresses that each may use.
   package static func holders(of configuration: ClusterConfiguration) -> [(name: Name, pattern: AddressPattern)] {
     let device = configuration.device.name
     return [
@@ -65,9 +65,9 @@ package struct StandingKey: Codable, Sendable, Hashable {
       + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
   }
 
-  /// Makes the keys that are missing: the broker's, the host's, one for each agent that the configuration names, the
-  /// provider's, the push server's when there is one, the operators' and the health checks'; and tells the broker's folder of those that are there. Keys that
-  /// are there stay, also when two processes do this at once.
+  /// Creates the missing keys: the broker's, the host's, one for each agent that the configuration names, the
+  /// provider's, the push server's if there is one, the operators' and the health checks'; and writes their public
+  /// halves to the broker's folder. Existing keys are kept, also when two processes do this at once.
   ///
   /// - Throws: `key` or `instance-folder`.
   package static func makeAll(
@@ -89,14 +89,14 @@ package struct StandingKey: Codable, Sendable, Hashable {
     guard present.pattern == pattern else {
       throw ClusterError(
         .key,
-        "\(path) belongs to \(present.pattern), and the configuration wants \(pattern): use another instance folder, "
+        "\(path) belongs to \(present.pattern), but the configuration expects \(pattern): use another instance folder, "
           + "or remove the file")
     }
     guard name != .messageBus, try known(name, in: instance) != present.facts else { return }
     try JSONFile.write(present.facts, to: instance.knownKey(of: name))
   }
 
-  /// Makes a new key in the place of the present one, for a cluster that does not run.
+  /// Replaces the current key with a new one. For a cluster that is not running.
   ///
   /// - Returns: the former key and the new one.
   /// - Throws: `key` or `instance-folder`.
@@ -110,8 +110,8 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return (former, current)
   }
 
-  /// The key that is to follow the present one, made if there is none: one that was made and never taken is taken up
-  /// again, so that a renewal that was broken off is finished by the next.
+  /// Returns the key that follows the current one, and creates it if necessary. A next key that was created but never
+  /// used is returned again, so that an interrupted renewal is completed by the next one.
   ///
   /// - Throws: `key` or `instance-folder`.
   package static func next(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
@@ -121,7 +121,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return try load(at: path, of: instance)
   }
 
-  /// Puts the next key in the place of the present one, in one step.
+  /// Replaces the current key with the next key, atomically.
   ///
   /// - Throws: `instance-folder`.
   package static func takeNext(_ name: Name, in instance: InstanceFolder) throws(ClusterError) {
@@ -131,9 +131,9 @@ package struct StandingKey: Codable, Sendable, Hashable {
     }
   }
 
-  /// Keeps others from renewing the key while the body runs; the kernel lets go of it when the process dies.
+  /// Holds an exclusive lock on the key while the body runs. The kernel releases it when the process exits.
   ///
-  /// - Throws: `key` when another does, and what the body throws.
+  /// - Throws: `key` when another process holds the lock, and what the body throws.
   package static func locked<T>(
     _ name: Name, in instance: InstanceFolder, _ body: () async throws -> T
   ) async throws -> T {
@@ -141,43 +141,43 @@ package struct StandingKey: Codable, Sendable, Hashable {
     guard folder >= 0 else {
       throw ClusterError(
         .key,
-        "\(instance.keyFolder(of: name)) is not here, and with it the key of \(name): renew it where its holder runs")
+        "\(instance.keyFolder(of: name)) does not exist here: renew the key of \(name) where its holder runs")
     }
     defer { close(folder) }
     guard flock(folder, LOCK_EX | LOCK_NB) == 0 else {
-      throw ClusterError(.key, "the key of \(name) is being renewed by somebody else just now: try again in a moment")
+      throw ClusterError(.key, "the key of \(name) is being renewed by another process: try again in a moment")
     }
     return try await body()
   }
 
-  /// Forgets a next key that the broker does not want.
+  /// Deletes a next key that the broker has rejected.
   package static func dropNext(_ name: Name, in instance: InstanceFolder) { unlink(instance.nextKey(of: name)) }
 
   // MARK: Reading
 
-  /// Whether this process can see the key: in a container it is given those of its own processes.
+  /// Whether this process can read the key. A container has only the keys of its processes.
   package static func isHere(_ name: Name, in instance: InstanceFolder) -> Bool {
     FileManager.default.fileExists(atPath: instance.key(of: name))
   }
 
   /// Reads one key.
   ///
-  /// - Throws: `key` when it is missing, damaged, or open to others than its owner.
+  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner.
   package static func load(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     try load(at: instance.key(of: name), of: instance)
   }
 
   private static func load(at path: String, of instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     guard let key = try JSONFile.read(StandingKey.self, at: path) else {
-      throw ClusterError(.key, "\(path) is missing: `widgetlab keys make --instance \(instance.path)` makes the keys")
+      throw ClusterError(.key, "\(path) is missing: `widgetlab keys make --instance \(instance.path)` creates the keys")
     }
     guard key.publicKey.utf8.count == 40, key.secretKey.utf8.count == 40 else {
       throw ClusterError(
-        .key, "\(path) holds no key pair: remove it, and make the keys again with `widgetlab keys make`")
+        .key, "\(path) holds no key pair: remove it, then run `widgetlab keys make`")
     }
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
-      throw ClusterError(.key, "\(path) can be read by others than its owner: chmod 600 \(path)")
+      throw ClusterError(.key, "\(path) is readable by other users: run `chmod 600 \(path)`")
     }
     return key
   }
@@ -186,7 +186,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
     try JSONFile.read(StandingKeyFacts.self, at: instance.knownKey(of: name))
   }
 
-  /// What the broker lets in: the public half of every key of the instance but its own, sorted by name.
+  /// The keys that the broker accepts: the public half of every key of the instance except its own, sorted by name.
   ///
   /// - Throws: `key` or `instance-folder`.
   package static func loadAllPublic(in instance: InstanceFolder) throws(ClusterError) -> [Public] {
@@ -195,12 +195,12 @@ package struct StandingKey: Codable, Sendable, Hashable {
       files = try FileManager.default.contentsOfDirectory(atPath: instance.known)
     } catch {
       throw ClusterError(
-        .key, "\(instance.known) cannot be read: `widgetlab keys make --instance \(instance.path)` makes the keys")
+        .key, "\(instance.known) cannot be read: `widgetlab keys make --instance \(instance.path)` creates the keys")
     }
     var keys: [Public] = []
     for file in files.sorted() where file.hasSuffix(".json") {
       let name = Name(rawValue: String(file.dropLast(5)))
-      // One that was removed a moment ago is let in no longer.
+      // A key that was just removed is no longer accepted.
       guard let facts = try known(name, in: instance) else { continue }
       keys.append(Public(name: name, facts: facts))
     }

@@ -1,16 +1,17 @@
-package import Conversations
 import Glibc
 package import Logging
 package import MessageBus
+package import Messages
 import UnixSignals
 
-/// The connection of one address to the bus of an instance, with the address's standing key; not started yet, so that
-/// handlers can be set. Waits for the broker's announcement. In full `Cluster.connection(as:address:instance:)`.
+/// Returns a connection to the bus of an instance for one address, with its standing key. The connection is not
+/// started, so that handlers can be set. Waits for the broker's announcement. Module-qualified:
+/// `Cluster.connection(as:address:instance:)`.
 ///
 /// - Parameters:
-///   - name: whose key.
-///   - heartbeats: `false` for a process that somebody may stop.
-///   - limit: how long the broker's announcement is waited for; `nil` waits for ever.
+///   - name: the holder of the key.
+///   - heartbeats: `false` for a process that may be stopped by a signal.
+///   - limit: how long to wait for the broker's announcement; `nil` for no limit.
 /// - Throws: `ClusterError`: `not-there`, `key`, `instance-folder`; `CancellationError`.
 package func connection(
   as name: StandingKey.Name, address: Address, instance: InstanceFolder, heartbeats: Bool = true,
@@ -19,7 +20,7 @@ package func connection(
   let announcement = try await BusAnnouncement.wait(in: instance, within: limit ?? .seconds(1_000_000_000))
   let key = try StandingKey.load(name, in: instance)
   guard key.pattern.matches(address) else {
-    throw ClusterError(.key, "the key \(name) speaks as \(key.pattern), not as \(address)")
+    throw ClusterError(.key, "the key \(name) is valid for \(key.pattern), not for \(address)")
   }
   return Connection.zeroMQ(
     address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey,
@@ -27,12 +28,12 @@ package func connection(
   ) { try StandingKey.load(name, in: instance).pair }
 }
 
-/// The same, started. In full `Cluster.connect(as:address:instance:)`.
+/// Same as `connection`, but started. Module-qualified: `Cluster.connect(as:address:instance:)`.
 ///
 /// - Parameters:
-///   - limit: how long the broker is waited for, to announce itself and then to answer; `nil` waits for ever.
-///   - prepare: sets the handlers, before the first envelope can come.
-/// - Throws: what `connection` throws, and `BusError` `refused` when the broker turns the key away for good.
+///   - limit: how long to wait for the broker's announcement and then for its reply; `nil` for no limit.
+///   - prepare: sets the handlers, before the first envelope can arrive.
+/// - Throws: what `connection` throws, and `BusError` `refused` when the broker permanently rejects the key.
 package func connect(
   as name: StandingKey.Name, address: Address, instance: InstanceFolder, heartbeats: Bool = true,
   within limit: Duration? = nil, prepare: (Connection) -> Void = { _ in }
@@ -60,17 +61,17 @@ package func connect(
     await connection.leave()
     throw ClusterError(
       .notThere,
-      "the bus of \(instance.path) did not answer within \(limit): is `widgetlab up` running with this instance folder?"
+      "the bus of \(instance.path) did not reply within \(limit): is `widgetlab up` running with this instance folder?"
     )
   }
   return connection
 }
 
-/// What every standing process does: answers pings, obeys a signal that it is asked to raise, ends when it is asked to.
+/// Common behaviour of all standing processes: reply to pings, raise a signal on request, exit on request.
 package enum StandingProcess {
-  /// Answers `peer.ping` and obeys `peer.raise-signal`. Before the connection is started.
+  /// Handles `peer.ping` and `peer.raise-signal`. Call it before the connection is started.
   ///
-  /// - Parameter waitingFor: what the process lacks to do its work now; empty when it is ready.
+  /// - Parameter waitingFor: what the process still needs before it is ready; empty when it is ready.
   package static func answerPeers(
     on connection: any BusConnection, waitingFor: @escaping @Sendable () async -> [String] = { [] }
   ) {
@@ -79,12 +80,12 @@ package enum StandingProcess {
       return Ping.Reply(pid: getpid(), isReady: missing.isEmpty, waitingFor: missing)
     }
     connection.onNotice(RaiseSignal.self) { notice, _ in
-      // To the whole process, and not to the thread that happens to run this.
+      // To the whole process, not to the thread that runs this.
       kill(getpid(), notice.signal)
     }
   }
 
-  /// Lets this process have as many descriptors as it may: each peer needs one, and so does each knock.
+  /// Raises the soft limit of descriptors to the hard limit: each peer and each connection attempt needs one.
   package static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -92,7 +93,7 @@ package enum StandingProcess {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// Returns when SIGTERM or SIGINT came.
+  /// Returns at SIGTERM or SIGINT.
   ///
   /// - Returns: the signal's name, for the log.
   package static func untilAskedToEnd() async -> String {
@@ -100,15 +101,15 @@ package enum StandingProcess {
     return "cancellation"
   }
 
-  /// The life of a standing process after it is connected: waits for SIGTERM or SIGINT, does what is left, says
-  /// goodbye. The caller then returns from `main`, with exit code 0.
+  /// Runs a connected standing process: waits for SIGTERM or SIGINT, calls `last`, and closes the connection. The
+  /// caller then returns from `main`, with exit code 0.
   ///
-  /// - Parameter last: done before the goodbye.
+  /// - Parameter last: called before the connection is closed.
   package static func run(
     _ connection: any BusConnection, logger: Logger, last: () async -> Void = {}
   ) async {
     let signal = await untilAskedToEnd()
-    logger.info("asked to end", metadata: ["signal": "\(signal)"])
+    logger.info("terminating", metadata: ["signal": "\(signal)"])
     await last()
     await connection.leave()
   }

@@ -2,7 +2,7 @@ package import Cluster
 package import Timelines
 
 extension BudgetPolicy {
-  /// The policy of a file; what the file leaves out is as in the built-in `standard`.
+  /// The policy of a file; missing keys have the values of the built-in `standard`.
   package init(_ file: BudgetFile) {
     self.init()
     name = file.name ?? name

@@ -2,17 +2,17 @@ import Cluster
 import Foundation
 import Synchronization
 
-/// Where the container of each product is: under a UUID, as on a device, which an update changes.
+/// The path of each product's container. It contains a UUID, as on a device, and an update changes it.
 ///
-/// An update is written down before it begins, so that the next life of the host ends it.
+/// An update is persisted before it begins, so that the host completes it after a restart.
 final class Containers: Sendable {
   private let folder: DeviceFolder
   private let store: DeviceStore
   private let places: Mutex<[String: DeviceStore.Place]>
 
-  /// Makes the containers that are missing, and ends the moves of an earlier life that only the database does not know.
+  /// Creates missing containers, and records moves that were completed but not written to the database.
   ///
-  /// - Throws: `instance-folder`, or what the database says.
+  /// - Throws: `instance-folder`, or errors of the database.
   init(of bundles: [String], in folder: DeviceFolder, _ store: DeviceStore) throws {
     self.folder = folder
     self.store = store
@@ -32,34 +32,34 @@ final class Containers: Sendable {
     }
   }
 
-  /// Where a product's container is now; `nil` for one that the device does not have.
+  /// The path of a product's container; `nil` for a product that the device does not have.
   func path(of bundle: String) -> String? {
     places.withLock { $0[bundle]?.name }.map { "\(folder.containers(of: bundle))/\($0)" }
   }
 
-  /// Makes what is missing of a container.
+  /// Creates what is missing of a container.
   ///
   /// - Throws: `instance-folder`.
   func make(_ bundle: String) throws {
     if let path = path(of: bundle) { try DeviceFolder.makeContainer(at: path) }
   }
 
-  /// Products whose containers are to be moved: of updates that have begun and not ended.
+  /// Products whose containers are to be moved: those of unfinished updates.
   var moving: [String] { places.withLock { places in places.filter { $0.value.next != nil }.keys.sorted() } }
 
-  /// Writes down that these containers are to be moved.
+  /// Persists that these containers are to be moved.
   func beginMove(of bundles: [String]) throws {
     try change(bundles) { place in
       DeviceStore.Place(name: place.name, next: place.next ?? UUID().uuidString)
     }
   }
 
-  /// Moves them. Nobody may live in them.
+  /// Moves the containers. No process may be running in them.
   func endMove(of bundles: [String]) throws {
     for bundle in bundles {
       guard let place = places.withLock({ $0[bundle] }), let next = place.next else { continue }
       let home = folder.containers(of: bundle)
-      // The copies that were handed to the process that is over: those of the next are new ones.
+      // Copies for the process that has exited; the next one gets new copies.
       let copies = "\(home)/\(place.name)/Library/Caches/com.apple.nsurlsessiond"
       if FileManager.default.fileExists(atPath: copies) { try FileManager.default.removeItem(atPath: copies) }
       guard rename("\(home)/\(place.name)", "\(home)/\(next)") == 0 else {
@@ -69,14 +69,14 @@ final class Containers: Sendable {
     }
   }
 
-  /// In the database first.
+  /// Writes the database first.
   private func change(_ bundles: [String], _ change: (DeviceStore.Place) -> DeviceStore.Place) throws {
     let changed = places.withLock { places in places.filter { bundles.contains($0.key) } }.mapValues(change)
     try store.set(changed)
     places.withLock { $0.merge(changed) { $1 } }
   }
 
-  /// What somebody who knew the path of before made there after the move.
+  /// Deletes what a process that had the previous path created there after the move.
   private func removeOthers(_ bundle: String) {
     let home = folder.containers(of: bundle)
     guard let place = places.withLock({ $0[bundle] }) else { return }

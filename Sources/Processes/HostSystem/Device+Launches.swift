@@ -1,10 +1,10 @@
 import Archive
 import Cluster
-import Conversations
 import Foundation
 import Gallery
 import Launching
 import MessageBus
+import Messages
 import Timekeeping
 import Timelines
 
@@ -13,14 +13,14 @@ import Timelines
 extension Device {
   nonisolated func listenForLaunches() {
     bus.onRequest(AwaitLaunch.self) { [weak self] request, _ in
-      guard let self else { throw BusError(.closed, "the device is going down", isDefinite: false) }
+      guard let self else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
       return AwaitLaunch.Reply(failures: await outcome(of: request))
     }
   }
 
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
-    // What was acknowledged before this request is wanted by now.
-    await timelines.intents.passed()
+    // Requests that were acknowledged before this one have reached the launch service by now.
+    await timelines.outputs.passed()
     let deadline = ContinuousClock.now + .seconds(request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {
@@ -35,7 +35,7 @@ extension Device {
   private func addresses(of request: AwaitLaunch) -> [Address] {
     let name = configuration.device.name
     if let bundle = request.bundle { return configuration.product(bundle).map { [$0.address(on: name)] } ?? [] }
-    let known = gallery.decision.state.declarations
+    let known = gallery.stateMachine.state.declarations
     let extensions = configuration.extensions.filter { product in
       guard let kind = request.widgetKind, let widgets = known[product.bundle] else { return true }
       return widgets.contains { $0.kind == kind }
@@ -55,10 +55,9 @@ extension Device {
     return failures
   }
 
-  /// Has a process run for as long as `work` takes. A launch that takes longer than a timeline may is not waited for
-  /// before `work` begins.
+  /// Keeps a process running during `work`, which begins after the launch, or when the time for a timeline is over.
   ///
-  /// - Throws: why the process cannot be started, before `work` begins; what `work` throws.
+  /// - Throws: why the process cannot be launched, before `work` begins; errors of `work`.
   func withLaunched<T>(
     _ address: Address, because assertion: Assertion, _ work: () async throws(BusError) -> T
   ) async throws(BusError) -> T {

@@ -1,20 +1,20 @@
 import Cluster
-import Conversations
 import MessageBus
+import Messages
 import Timelines
 
-// Where the device is: nobody says; that it moved far an operator does.
+// The device has no location; an operator reports that it moved far.
 
 extension Device {
   nonisolated func listenForMoves() {
     bus.onRequest(MoveDevice.self) { [timelines, wantingLocation] _, from in
-      try await timelines.moved(wantingLocation, from.story)
+      try await timelines.moved(wantingLocation, from.context)
     }
   }
 }
 
 extension ClusterConfiguration {
-  /// The extensions whose widgets want the location, as their own `Info.plist` says.
+  /// The extensions whose widgets use the location, according to their `Info.plist`.
   ///
   /// - Throws: `configuration`, with the file and the key.
   func bundlesWantingLocation() throws(ClusterError) -> Set<String> {

@@ -1,30 +1,30 @@
-import Conversations
 import Foundation
 import Gallery
 import MessageBus
+import Messages
 import Timekeeping
 import Timelines
 
-// Stacks: what a person turns, and what Smart Rotate does, by the device's clock.
+// Stacks: turned by the user and by Smart Rotate, according to the device's clock.
 
 extension Device {
   nonisolated func listenToStacks() {
     bus.onRequest(TurnStack.self) { [weak self] request, from in
-      guard let self else { throw BusError(.closed, "the device is going down", isDefinite: false) }
-      return try await turn(request, from.story)
+      guard let self else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
+      return try await turn(request, from.context)
     }
   }
 
-  private func turn(_ request: TurnStack, _ story: Story) async throws(BusError) -> TurnStack.Reply {
-    let reply = try await gallery.turn(request, now: clock.now, story)
-    await tellWhatIsSeen()
+  private func turn(_ request: TurnStack, _ context: MessageContext) async throws(BusError) -> TurnStack.Reply {
+    let reply = try await gallery.turn(request, now: clock.now, context)
+    await sendVisiblePlacements()
     await turnStacks(mayTurn: false)
     return reply
   }
 
-  /// Has Smart Rotate turn what is to be turned now. One after the other: the last has the newest of it.
+  /// Runs Smart Rotate now. Runs are sequential, so that the last one has the newest relevance.
   ///
-  /// - Parameter mayTurn: `false` after a person changed a stack: then it is only known when to look again.
+  /// - Parameter mayTurn: `false` after the user changed a stack: then only the next check is scheduled.
   func turnStacks(mayTurn: Bool = true) async {
     let former = turning
     let own = Task {
@@ -36,16 +36,16 @@ extension Device {
   }
 
   private func rotate(mayTurn: Bool) async {
-    guard !gallery.decision.state.stacks.isEmpty else { return setStackAlarm(nil) }
+    guard !gallery.stateMachine.state.stacks.isEmpty else { return setStackAlarm(nil) }
     let relevances = await timelines.relevances.mapValues {
-      GalleryDecision.Relevance(score: $0.score, until: $0.until)
+      GalleryStateMachine.Relevance(score: $0.score, until: $0.until)
     }
     do throws(BusError) {
       let (hasTurned, next) = try await gallery.smartRotate(relevances, mayTurn: mayTurn, now: clock.now)
-      if hasTurned { await tellWhatIsSeen() }
+      if hasTurned { await sendVisiblePlacements() }
       setStackAlarm(next)
     } catch {
-      // The keeper has said that it is broken.
+      // The service has already reported that it is broken.
     }
   }
 

@@ -1,36 +1,36 @@
 import Archive
 import Cluster
-import Conversations
 import Foundation
 import Gallery
 import Launching
 import MessageBus
+import Messages
 import Timelines
 
-// A person touches a widget.
+// Taps on a widget.
 
 extension Device {
-  func tap(_ request: TapWidget, _ story: Story) async throws -> TapWidget.Reply {
-    let decision = gallery.decision
-    let placement = try decision.placement(request.placement)
-    try decision.requireOnTop(placement.id)
+  func tap(_ request: TapWidget, _ context: MessageContext) async throws -> TapWidget.Reply {
+    let stateMachine = gallery.stateMachine
+    let placement = try stateMachine.placement(request.placement)
+    try stateMachine.requireOnTop(placement.id)
     let screen = await gallery.state
     let shown = try await shown(placement)
     let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light ?? .empty
-    switch try decision.touch(request, on: placement, view, isLocked: screen.isLocked) {
+    switch try stateMachine.touch(request, on: placement, view, isLocked: screen.isLocked) {
     case .nothing(let reason): return TapWidget.Reply(outcome: "nothing happens: \(reason)")
-    case .open(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, story))
+    case .open(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
     case .perform(let intent, let values, let performer):
       let question = PerformIntent(intent: intent, values: values, placement: placement.id)
       lastTouch += 1
       let touch = lastTouch
       if let control = request.control { touched[placement.id] = (control, touch) }
       defer { leave(touch, of: placement.id) }
-      return TapWidget.Reply(outcome: try await perform(question, placement, by: performer, story))
+      return TapWidget.Reply(outcome: try await perform(question, placement, by: performer, context))
     }
   }
 
-  /// A toggle stays in its new state until its timeline came, or did not.
+  /// A toggle stays in its new state until its timeline has arrived or failed.
   private func leave(_ touch: Int, of placement: Int) {
     Task { [timelines] in
       await timelines.whenReloaded(placement)
@@ -38,50 +38,50 @@ extension Device {
     }
   }
 
-  /// The app is opened and told what for, as soon as it runs.
-  private func openApp(of placement: Placement, _ url: String?, _ story: Story) async throws -> String {
+  /// Opens the app, and sends it the cause as soon as it runs.
+  private func openApp(of placement: Placement, _ url: String?, _ context: MessageContext) async throws -> String {
     let app = try app(of: placement)
     await timelines.openedFromWidget(.app(configuration.device.name, app))
-    let address = try await open(app, story)
+    let address = try await open(app, context)
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration)
     Task { [bus] in
       do throws(BusError) {
-        try await bus.deliver(event, to: address, story: story)
+        try await bus.deliver(event, to: address, context: context)
       } catch {
-        // The app is gone, or does not want to hear it: the journal has the refusal.
+        // The app has exited or refuses the event: the journal contains the refusal.
       }
     }
     return url.map { "\(app) opens with \($0)" } ?? "\(app) opens with a user activity that names \(placement.kind)"
   }
 
   private func app(of placement: Placement) throws(BusError) -> String {
-    guard let app = gallery.decision.app(of: placement.bundle) else {
+    guard let app = gallery.stateMachine.app(of: placement.bundle) else {
       throw BusError(.noSuchApp, "\(placement.bundle) belongs to no app of this device")
     }
     return app
   }
 
-  /// Source: "Adding interactivity to widgets": in the extension, or in the app where the intent opens it or needs it;
-  /// whatever it came to, the widget has a new timeline, which costs nothing.
+  /// Source: "Adding interactivity to widgets": in the extension, or in the app if the intent opens it or requires it;
+  /// whatever the result, the widget is reloaded for free.
   private func perform(
-    _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, _ story: Story
+    _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, _ context: MessageContext
   ) async throws -> String {
     let performer: Address
     switch who {
     case .widgetExtension: performer = .widgetExtension(configuration.device.name, placement.bundle)
     case .app: performer = .app(configuration.device.name, try app(of: placement))
-    case .openApp: performer = try await open(try app(of: placement), story)
+    case .openApp: performer = try await open(try app(of: placement), context)
     }
-    // One that is opened is kept awake by the person in front of it.
+    // An app that is opened stays awake because it is in the foreground.
     if who != .openApp { await launcher.want(performer, because: .interaction) }
     if let failure = await launcher.launchOutcome(of: performer, within: configuration.settings.timelineDeadline) {
       if who != .openApp { await launcher.release(performer, because: .interaction) }
       throw failure
     }
-    // By one life: one that ends over it would have the next one end over it too.
+    // Sent to one process instance only: an intent that ends it would also end the next one.
     let asked = Task { [bus] in
-      _ = try await bus.request(question, to: performer, story: story, within: .seconds(30), whenUnreachable: .wait)
+      _ = try await bus.request(question, to: performer, context: context, within: .seconds(30), whenUnreachable: .wait)
     }
     performing[performer, default: []].insert(asked)
     let result = await asked.result
@@ -90,12 +90,12 @@ extension Device {
     switch result {
     case .success: outcome = "\(question.intent) was performed by \(performer.short)"
     case .failure where asked.isCancelled:
-      outcome = "\(question.intent) failed: \(performer.short) ended over it; `widgetlab ps` says how"
+      outcome = "\(question.intent) failed: \(performer.short) exited during it; `widgetlab ps` shows how"
     case .failure(let error):
       outcome = "\(question.intent) failed in \(performer.short): \((error as? BusError)?.message ?? "\(error)")"
     }
     if who != .openApp { await launcher.release(performer, because: .interaction) }
-    try await timelines.reload(placement.id, because: .interaction, story)
+    try await timelines.reload(placement.id, because: .interaction, context)
     return outcome
   }
 }

@@ -1,63 +1,63 @@
 package import Cluster
-import Conversations
 import Foundation
 package import GRDB
 import Gallery
 import Launching
 package import MessageBus
+import Messages
 import Pushes
 import Timekeeping
 import Timelines
 import Transfers
 
-/// The assembled device: its rooms, what they hear from the bus, and the way of each room's intents to the others.
+/// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 package actor Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
   let clock: AdjustableClock
   let store: DeviceStore
   let containers: Containers
-  let launcher: Launcher
-  let transfers: TransferDaemon
+  let launcher: LaunchService
+  let transfers: TransferService
   let broken: @Sendable (String) -> Void
   private let faults: Faults
-  let timelines: TimelineKeeper
-  let gallery: GalleryKeeper
-  let pushes: PushKeeper
-  /// Extensions whose widgets want the location.
+  let timelines: TimelineService
+  let gallery: GalleryService
+  let pushes: PushService
+  /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
-  /// Who waits for the widgets of an extension that never ran.
+  /// Callers that wait for the widgets of an extension that never ran.
   var learning: [Address: [CheckedContinuation<Void, Never>]] = [:]
   private var routes: [Task<Void, Never>] = []
-  /// Apps that a person opened and that have not been told yet.
+  /// Apps that the user opened and that have not been notified yet.
   var opening: Set<Address> = []
   private var activations: [Address: Task<Void, Never>] = [:]
-  /// Intents that are being performed.
+  /// App intents that are being performed.
   var performing: [Address: Set<Task<Void, any Error>>] = [:]
-  /// Controls that were touched, by placement, until the timeline that comes of it; each touch has a number.
+  /// Controls that were tapped, by placement, until the timeline that follows; each tap has a number.
   var touched: [Int: (control: Int, number: Int)] = [:]
   var lastTouch = 0
-  /// How the network is.
+  /// The state of the network.
   var network: NetworkState
-  /// Whether the push server may wake it at any time.
+  /// Whether the push server may wake the device at any time.
   var isAwake: Bool
-  /// What the push server is being told of it.
+  /// The report to the push server that is under way.
   var reaching: Task<Void, Never>?
-  /// How each process was told that it is.
-  var told: [Address: Told] = [:]
-  /// When stacks are looked at again.
+  /// The network state that each process received last.
+  var sentNetwork: [Address: SentNetwork] = [:]
+  /// When the stacks are checked again.
   var stackAlarm: (instant: Date, alarm: ClockAlarm)?
-  /// The last look at the stacks: the next one follows it.
+  /// The last check of the stacks: the next one follows it.
   var turning: Task<Void, Never>?
   /// The last change of the clock: the next one follows it.
   var clockChange: Task<Void, any Error>?
 
-  /// Reads the database and makes the folders of the device. Nothing moves before `resume()`.
+  /// Reads the database and creates the folders of the device. Nothing runs before `resume()`.
   ///
   /// - Parameters:
-  ///   - bus: not started yet: the handlers are set here.
-  ///   - broken: the device cannot keep what it must keep; it is told once, and the process should end.
-  /// - Throws: `instance-folder`, `configuration` of a file that it names, or what the database says.
+  ///   - bus: not started yet, because handlers are registered here.
+  ///   - broken: called once if state cannot be persisted; the process should exit then.
+  /// - Throws: `instance-folder`, `configuration` with the file that it concerns, or errors of the database.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
     bus: any BusConnection, faults: Faults = Faults(), broken: @escaping @Sendable (String) -> Void
@@ -94,35 +94,36 @@ package actor Device {
     self.isAwake = try store.setting(Bool.self, named: DeviceStore.power) ?? true
     self.faults = faults
     self.broken = broken
-    let launcher = try Launcher(
+    let launcher = try LaunchService(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
     self.launcher = launcher
-    self.transfers = try TransferDaemon(
+    self.transfers = try TransferService(
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
       families: AppFamilies(apps: configuration.apps.map(\.bundle)),
-      isAwake: { await launcher.awakeLife(of: $0) != nil },
+      isAwake: { await launcher.awakeInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
-    let gallery = try GalleryKeeper(
+    let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
       placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus)
     self.gallery = gallery
-    self.pushes = try PushKeeper(
+    self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock)
-    self.timelines = try TimelineKeeper(
+    self.timelines = try TimelineService(
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
       policy: try settings.budget.map { BudgetPolicy(try BudgetFile(file: $0)) } ?? BudgetPolicy(),
-      environment: { gallery.decision.environment(of: $0) }, container: { $0.bundleIdentifier.flatMap(containers.path) }
+      environment: { gallery.stateMachine.environment(of: $0) },
+      container: { $0.bundleIdentifier.flatMap(containers.path) }
     )
   }
 
-  /// Goes on with what the last life of the host left: the downloads at once, without the bus.
+  /// Resumes after a host restart: the downloads at once, without the bus.
   package func resume() async throws {
     listen()
-    listenToPerson()
+    listenToUser()
     listenToGallery()
     listenForLaunches()
     listenForTimelines()
@@ -130,13 +131,13 @@ package actor Device {
     listenForMoves()
     listenToStacks()
     await resumeUpdates()
-    await tellWhatIsWithheld()
+    await sendWithheld()
     routes = [
-      Task { [launcher] in for await intent in launcher.intents { await route(intent) } },
-      Task { [transfers] in for await intent in transfers.intents { await route(intent) } },
-      Task { [timelines] in for await intent in timelines.intents { await route(intent) } },
-      Task { [gallery] in for await intent in gallery.intents { await route(intent) } },
-      Task { [pushes] in for await intent in pushes.intents { await route(intent) } },
+      Task { [launcher] in for await output in launcher.outputs { await route(output) } },
+      Task { [transfers] in for await output in transfers.outputs { await route(output) } },
+      Task { [timelines] in for await output in timelines.outputs { await route(output) } },
+      Task { [gallery] in for await output in gallery.outputs { await route(output) } },
+      Task { [pushes] in for await output in pushes.outputs { await route(output) } },
     ]
     try await transfers.begin(network: network)
     try await cancelTransfersOfQuitApps()
@@ -146,20 +147,20 @@ package actor Device {
     await turnStacks()
   }
 
-  /// The bus is there: ask the agents who lives.
+  /// The bus is connected: asks the agents for their processes.
   package func connected() async { await launcher.begin() }
 
-  /// Stops what is under way where it is; the next life goes on.
+  /// Stops all work in progress; the next start resumes it.
   package func leave() async {
     await transfers.leave()
     for task in routes { task.cancel() }
     reaching?.cancel()
   }
 
-  /// What keeps the device from doing its work now: agents that have not said what they hold.
-  package func waitingFor() async -> [String] { await launcher.unheardAgents.map(\.text) }
+  /// What the device waits for: agents that have not reported their processes.
+  package func waitingFor() async -> [String] { await launcher.silentAgents.map(\.text) }
 
-  // MARK: What is heard
+  // MARK: Messages
 
   private nonisolated func listen() {
     StandingProcess.answerPeers(on: bus) { [weak self] in await self?.waitingFor() ?? ["the device"] }
@@ -171,7 +172,7 @@ package actor Device {
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
     bus.onRequest(ProcessReady.self) { [weak self, launcher] request, from in
-      await self?.tellNetwork(from.source, generation: from.sourceGeneration)
+      await self?.sendNetwork(from.source, generation: from.sourceGeneration)
       if from.source.role == .widgetExtension { try await self?.learned(request.widgets, from) }
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
@@ -182,7 +183,7 @@ package actor Device {
     bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
     bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
     bus.onRequest(DeviceStatus.self) { [weak self] _, _ in
-      guard let self else { throw BusError(.closed, "the device is going down") }
+      guard let self else { throw BusError(.closed, "the device is shutting down") }
       return try await status()
     }
   }
@@ -193,26 +194,26 @@ package actor Device {
       timelines: await timelines.status())
   }
 
-  // MARK: From room to room
+  // MARK: Routing
 
-  private func route(_ intent: LaunchIntent) async {
-    switch intent {
-    case .awake(let address, let life, let woken):
+  private func route(_ output: LaunchOutput) async {
+    switch output {
+    case .awake(let address, let instance, let woken):
       if address.role == .app { await setFront(address, await launcher.isInFront(address)) }
-      tellNetwork(address, generation: life.generation)
-      await transfers.awake(address, generation: life.generation, woken: woken)
+      sendNetwork(address, generation: instance.generation)
+      await transfers.awake(address, generation: instance.generation, woken: woken)
       if address.role == .widgetExtension { await timelines.awake(address) }
       if address.role == .app { await launched(address) }
       await pushes.awake(address)
       if opening.remove(address) != nil { activate(address) }
-    case .suspended(let address, let life): await transfers.suspended(address, generation: life.generation)
-    case .ended(let address, let life, _):
+    case .suspended(let address, let instance): await transfers.suspended(address, generation: instance.generation)
+    case .ended(let address, let instance, _):
       activations.removeValue(forKey: address)?.cancel()
       for task in performing.removeValue(forKey: address) ?? [] { task.cancel() }
       if address.role == .app { await setFront(address, false) }
-      told[address] = nil
-      await transfers.ended(address, generation: life.generation)
-      await endedByPerson(address)
+      sentNetwork[address] = nil
+      await transfers.ended(address, generation: instance.generation)
+      await endedByUser(address)
       if address.role == .widgetExtension { await timelines.ended(address) }
       await pushes.ended(address)
       await endedOnScreen(address)
@@ -220,10 +221,10 @@ package actor Device {
     }
   }
 
-  private func route(_ intent: TransferIntent) async {
-    switch intent {
+  private func route(_ output: TransferOutput) async {
+    switch output {
     case .wantAwake(let owner, let reason, let launches):
-      let isAwake = await launcher.awakeLife(of: owner) != nil
+      let isAwake = await launcher.awakeInstance(of: owner) != nil
       guard isAwake || (launches && faults.relaunches) else { return }
       await launcher.want(owner, because: Assertion(reason))
     case .release(let owner, let reason): await launcher.release(owner, because: Assertion(reason))
@@ -233,14 +234,14 @@ package actor Device {
     }
   }
 
-  /// Tells an app that it is in front, or no longer.
+  /// Notifies an app that it entered or left the foreground.
   func activate(_ app: Address, isActive: Bool = true) {
     activations[app]?.cancel()
     activations[app] = Task { [bus] in
       do throws(BusError) {
         try await bus.deliver(AppActivation(isActive: isActive), to: app)
       } catch {
-        // The app is gone, or does not want to hear it: the person sees that it is not in front.
+        // The app has exited or refuses the event: the user sees that it is not in the foreground.
       }
     }
   }
@@ -252,7 +253,7 @@ extension ClusterConfiguration.Settings {
     return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
   }
 
-  /// What `widgetlab.yaml` says of what holds within the device's processes.
+  /// The rules of `widgetlab.yaml` for the device's processes.
   var processRules: ProcessRules {
     var rules = ProcessRules()
     rules.callDeadline = callDeadline.seconds

@@ -1,10 +1,10 @@
-import Conversations
 import Foundation
 import GRDB
+import Messages
 
-/// What a person set on the device, and where its containers are: on disk.
+/// Persists the user's settings of the device, and the location of its containers.
 struct DeviceStore: Sendable {
-  /// Where one product's container is, and where an update that is under way brings it.
+  /// The folder name of a product's container, and its next name during an update.
   struct Place: Sendable, Equatable {
     var name: String
     var next: String?
@@ -33,7 +33,7 @@ struct DeviceStore: Sendable {
     try migrator.migrate(database)
   }
 
-  /// What was set last under a name; `nil` when nothing was.
+  /// The value that was last set under a name; `nil` if none was.
   func setting<Value: Decodable>(_ type: Value.Type, named name: String) throws -> Value? {
     let data = try database.read { db in
       try Data.fetchOne(db, sql: "SELECT value FROM deviceSettings WHERE name = ?", arguments: [name])
@@ -56,7 +56,7 @@ struct DeviceStore: Sendable {
     }
   }
 
-  /// All of them or none.
+  /// Writes all of them, or none.
   func set(_ places: [String: Place]) throws {
     try database.write { db in
       for (bundle, place) in places {

@@ -1,7 +1,7 @@
-package import Conversations
+package import Messages
 
-/// What a broken build of the host does wrong, so that the demonstration can be shown to notice it. A production host
-/// has the default: nothing.
+/// The faults of a deliberately broken host, which show that the demonstration notices them. A production host has the
+/// default: none.
 package struct Faults: Sendable {
   /// Where the events of a session's owner are sent.
   package var deliverTo: @Sendable (Address) -> Address

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import GRDB
 import Logging
 import MessageBus
+import Messages
 
 /// The command `host-system`.
 package enum HostProgram {
-  /// Runs the host of a device until it is asked to end, and ends the process.
+  /// Runs the host of a device until it is asked to stop, and exits.
   ///
-  /// - Parameter faults: what a broken build does wrong.
+  /// - Parameter faults: the faults of a deliberately broken build.
   package static func main(_ arguments: [String] = CommandLine.arguments, faults: Faults = Faults()) async {
-    Birth.dieWithParentIfAsked(arguments)
+    ParentDeathSignal.exitWithParentIfRequested(arguments)
     LineLogHandler.bootstrap()
     let command = HostCommand.parseOrExit(Array(arguments.dropFirst()))
     do {
@@ -27,16 +27,16 @@ package enum HostProgram {
 struct HostCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "host-system",
-    abstract: "Plays a device: launches its processes, downloads for them, and keeps their timelines.")
+    abstract: "Simulates a device: launches processes, runs their background transfers, and stores their timelines.")
 
   @Option(help: "The folder of the cluster.")
   var instance: String
 
-  @Option(help: "What the device has: a widgetlab.yaml.")
+  @Option(help: "The configuration file of the device: a widgetlab.yaml.")
   var config: String
 
-  @Option(help: "The process that must be our parent: we end when it ends.")
-  var dieWithParent: Int32?
+  @Option(help: "The process id of the parent; this process exits when the parent exits.")
+  var exitWithParent: Int32?
 
   func run(_ faults: Faults) async throws {
     let logger = Logger(label: "host-system")
@@ -44,7 +44,7 @@ struct HostCommand: ParsableCommand {
     let folder = InstanceFolder(instance)
     try folder.create()
     let database = try openDatabase(folder)
-    // Not started yet, so that the downloads need not wait for the bus.
+    // Not started yet: the downloads do not wait for the bus.
     let connection = try await Cluster.connection(
       as: .host, address: .host(configuration.device.name), instance: folder)
     StandingProcess.renewKey(.host, on: connection, in: folder)
@@ -52,7 +52,7 @@ struct HostCommand: ParsableCommand {
       configuration, instance: folder, database: database, bus: connection, faults: faults
     ) { reason in
       FileHandle.standardError.write(
-        Data("host-system: \(reason). Is the disk full? Started again, the host goes on where it was.\n".utf8))
+        Data("host-system: \(reason). Is the disk full? After a restart, the host resumes where it was.\n".utf8))
       Foundation.exit(1)
     }
     try await device.resume()
@@ -73,7 +73,7 @@ struct HostCommand: ParsableCommand {
       throw ClusterError(
         .folder,
         "the device's database \(path) cannot be opened: \(error). If it is damaged, remove the folder "
-          + "\(folder.host): the device then begins anew, without its downloads and timelines")
+          + "\(folder.host): the device then starts empty, without downloads and timelines")
     }
   }
 }

@@ -4,12 +4,12 @@ import Timekeeping
 import Timelines
 
 extension TimelineSettings {
-  /// What `widgetlab.yaml` says of timelines.
+  /// The timeline settings of `widgetlab.yaml`.
   init(_ settings: ClusterConfiguration.Settings) {
     self.init()
     deadline = settings.timelineDeadline.seconds
     backoff = Backoff(first: settings.timelineBackoffFirst.seconds, limit: settings.timelineBackoffMax.seconds)
-    retriesAfterDeath = settings.retriesAfterDeath
+    retriesAfterExit = settings.retriesAfterExit
     oneEntryPause = settings.oneEntryPause.seconds
     policyFloor = settings.policyFloor.seconds
     limits = ArchiveLimits(

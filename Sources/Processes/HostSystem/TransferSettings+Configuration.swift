@@ -2,7 +2,7 @@ import Cluster
 import Transfers
 
 extension TransferSettings {
-  /// What `widgetlab.yaml` says of transfers.
+  /// The transfer settings of `widgetlab.yaml`.
   init(_ settings: ClusterConfiguration.Settings) {
     self.init(
       completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,

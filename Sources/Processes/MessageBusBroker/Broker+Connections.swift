@@ -1,33 +1,33 @@
-import Conversations
 import Foundation
 import Glibc
 import Logging
+import Messages
 import ZeroMQ
 
-/// Which connections there are, those to the tap among them, and how many there may be.
+/// The open connections, including those to the tap, and their limit.
 struct OpenConnections {
-  /// Descriptors that are left free for what the broker itself opens: segments, key files.
+  /// Descriptors reserved for the broker itself: segments, key files.
   static let reserve = 32
-  /// How long it is quiet before the broker says that the strain is over.
+  /// The quiet time after which the broker reports the end of the strain.
   static let quiet = Duration.seconds(1)
 
-  /// Not shaking hands only: from `accept` to the end.
+  /// The descriptors of all connections, from `accept` to the end, including those still in the handshake.
   var descriptors: Set<Int32> = []
-  /// Those of them that came to the tap.
+  /// Those that connected to the tap.
   var viewers: Set<Int32> = []
   private let fixedLimit: Int?
-  /// How many descriptors the process has that are no connections.
+  /// The number of the process's descriptors that are not connections.
   private let others: Int
-  /// Since it began; nil while there is none.
+  /// The current strain since it began; nil without one.
   var strain: (reason: String, turnedAway: Int, last: ContinuousClock.Instant)?
 
-  /// - Parameter limit: nil for what the process's limit of descriptors leaves.
+  /// - Parameter limit: nil to derive it from the process's limit of descriptors.
   init(limit: Int?) {
     fixedLimit = limit
     others = limit == nil ? (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 64 : 0
   }
 
-  /// As it is now: the limit of a process can be changed from outside.
+  /// The current limit, since the limit of a process can be changed from outside.
   var limit: Int {
     if let fixedLimit { return fixedLimit }
     var limit = rlimit()
@@ -35,8 +35,8 @@ struct OpenConnections {
     return max(1, Int(clamping: limit.rlim_cur) - others - Self.reserve)
   }
 
-  /// A listener that is closed takes the connections with it that still shake hands on it, and ZeroMQ does not tell of
-  /// their end.
+  /// Removes the connections that were closed with a listener. A closed listener closes the connections that are still
+  /// in the handshake, and ZeroMQ does not report their end.
   mutating func forgetClosed() {
     descriptors = descriptors.filter { descriptor in
       var status = stat()
@@ -45,25 +45,26 @@ struct OpenConnections {
     viewers.formIntersection(descriptors)
   }
 
-  /// Room enough to speak of the end of the strain.
+  /// Whether there is enough room to report the end of the strain.
   var hasRoom: Bool { descriptors.count <= limit - max(1, limit / 8) }
 }
 
-/// Where connections come in.
-enum Door: Hashable {
+/// A listener for connections.
+enum ListeningSocket: Hashable {
   case bus, tap
 
-  /// How long it stays closed when a connection could not be taken or was one too many.
+  /// How long it stays closed after a connection could not be accepted or was one too many.
   static let pause = Duration.milliseconds(100)
 }
 
-// A connection beyond the limit is shut down as soon as it was taken, so that descriptors are left, and those who are
-// there are served; and the listener is closed for a moment. Who is shut out comes again after 10 ms, each time, while who
-// finds nobody listening waits longer and longer: some fifty who are shut out leave a busy machine nothing else to do. Where
-// descriptors run out all the same, such as in a burst, ZeroMQ's listener would spin, and flood its monitor.
+// A connection beyond the limit is shut down as soon as it was accepted, so that descriptors are left and existing
+// peers are served. In addition the listener is closed for a moment: a client that is shut down reconnects after 10 ms
+// each time, while a client that finds no listener waits longer and longer. About fifty rejected clients would
+// otherwise consume all time of a busy machine. If descriptors run out nevertheless, such as in a burst, ZeroMQ's
+// listener would spin and flood its monitor.
 
 extension Broker {
-  func count(_ event: SocketEvent, at door: Door) {
+  func count(_ event: SocketEvent, at door: ListeningSocket) {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
@@ -82,9 +83,9 @@ extension Broker {
     }
   }
 
-  private func socket(_ door: Door) -> Socket? { door == .bus ? router : tap }
+  private func socket(_ door: ListeningSocket) -> Socket? { door == .bus ? router : tap }
 
-  private func shut(_ door: Door) {
+  private func shut(_ door: ListeningSocket) {
     guard let endpoint = endpoints[door], closedDoors.insert(door).inserted else { return }
     do {
       try socket(door)?.unbind(endpoint)
@@ -94,8 +95,8 @@ extension Broker {
     reopen(door, endpoint)
   }
 
-  private func reopen(_ door: Door, _ endpoint: String) {
-    _ = loop.after(Door.pause) { [weak self] in
+  private func reopen(_ door: ListeningSocket, _ endpoint: String) {
+    _ = loop.after(ListeningSocket.pause) { [weak self] in
       self?.assumeIsolated { broker in
         do {
           _ = try broker.socket(door)?.bind(endpoint)
@@ -109,8 +110,8 @@ extension Broker {
     }
   }
 
-  /// Ends a connection: ZeroMQ sees that and closes it. If it was closed a moment ago, the descriptor is at worst that of
-  /// a newcomer, who connects again.
+  /// Shuts a connection down: ZeroMQ detects that and closes it. If it was closed a moment ago, the descriptor is at
+  /// worst that of a new connection, whose peer reconnects.
   func end(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func strained(_ reason: String, turnedAway: Int) {
@@ -121,7 +122,7 @@ extension Broker {
     }
     connections.strain = (reason, turnedAway, .now)
     logger.error(
-      "no more connections are taken: those who are there are served",
+      "no more connections are accepted: existing ones are served",
       metadata: ["reason": "\(reason)", "limit": "\(connections.limit)"])
     say(strain: (reason, turnedAway), isOver: false)
     awaitQuiet()
@@ -138,7 +139,7 @@ extension Broker {
           return broker.awaitQuiet()
         }
         broker.connections.strain = nil
-        broker.logger.notice("connections are taken again", metadata: ["turnedAway": "\(strain.turnedAway)"])
+        broker.logger.notice("connections are accepted again", metadata: ["turnedAway": "\(strain.turnedAway)"])
         broker.say(strain: (strain.reason, strain.turnedAway), isOver: true)
       }
     }

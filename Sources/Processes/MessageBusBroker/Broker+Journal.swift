@@ -1,55 +1,55 @@
-import Conversations
 import Journal
 import Logging
+import Messages
 import ZeroMQ
 
-/// What waits while the journal cannot be written.
+/// The pending work while the journal cannot be written.
 ///
-/// What was decided before the broker knew has its numbers, and is written first once there is room; until then nobody
-/// sees it, so that the numbers can be given again if the broker dies. What comes after is not decided: requests and
-/// events are answered `busy`, which is definite, without a number and without a record; everything else is kept in
-/// its order, also a hello, whose sender is not welcome until there is room.
+/// Actions decided before the failure have their numbers, and are written first once the journal is writable again;
+/// until then they are not sent, so that the numbers can be reused if the broker is killed. Later messages are not
+/// decided: requests and events get `busy`, which is definite, without a number and without a record; all others are
+/// kept in order, including a hello, whose sender gets its welcome only when the journal is writable.
 struct Stall {
-  /// How much is kept. Beyond it peers are not read from, and wait.
+  /// How much is kept. Beyond it the broker stops reading from peers, which then wait.
   static let keptLimit = (count: 4096, bytes: 16 << 20)
-  /// How long it is waited between two attempts to write, doubling.
+  /// The delay between two attempts to write; it doubles.
   static let pause = (first: Duration.milliseconds(50), longest: Duration.seconds(1))
 
   let began = ContinuousClock.now
   let error: JournalError
-  /// The first record of a segment that is to be begun before anything else.
+  /// The first record of a segment that must be begun first.
   var segment: [UInt8]?
-  var effects: [Routing<PeerID>.Effect]
-  var kept: [Message] = []
+  var actions: [Routing<PeerID>.Action]
+  var kept: [MultipartMessage] = []
   var keptBytes = 0
-  /// How many were answered `busy`.
+  /// How many messages were rejected with `busy`.
   var turnedDown = 0
   var pause = Stall.pause.first
 
   var isFull: Bool { kept.count >= Stall.keptLimit.count || keptBytes >= Stall.keptLimit.bytes }
 }
 
-// Deciding, writing, forwarding: in this order, and what a full disk makes of it.
+// Decide, write, forward: in this order, also when the disk is full.
 
 extension Broker {
-  /// Tells the routing of something, and does what it says.
-  func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Effect]) {
+  /// Passes an event to the routing, and performs the resulting actions.
+  func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Action]) {
     perform(routing?.decide(at: .now, body) ?? [])
   }
 
-  private func perform(_ effects: [Routing<PeerID>.Effect]) {
+  private func perform(_ actions: [Routing<PeerID>.Action]) {
     guard stall == nil else {
-      stall?.effects += effects
+      stall?.actions += actions
       return
     }
-    var effects = effects
-    while !effects.isEmpty {
+    var actions = actions
+    while !actions.isEmpty {
       do throws(JournalError) {
-        try journal?.append(records(of: effects))
+        try journal?.append(records(of: actions))
       } catch {
-        return wait(error, segment: nil, effects)
+        return wait(error, segment: nil, actions)
       }
-      effects = carryOut(effects)
+      actions = carryOut(actions)
     }
     guard journal?.isFull == true, let frame = routing?.started() else { return }
     do throws(JournalError) {
@@ -61,15 +61,15 @@ extension Broker {
     trim()
   }
 
-  private func records(of effects: [Routing<PeerID>.Effect]) -> [[UInt8]] {
-    effects.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
+  private func records(of actions: [Routing<PeerID>.Action]) -> [[UInt8]] {
+    actions.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
   }
 
-  /// Does what was recorded, and returns what follows from it.
-  private func carryOut(_ effects: [Routing<PeerID>.Effect]) -> [Routing<PeerID>.Effect] {
-    var consequences: [Routing<PeerID>.Effect] = []
-    for effect in effects {
-      switch effect {
+  /// Performs recorded actions, and returns the actions that follow from them.
+  private func carryOut(_ actions: [Routing<PeerID>.Action]) -> [Routing<PeerID>.Action] {
+    var consequences: [Routing<PeerID>.Action] = []
+    for action in actions {
+      switch action {
       case .record: break
       case .forward(let frame, let line): consequences += forward(frame, to: line)
       case .cutOff(let descriptor): end(descriptor)
@@ -79,12 +79,12 @@ extension Broker {
       }
     }
     if !subscriptions.isEmpty {
-      for frame in records(of: effects) { show(frame) }
+      for frame in records(of: actions) { show(frame) }
     }
     return consequences
   }
 
-  private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Effect] {
+  private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
     let result = send(frame, to: line)
     guard result != .queued else { return [] }
     return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []
@@ -99,12 +99,12 @@ extension Broker {
     }
   }
 
-  /// An XPUB drops what a slow viewer has no room for, so this waits for nobody. Without a viewer it costs nothing.
+  /// An XPUB drops what a slow viewer has no room for, so this never waits. It costs nothing without a viewer.
   private func show(_ frame: [UInt8]) {
     if !subscriptions.isEmpty { _ = try? tap?.send(frame) }
   }
 
-  /// An XPUB tells of the first subscription to a prefix (1, the prefix) and of the end of the last one (0, the prefix).
+  /// An XPUB reports the first subscription to a prefix (1, the prefix) and the end of the last one (0, the prefix).
   func subscribed(_ batch: Batch) {
     for message in batch {
       switch message.bytes.first {
@@ -115,7 +115,7 @@ extension Broker {
     }
   }
 
-  /// Removes the oldest segments when the journal is over its limit, after it has said so.
+  /// Removes the oldest segments when the journal exceeds its limit, after it has recorded that.
   func trim() {
     do throws(JournalError) {
       guard stall == nil, let excess = try journal?.excess() else { return }
@@ -129,11 +129,11 @@ extension Broker {
 
   // MARK: While the journal cannot be written
 
-  private func wait(_ error: JournalError, segment: [UInt8]?, _ effects: [Routing<PeerID>.Effect]) {
+  private func wait(_ error: JournalError, segment: [UInt8]?, _ actions: [Routing<PeerID>.Action]) {
     logger.error(
-      "the journal cannot be written, and nothing is forwarded that is not in it: peers are told busy until there is room",
+      "the journal cannot be written: nothing is forwarded, and peers get busy until a write succeeds",
       metadata: ["error": "\(error)"])
-    let stall = Stall(error: error, segment: segment, effects: effects)
+    let stall = Stall(error: error, segment: segment, actions: actions)
     self.stall = stall
     tryAgain(after: stall.pause)
   }
@@ -150,18 +150,18 @@ extension Broker {
         self.stall?.segment = nil
         show(frame)
       }
-      try journal.append(records(of: stall.effects))
+      try journal.append(records(of: stall.actions))
     } catch {
       let pause = min(stall.pause * 2, Stall.pause.longest)
       self.stall?.pause = pause
       return tryAgain(after: pause)
     }
     self.stall = nil
-    let consequences = carryOut(stall.effects)
+    let consequences = carryOut(stall.actions)
     goOn(after: stall, consequences)
   }
 
-  private func goOn(after stall: Stall, _ consequences: [Routing<PeerID>.Effect]) {
+  private func goOn(after stall: Stall, _ consequences: [Routing<PeerID>.Action]) {
     let duration = ContinuousClock.now - stall.began
     logger.notice("the journal is written again", metadata: ["after": "\(duration)"])
     perform(consequences)
@@ -169,7 +169,7 @@ extension Broker {
       $0.tells(
         JournalResumed(
           reason: stall.error.message, milliseconds: Int(duration / .milliseconds(1)),
-          held: records(of: stall.effects).count, turnedDown: stall.turnedDown))
+          held: records(of: stall.actions).count, turnedDown: stall.turnedDown))
     }
     if stall.isFull { listenToPeers() }
     for start in stride(from: 0, to: stall.kept.count, by: 256) {
@@ -178,8 +178,8 @@ extension Broker {
     trim()
   }
 
-  /// Takes messages that cannot be recorded now.
-  func keep(_ messages: some Sequence<Message>) {
+  /// Keeps messages that cannot be recorded now, or rejects them with `busy`.
+  func keep(_ messages: some Sequence<MultipartMessage>) {
     for message in messages {
       if let line = message.peer, !message.isMultipart, let answer = routing?.busy(message.bytes, on: line) {
         _ = send(answer, to: line)
@@ -192,8 +192,8 @@ extension Broker {
     if stall?.isFull == true { router?.onMessages(nil) }
   }
 
-  /// What is kept of a connection that has ended before anybody knew who it was: nobody awaits the answer, and its
-  /// descriptor names another connection from now on.
+  /// Drops the kept messages of a connection that ended before it was identified: no process awaits the replies, and
+  /// its descriptor may be reused by another connection.
   func forget(_ descriptor: Int32) {
     guard let routing else { return }
     stall?.kept.removeAll { message in

@@ -1,44 +1,44 @@
 package import Cluster
-import Conversations
 import Foundation
 import Glibc
 package import Journal
 import Logging
+import Messages
 package import ZeroMQ
 
-/// The message bus: one thread with the ROUTER that all peers connect to, the tap, the authenticator and the journal.
+/// The message bus: one thread with the ROUTER to which all peers connect, the tap, the authenticator and the journal.
 ///
-/// For each batch of frames: decide all, append once to the journal, forward, show on the tap. What a peer or a viewer
-/// has received is therefore in the journal.
+/// For each batch of frames it decides all, appends once to the journal, forwards, and publishes on the tap. Everything
+/// that a peer or a viewer has received is therefore in the journal.
 package actor Broker {
   private let settings: BrokerSettings
   let logger = Logger(label: "message-bus")
   let raise: @Sendable (Int32) -> Void
   private let prepare: @Sendable (JournalWriter) -> Void
   private let context: Context
-  private var lock: InstanceLock?
+  private var lock: JournalLock?
   var routing: Routing<PeerID>?
   var journal: JournalWriter?
-  /// What waits while the journal cannot be written; nil while it can.
+  /// The pending work while the journal cannot be written; nil otherwise.
   var stall: Stall?
   var router: Socket?
   var tap: Socket?
   private var authenticator: Authenticator?
-  /// What viewers at the tap want to see: prefixes.
+  /// The prefixes to which viewers at the tap have subscribed.
   var subscriptions: Set<ArraySlice<UInt8>> = []
   var connections = OpenConnections(limit: 0)
-  /// Where the router and the tap listen, as ZeroMQ names it.
-  var endpoints: [Door: String] = [:]
-  var closedDoors: Set<Door> = []
+  /// The endpoints of the router and the tap, in ZeroMQ's form.
+  var endpoints: [ListeningSocket: String] = [:]
+  var closedDoors: Set<ListeningSocket> = []
   private var lastKeyScan = ContinuousClock.now
 
   package nonisolated let loop = Loop(name: "message-bus")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - raise: sends this process a signal that an operator asked for.
-  ///   - prepare: sees the journal before it is written to: a test has a disk there that fills up.
-  /// - Throws: `ZMQError` when there are no descriptors.
+  ///   - raise: sends this process a signal that an operator requested.
+  ///   - prepare: gets the journal before it is written; tests use it to simulate a full disk.
+  /// - Throws: `ZMQError` when descriptors ran out.
   package init(
     _ settings: BrokerSettings, raise: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) },
     prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in }
@@ -54,7 +54,7 @@ package actor Broker {
   /// - Throws: `BrokerError`, `JournalError`, `ClusterError` for the keys, `ZMQError`.
   package func start() throws -> BusAnnouncement {
     try settings.instance.create()
-    lock = try InstanceLock(settings.instance)
+    lock = try JournalLock(settings.instance)
     let own = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
@@ -77,8 +77,8 @@ package actor Broker {
     self.tap = tap
     connections = OpenConnections(limit: settings.connectionLimit)
     endpoints = [.bus: endpoint.description, .tap: tapEndpoint.description]
-    router.onEvent { self.told($0) }
-    tap.onEvent { self.toldOfBoth($0, at: .tap) }
+    router.onEvent { self.handleSocketEvent($0) }
+    tap.onEvent { self.reportedBoth($0, at: .tap) }
     tap.onMessages { self.subscribed($0) }
     listenToPeers()
     let announcement = BusAnnouncement(
@@ -94,7 +94,7 @@ package actor Broker {
     return announcement
   }
 
-  /// Closes the sockets, then the thread, and sends what is still queued for at most 200 ms.
+  /// Closes the sockets, then ends the thread; queued frames are still sent for at most 200 ms.
   package nonisolated func stop() async {
     await close()
     await loop.stop()
@@ -131,7 +131,7 @@ package actor Broker {
     } catch {
       guard again != wanted else { throw error }
       logger.warning(
-        "the port of the last broker is taken: peers that know only that one will not find this one",
+        "the port of the last broker is in use: peers that know only that port cannot find this broker",
         metadata: ["endpoint": "\(again)", "error": "\(error)"])
       return (socket, try bound(socket, wanted))
     }
@@ -142,7 +142,7 @@ package actor Broker {
       guard let bound = Endpoint(try socket.bind(endpoint.description)) else { return endpoint }
       return bound
     } catch {
-      throw BrokerError(.endpoint, "\(endpoint) cannot be listened on: \(error)")
+      throw BrokerError(.endpoint, "cannot listen on \(endpoint): \(error)")
     }
   }
 
@@ -150,34 +150,34 @@ package actor Broker {
     Endpoint(host: settings.advertise ?? endpoint.host, port: endpoint.port).description
   }
 
-  // MARK: Who may connect
+  // MARK: Admission
 
-  private func admit(_ request: AuthenticationRequest) -> AuthenticationDecision {
+  private func admit(_ request: AuthenticationRequest) -> AuthenticationVerdict {
     guard let key = request.publicKey else {
       decide { $0.turnAway("no-key", "", request.address) }
-      return .refuse("a key is needed")
+      return .refuse("a key is required")
     }
     if routing?.keys[key] == nil { scanKeys() }
     var admission = Routing<PeerID>.Admission.unknown
     decide {
-      let (found, effects) = $0.authenticate(key, isTap: request.domain == "tap", peerAddress: request.address)
+      let (found, actions) = $0.authenticate(key, isTap: request.domain == "tap", peerAddress: request.address)
       admission = found
-      return effects
+      return actions
     }
     return switch admission {
     case .admitted: .admit(userID: key)
-    case .unknown: .tryAgain("an unknown key")
-    case .refused: .refuse("this key may not connect here")
+    case .unknown: .tryAgain("unknown key")
+    case .refused: .refuse("this key is not permitted here")
     }
   }
 
-  /// Reads the key files again, at most once a second: one may have been made since.
+  /// Reads the key files again, at most once a second: a key may have been added.
   private func scanKeys() {
     guard ContinuousClock.now - lastKeyScan >= .seconds(1) else { return }
     do {
       routing?.setStanding(try standingKeys())
     } catch {
-      logger.warning("the standing keys cannot be read again", metadata: ["error": "\(error)"])
+      logger.warning("the standing keys could not be read again", metadata: ["error": "\(error)"])
     }
   }
 
@@ -186,49 +186,49 @@ package actor Broker {
     return try StandingKey.loadAllPublic(in: settings.instance).map(\.facts)
   }
 
-  /// Tells the routing, when the grace has passed, that a key's predecessors end.
+  /// Supersedes the predecessors of a key when the grace period has passed.
   func supersede(by key: String) {
     _ = loop.after(settings.keyGrace) { [weak self] in
       self?.assumeIsolated { broker in broker.decide { $0.supersede(by: key) } }
     }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Takes what peers say, from now on.
+  /// Receives messages of peers from now on.
   func listenToPeers() { router?.onMessages { self.received(&$0) } }
 
   private func received(_ batch: inout Batch) {
     guard stall == nil else { return keep(batch) }
     decide { routing in
       batch.drain { routing.received(&$0) }
-      return routing.takeEffects()
+      return routing.takeActions()
     }
   }
 
-  /// Takes what was kept for later.
-  func received(_ kept: some Sequence<Message>) {
+  /// Processes messages that were kept.
+  func received(_ kept: some Sequence<MultipartMessage>) {
     guard stall == nil else { return keep(kept) }
     decide { routing in
       for var message in kept { routing.received(&message) }
-      return routing.takeEffects()
+      return routing.takeActions()
     }
   }
 
-  private func told(_ event: SocketEvent) {
-    toldOfBoth(event, at: .bus)
+  private func handleSocketEvent(_ event: SocketEvent) {
+    reportedBoth(event, at: .bus)
     switch event {
     case .disconnected(let descriptor):
       forget(descriptor)
       guard let line = routing?.release(descriptor) else { return }
-      // Its last words were received in this turn, and are handed over after the events.
+      // Its last messages were received in this turn, and are delivered after the events.
       loop.post { [weak self] in self?.assumeIsolated { broker in broker.decide { $0.lost(line) } } }
     default: break
     }
   }
 
-  /// What both sockets report alike.
-  private func toldOfBoth(_ event: SocketEvent, at door: Door) {
+  /// Handles the events common to both sockets.
+  private func reportedBoth(_ event: SocketEvent, at door: ListeningSocket) {
     logger.debug("a connection", metadata: ["event": "\(event)"])
     count(event, at: door)
     switch event {
@@ -240,8 +240,8 @@ package actor Broker {
 }
 
 extension Routing<PeerID> {
-  /// A message arrived, whose frame is taken out of it, so that the broker's stamp needs no copy.
-  fileprivate mutating func received(_ message: inout Message) {
+  /// Passes a message to the routing. Its frame is moved out, so that stamping needs no copy.
+  fileprivate mutating func received(_ message: inout MultipartMessage) {
     guard let line = message.peer, let key = message.userID else { return }
     let descriptor = message.descriptor
     guard !message.isMultipart else { return receivedMultipart(on: line, key: key, descriptor: descriptor) }
@@ -249,16 +249,16 @@ extension Routing<PeerID> {
   }
 }
 
-/// How a connection ended that never got as far as the authenticator.
+/// Why a handshake failed before the authenticator was called.
 private enum HandshakeError: String {
-  /// Another mechanism than CURVE, or a peer that broke off or fell silent before it had shown a key: one that learns
-  /// first that the mechanisms differ does that.
+  /// Another mechanism than CURVE, or a peer that disconnected or timed out before it had sent a key, as peers do that
+  /// find the mechanism mismatch first.
   case noKey = "no-key"
-  /// CURVE, with another broker's public key, or against its rules.
+  /// CURVE with another broker's public key, or a violation of the protocol.
   case badHandshake = "bad-handshake"
 
   init(_ code: Int32) {
-    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; other protocol errors begin at 0x10000000, an errno lies far below.
+    // ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH; other protocol errors begin at 0x10000000, an errno is far below.
     self = code == 0x1100_0002 || code < 0x1000_0000 ? .noKey : .badHandshake
   }
 }

@@ -2,32 +2,32 @@ package import Cluster
 import Glibc
 import Journal
 
-/// What a broker is started with.
+/// The settings of a broker.
 package struct BrokerSettings: Sendable {
   package var instance: InstanceFolder
-  /// Where peers connect. With the port `*` the port of the last broker of the instance is taken again, so that its
-  /// peers find this one.
+  /// The endpoint for peers. With the port `*` the broker reuses the port of the instance's last broker, so that its
+  /// peers can reconnect.
   package var listen: Endpoint
-  /// Where subscribers connect that only look on.
+  /// The endpoint for observers.
   package var tap: Endpoint
-  /// The host name under which others reach this one; nil for that of the endpoint.
+  /// The host name to announce; nil for that of the endpoint.
   package var advertise: String?
   /// In bytes.
   package var segmentLimit = JournalWriter.defaultSegmentLimit
-  /// How many peers may be connected at once: a further hello is refused `too-many-peers`.
+  /// The maximum number of connected peers: a further hello is refused with `too-many-peers`.
   package var peerLimit: Int
-  /// How many connections there may be, whoever they are; nil for what the limit of descriptors leaves.
+  /// The maximum number of connections of any kind; nil to derive it from the limit of descriptors.
   package var connectionLimit: Int?
-  /// How long a standing key is still let in when its successor has spoken.
+  /// How long a standing key is still accepted after the first hello with its successor.
   package var keyGrace: Duration
-  /// How long the whole journal may get, in bytes: then the oldest segments go.
+  /// The size limit of the whole journal, in bytes; beyond it the oldest segments are removed.
   package var journalLimit: Int
 
-  /// How many frames wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts frames
-  /// and not bytes, so for a peer that does not read this is at most 128 MiB, if all of them are as long as they may be;
-  /// of the usual ones, of less than 1 KiB, it is half a MiB. A viewer at the tap loses what it has no room for.
+  /// How many frames may wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts
+  /// frames and not bytes: for a peer that does not read, this is at most 128 MiB if all frames have the maximum
+  /// length, and half a MiB for the usual ones of less than 1 KiB. A viewer at the tap loses frames beyond this limit.
   static let queueLimit: Int32 = 512
-  /// Bytes; a peer that sends more at once is disconnected. Up to here it gets a refusal with its reason.
+  /// Bytes; a peer that sends a longer message is disconnected. Up to this limit it gets a refusal with the reason.
   static let messageLimit: Int64 = 1 << 19
 
   package init(
@@ -44,10 +44,10 @@ package struct BrokerSettings: Sendable {
   }
 }
 
-/// `tcp://HOST:PORT`, where the port may be `*`: any free one.
+/// `tcp://HOST:PORT`; the port `*` selects any free one.
 package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   package var host: String
-  /// Nil for any free one.
+  /// Nil for any free port.
   package var port: UInt16?
 
   package static let loopback = Endpoint(host: "127.0.0.1", port: nil)
@@ -57,7 +57,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads an endpoint; nil when the text is none.
+  /// Parses an endpoint; nil when the text is malformed.
   package init?(_ text: String) {
     let scheme = "tcp://"
     guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":") else { return nil }
@@ -68,19 +68,19 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     self.init(host: String(text[start..<colon]), port: UInt16(port).flatMap { $0 == 0 ? nil : $0 })
   }
 
-  /// Whether it listens on every interface, so that its host is nobody's name.
+  /// Whether it listens on every interface, so that its host is not a reachable name.
   package var isWildcard: Bool { ["*", "0.0.0.0", "[::]"].contains(host) }
   package var description: String { "tcp://\(host):\(port.map(String.init) ?? "*")" }
 }
 
-/// Why a broker does not start. Definite.
+/// Why a broker could not start. Definite.
 package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// Another broker serves the instance.
     case alreadyServed = "already-served"
     /// The endpoint cannot be listened on.
     case endpoint
-    /// The lock of the instance cannot be taken for a reason of the file system.
+    /// The lock file of the instance could not be opened or locked.
     case lock
   }
   package let code: Code
@@ -94,8 +94,8 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { message }
 }
 
-/// Keeps a second broker from an instance. The kernel gives it up when the process dies, however that happens.
-final class InstanceLock: Sendable {
+/// Prevents a second broker for an instance. The kernel releases the lock when the process exits, however that happens.
+final class JournalLock: Sendable {
   private let descriptor: Int32
 
   /// - Throws: `alreadyServed` with the pid of the other broker, `lock`.
@@ -116,17 +116,18 @@ final class InstanceLock: Sendable {
       let pid = String(decoding: buffer.prefix(count), as: UTF8.self)
       throw BrokerError(
         .alreadyServed,
-        "another message-bus (pid \(pid)) serves \(instance.path): use that one, end it, or choose another --instance")
+        "another message-bus (pid \(pid)) serves \(instance.path): use it, stop it, or choose another --instance")
     }
     let pid = Array(String(getpid()).utf8)
     _ = ftruncate(file, 0)
     _ = pwrite(file, pid, pid.count, 0)
-    // Last of all: a class that throws after its properties are set is deinitialized, and would close the file twice.
+    // Assigned last: a class that throws after all properties are set is deinitialized, and would close the file twice.
     descriptor = file
   }
 
   deinit {
-    // A process that is just being spawned from this one holds a copy until its exec; the lock is given up all the same.
+    // A process that is being spawned from this one holds a copy until its exec; `LOCK_UN` releases the lock
+    // nevertheless.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

@@ -1,26 +1,26 @@
-import Conversations
+import Messages
 
-/// Which keys the broker knows, and what each may speak as.
+/// The keys that the broker accepts, and the addresses that each may use.
 struct KeyTable {
-  /// Whose key it is.
+  /// The owner of a key.
   enum Owner: Equatable {
-    /// A standing process: any address that the pattern matches.
+    /// A standing process: any address that matches the pattern.
     case standing(AddressPattern)
-    /// One life of a spawned process.
-    case life(Address, generation: UInt32)
+    /// One process instance of a spawned process.
+    case instance(Address, generation: UInt32)
 
     func maySpeak(as address: Address) -> Bool {
       switch self {
       case .standing(let pattern): pattern.matches(address)
-      case .life(let own, _): own == address
+      case .instance(let own, _): own == address
       }
     }
 
-    /// The one address that it speaks as; nil for a pattern of many.
+    /// The single address that it may use; nil for a pattern of several.
     var onlyAddress: Address? {
       switch self {
       case .standing(let pattern): pattern.text.hasSuffix("/*") ? nil : Address(pattern.text)
-      case .life(let address, _): address
+      case .instance(let address, _): address
       }
     }
 
@@ -29,39 +29,39 @@ struct KeyTable {
       return false
     }
 
-    /// As a refusal names it.
+    /// The owner's name in a refusal.
     var text: String {
       switch self {
       case .standing(let pattern): pattern.text
-      case .life(let address, let generation): "\(address) generation \(generation)"
+      case .instance(let address, let generation): "\(address) generation \(generation)"
       }
     }
   }
 
-  /// How many revoked keys are remembered; one that is older is an unknown key.
+  /// How many revoked keys are remembered; older ones count as unknown.
   static let revokedLimit = 512
-  /// How many standing keys may be registered over the bus, of one pattern and of all.
+  /// How many standing keys may be registered over the bus, per pattern and in total.
   static let registeredLimit = (ofPattern: 8, ofAll: 64)
 
-  /// The standing keys that are let in.
+  /// The accepted standing keys.
   private var standing: [String: StandingKeyFacts] = [:]
-  /// Those of them that were registered over the bus.
+  /// Those that were registered over the bus.
   private var registered: Set<String> = []
-  /// When the key was made that all earlier ones of its pattern gave way to.
+  /// Per pattern, the creation time of the key that superseded all earlier ones.
   private var floors: [AddressPattern: Timestamp] = [:]
-  private var lives: [String: Owner] = [:]
+  private var instances: [String: Owner] = [:]
   private var revoked: [String] = []
 
-  subscript(key: String) -> Owner? { standing[key].map { .standing($0.pattern) } ?? lives[key] }
+  subscript(key: String) -> Owner? { standing[key].map { .standing($0.pattern) } ?? instances[key] }
 
   func isRevoked(_ key: String) -> Bool { revoked.contains(key) }
 
   mutating func admit(_ key: String, _ address: Address, generation: UInt32) {
-    lives[key] = .life(address, generation: generation)
+    instances[key] = .instance(address, generation: generation)
   }
 
   mutating func revoke(_ key: String) {
-    lives[key] = nil
+    instances[key] = nil
     standing[key] = nil
     registered.remove(key)
     guard !revoked.contains(key) else { return }
@@ -71,7 +71,7 @@ struct KeyTable {
 
   // MARK: Standing keys
 
-  /// What a new broker has to know again: the keys that stand in no file, and those that are turned away.
+  /// The state that a new broker restores: the keys that are in no file, and the revoked ones.
   var recorded: (registered: [StandingKeyFacts], revoked: [String]) {
     (standingKeys.filter { registered.contains($0.publicKey) }, revoked)
   }
@@ -81,8 +81,8 @@ struct KeyTable {
     standing.values.sorted { ($0.pattern.text, $0.since, $0.publicKey) < ($1.pattern.text, $1.since, $1.publicKey) }
   }
 
-  /// Knows these standing keys, those that were registered over the bus, and no other from now on. One that was made
-  /// before another of its pattern that has followed it stays turned away.
+  /// Replaces the standing keys from files; those registered over the bus stay. A key that is older than the
+  /// superseding key of its pattern stays revoked.
   mutating func setStanding(_ keys: [StandingKeyFacts]) {
     let before = standing
     standing = before.filter { registered.contains($0.key) }
@@ -95,14 +95,14 @@ struct KeyTable {
     }
   }
 
-  /// A standing key that was registered over the bus, now or with an earlier broker.
+  /// Adds a standing key that was registered over the bus, at this broker or an earlier one.
   mutating func register(_ key: StandingKeyFacts) {
     standing[key.publicKey] = key
     registered.insert(key.publicKey)
-    if key.hasSpoken { floors[key.pattern] = max(floors[key.pattern] ?? key.since, key.since) }
+    if key.hasSentHello { floors[key.pattern] = max(floors[key.pattern] ?? key.since, key.since) }
   }
 
-  /// What is known of a standing key.
+  /// The record of a standing key.
   func facts(_ key: String) -> StandingKeyFacts? { standing[key] }
 
   /// The keys of a pattern that are older than this one.
@@ -110,29 +110,30 @@ struct KeyTable {
     standingKeys.filter { $0.pattern == key.pattern && $0.since < key.since }
   }
 
-  /// A time for one more key of a pattern, later than that of all others, whatever the clock of the machine does.
+  /// A creation time for another key of a pattern, later than those of all others even if the machine's clock went
+  /// back.
   func time(for pattern: AddressPattern, notBefore now: Timestamp) -> Timestamp {
     let last = standing.values.filter { $0.pattern == pattern }.map(\.since.microseconds).max() ?? 0
     return Timestamp(microseconds: max(now.microseconds, last + 1))
   }
 
-  /// Whether one more may be registered.
+  /// Whether one more key may be registered.
   func hasRoom(for pattern: AddressPattern) -> Bool {
     registered.count < KeyTable.registeredLimit.ofAll
       && registered.count(where: { standing[$0]?.pattern == pattern }) < KeyTable.registeredLimit.ofPattern
   }
 
-  /// A standing key was used for the first time while an earlier one of its pattern is there.
+  /// Marks the first use of a standing key while an earlier one of its pattern is accepted.
   ///
-  /// - Returns: what is known of it from now on; nil when nothing is new.
+  /// - Returns: its new record; nil when nothing changed.
   mutating func spoke(_ key: String) -> StandingKeyFacts? {
-    guard var facts = standing[key], !facts.hasSpoken, !earlier(than: facts).isEmpty else { return nil }
-    facts.hasSpoken = true
+    guard var facts = standing[key], !facts.hasSentHello, !earlier(than: facts).isEmpty else { return nil }
+    facts.hasSentHello = true
     standing[key] = facts
     return facts
   }
 
-  /// Turns the earlier keys of its pattern away from now on.
+  /// Revokes the earlier keys of its pattern.
   ///
   /// - Returns: those keys.
   mutating func supersede(by key: String) -> [StandingKeyFacts] {
@@ -144,9 +145,10 @@ struct KeyTable {
   }
 }
 
-/// Who has sent something to an address since this broker began, and so hears of its coming and going.
+/// The addresses that have sent something to an address since this broker started, and that therefore get its presence
+/// notices.
 struct Interest {
-  /// Whoever comes after so many others at one address hears nothing.
+  /// The maximum number of listeners per address; further ones get no notices.
   static let limit = 1024
   private var listeners: [Address: [Address]] = [:]
 

@@ -4,9 +4,9 @@ import Glibc
 import Journal
 import ZeroMQ
 
-/// The command `message-bus`, from its arguments to its exit code.
+/// The command `message-bus`.
 package func runBroker() async {
-  Birth.dieWithParentIfAsked(CommandLine.arguments)
+  ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
   LineLogHandler.bootstrap()
   await MessageBusCommand.main()
 }
@@ -14,71 +14,71 @@ package func runBroker() async {
 struct MessageBusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "message-bus",
-    abstract: "The wire between the processes of a WidgetLab cluster.",
+    abstract: "The message broker of a WidgetLab cluster.",
     discussion: """
-      Routes envelopes by address, stamps who sent them and which life of it, writes each to the journal before it is \
-      forwarded, and shows all of them on the tap. `widgetlab up` starts it; by hand:
+      Routes envelopes by address, stamps them with their source and its generation, writes each to the journal before \
+      it is forwarded, and publishes all of them on the tap. `widgetlab up` starts it; by hand:
 
         widgetlab keys make --instance DIR
         message-bus --instance DIR
         widgetlab tail --instance DIR
 
-      DIR/known holds who may connect, DIR/keys/message-bus the broker's own key, DIR/journal what was said (and what a new broker learns from its predecessor), \
-      DIR/bus/bus.json where the bus listens. It may be killed at any moment: started again with the same DIR it \
-      listens at the same port, knows every key and generation, and goes on with the next sequence number.
+      DIR/known contains the permitted keys, DIR/keys/message-bus the broker's own, DIR/journal all messages and the \
+      state that a new broker restores, DIR/bus/bus.json the endpoints. The broker may be killed at any moment: \
+      restarted with the same DIR it listens at the same port, keeps all keys and generations, and continues numbering.
 
-      While the journal cannot be written, such as on a full disk, nothing is forwarded and peers are told `busy`; it \
-      goes on when there is room.
+      While the journal cannot be written, such as on a full disk, nothing is forwarded and peers get `busy`; the \
+      broker continues when there is room.
 
-      Ends with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is taken, 74 when \
-      the journal cannot be begun, 78 when keys are missing or --config cannot be used.
+      Exits with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is in use, 74 \
+      when the journal cannot be started, 78 when keys are missing or --config cannot be used.
       """)
 
   @Option(help: "The cluster's folder.", completion: .directory)
   var instance: String
 
-  @Option(help: "Where peers connect: tcp://HOST:PORT; the port * takes that of the last broker, or a free one.")
+  @Option(help: "Where peers connect: tcp://HOST:PORT; the port * uses that of the last broker, or a free one.")
   var listen = "tcp://127.0.0.1:*"
 
-  @Option(help: "Where programs subscribe that look on, with the operator's key.")
+  @Option(help: "Where observers subscribe, with the operator's key.")
   var tap = "tcp://127.0.0.1:*"
 
-  @Option(help: "The host name to announce, where --listen names every interface (0.0.0.0).")
+  @Option(help: "The host name to announce, required when --listen is every interface (0.0.0.0).")
   var advertise: String?
 
-  @Option(help: "A widgetlab.yaml: its `bus` has the limits that are not named here.", completion: .file())
+  @Option(help: "A widgetlab.yaml: its `bus` section sets the limits without an option here.", completion: .file())
   var config: String?
 
   @Option(
-    help: "How long the journal may get: bytes, or with KiB, MiB or GiB. Then its oldest segments go, and it says so.")
+    help: "The size limit of the journal: bytes, or with KiB, MiB or GiB. The oldest segments are removed beyond it.")
   var journalLimit: ByteCount?
 
-  @Option(help: "How many peers may be connected at once.")
+  @Option(help: "The maximum number of connected peers.")
   var peerLimit: Int?
 
-  @Option(help: "For how many seconds a standing key is still let in when its successor has spoken.")
+  @Option(help: "The number of seconds that a standing key is still accepted after its successor was used.")
   var keyGrace: Double?
 
-  @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
+  @Option(name: .customLong("die-with-parent"), help: "Exit when the parent process with this id exits.")
   var parent: Int32?
 
   func validate() throws {
-    if let peerLimit, peerLimit < 1 { throw ValidationError("--peer-limit is at least 1") }
+    if let peerLimit, peerLimit < 1 { throw ValidationError("--peer-limit must be at least 1") }
     if let keyGrace, !(0...86_400).contains(keyGrace) {
-      throw ValidationError("--key-grace is a number of seconds, 0 to 86400")
+      throw ValidationError("--key-grace must be a number of seconds, 0 to 86400")
     }
     _ = try endpoints()
   }
 
   private func endpoints() throws -> (listen: Endpoint, tap: Endpoint) {
     guard let listen = Endpoint(listen) else {
-      throw ValidationError("--listen \(self.listen) is no endpoint; one looks like tcp://127.0.0.1:7701")
+      throw ValidationError("--listen \(self.listen) is not an endpoint such as tcp://127.0.0.1:7701")
     }
     guard let tap = Endpoint(tap) else {
-      throw ValidationError("--tap \(self.tap) is no endpoint; one looks like tcp://127.0.0.1:7702")
+      throw ValidationError("--tap \(self.tap) is not an endpoint such as tcp://127.0.0.1:7702")
     }
     guard advertise != nil || !(listen.isWildcard || tap.isWildcard) else {
-      throw ValidationError("who listens on every interface says with --advertise HOST how others reach it")
+      throw ValidationError("--listen or --tap on every interface requires --advertise HOST")
     }
     return (listen, tap)
   }
@@ -96,7 +96,7 @@ struct MessageBusCommand: AsyncParsableCommand {
   func run() async throws {
     async let asked = StandingProcess.untilAskedToEnd()
     StandingProcess.raiseDescriptorLimit()
-    // A journal at the limit of a file's size is an error with a code, not a death.
+    // With SIGXFSZ ignored, a file size limit is a write error with a code and does not kill the broker.
     signal(SIGXFSZ, SIG_IGN)
     do {
       let broker = try Broker(settings())
@@ -104,7 +104,7 @@ struct MessageBusCommand: AsyncParsableCommand {
       _ = await asked
       await broker.stop()
     } catch {
-      complain("\(error)")
+      printError("\(error)")
       throw ExitCode(code(of: error))
     }
   }
@@ -121,7 +121,7 @@ struct MessageBusCommand: AsyncParsableCommand {
 
 extension ByteCount: ExpressibleByArgument {}
 
-private func complain(_ text: String) {
+private func printError(_ text: String) {
   let line = Array("message-bus: \(text)\n".utf8)
   _ = write(STDERR_FILENO, line, line.count)
 }

@@ -1,21 +1,21 @@
-import Conversations
+import Messages
 
-// Who may connect.
+// Admission of connections.
 
 extension Routing {
-  /// The connection that has this descriptor now. From here on the descriptor names no connection any more.
+  /// Returns the connection with this descriptor, and frees the descriptor for another connection.
   mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
 
   enum Admission: Equatable {
     case admitted
-    /// Not known now; a later broker or a later key file may know it.
+    /// Unknown for now; a later broker or key file may contain it.
     case unknown
-    /// Never again.
+    /// Rejected permanently.
     case refused
   }
 
-  /// Somebody who holds a key wants to connect to the bus, or to the tap.
-  mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Effect]) {
+  /// Decides whether the holder of a key may connect to the bus, or to the tap.
+  mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Action]) {
     if let owner = keys[key] {
       guard isTap, !owner.isOperator else { return (.admitted, []) }
       return (.refused, turnAway("not-an-operator", key, peerAddress))
@@ -26,13 +26,13 @@ extension Routing {
     )
   }
 
-  /// Records that a connection was turned away: once in ten seconds for each key, since it will come again and again.
-  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Effect] {
+  /// Records a rejected connection: once in ten seconds per key, since the client retries.
+  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Action] {
     let name = key.isEmpty ? reason : key
     if let last = turnedAway[name], now.microseconds - last.microseconds < Self.turnedAwayInterval { return [] }
     if turnedAway.count > 4096 { turnedAway = [:] }
     turnedAway[name] = now
-    record(TurnedAway(reason: reason, publicKey: key, peerAddress: peerAddress), to: .journal)
-    return takeEffects()
+    record(AuthenticationFailed(reason: reason, publicKey: key, peerAddress: peerAddress), to: .journal)
+    return takeActions()
   }
 }

@@ -1,15 +1,15 @@
-import Conversations
+import Messages
 
-// How a standing key is followed by another. A key is let in until a later one of its pattern has spoken and the grace
-// has passed; each step stands in the journal before anybody is told of it, so that the next broker goes on there.
+// Replacement of standing keys. A key is accepted until a later one of its pattern was used and the grace period has
+// passed. Each step is recorded in the journal before it is announced, so that the next broker continues from there.
 
 extension Routing {
-  /// Takes over the standing keys. None of them speaks as the bus, whose key stands in the same folder.
+  /// Sets the standing keys. None of them may be for the bus itself, whose key is in the same folder.
   mutating func setStanding(_ standing: [StandingKeyFacts]) {
     keys.setStanding(standing.filter { !$0.pattern.matches(.messageBus) && !$0.pattern.matches(.journal) })
   }
 
-  /// Makes the next key of the speaker known. The same key again is the same registration.
+  /// Registers the sender's next key. Idempotent.
   mutating func register(_ request: RegisterKey, by source: Address) throws(BusError) -> RegisterKey.Reply {
     let pattern = try pattern(of: request, by: source)
     let key = request.publicKey
@@ -18,11 +18,11 @@ extension Routing {
       return RegisterKey.Reply(key: known, graceSeconds: keyGrace)
     }
     guard keys[key] == nil, !keys.isRevoked(key) else {
-      throw BusError(.keyInUse, "this key was made for something else")
+      throw BusError(.keyInUse, "this key belongs to another holder")
     }
     guard keys.hasRoom(for: pattern) else {
       throw BusError(
-        BusError.Code("too-many-keys"), "\(pattern) has keys enough that wait to be used; renew it when they have been")
+        BusError.Code("too-many-keys"), "\(pattern) has too many unused keys; use them before registering another")
     }
     let facts = StandingKeyFacts(pattern: pattern, publicKey: key, since: keys.time(for: pattern, notBefore: now))
     keys.register(facts)
@@ -30,28 +30,28 @@ extension Routing {
     return RegisterKey.Reply(key: facts, graceSeconds: keyGrace)
   }
 
-  /// Whose key it is: the speaker's, or one that an operator may renew for its holder, which is no process of the
-  /// cluster.
+  /// The pattern of the key: the sender's own, or one that an operator may renew for a holder that is not a process of
+  /// the cluster.
   private func pattern(of request: RegisterKey, by source: Address) throws(BusError) -> AddressPattern {
     guard let line = line(of: source), case .standing(let own)? = peers[line]?.owner else {
-      throw BusError(.refused, "\(source) does not speak with a standing key")
+      throw BusError(.refused, "\(source) does not use a standing key")
     }
     guard let pattern = request.pattern, pattern != own else { return own }
     guard source.role == .operator, [AddressPattern.watchers, AddressPattern(.provider)].contains(pattern) else {
-      throw BusError(.refused, "\(source) may not register a key of \(pattern): its holder does that")
+      throw BusError(.refused, "\(source) may not register a key of \(pattern): only its holder may")
     }
     return pattern
   }
 
-  /// A hello came with this key.
+  /// A hello was sent with this key.
   mutating func noteSpoken(_ key: String) {
     guard let facts = keys.spoke(key) else { return }
     record(KeyChanged(.spoke, facts), to: .journal)
-    effects.append(.supersede(key))
+    actions.append(.supersede(key))
   }
 
-  /// The grace of a key's first hello has passed: the earlier keys of its pattern are turned away.
-  mutating func supersede(by key: String) -> [Effect] {
+  /// The grace period after a key's first hello has passed: the earlier keys of its pattern are revoked.
+  mutating func supersede(by key: String) -> [Action] {
     let former = keys.supersede(by: key)
     for facts in former { record(KeyChanged(.revoked, facts), to: .journal) }
     let revoked = Set(former.map(\.publicKey))
@@ -60,8 +60,8 @@ extension Routing {
       peers[line]?.state = .replaced
       cutOff(peer, on: line)
     }
-    if former.contains(where: { $0.pattern.text.hasPrefix("operator/") }) { effects.append(.cutOffViewers) }
-    return takeEffects()
+    if former.contains(where: { $0.pattern.text.hasPrefix("operator/") }) { actions.append(.cutOffViewers) }
+    return takeActions()
   }
 
   /// Whether a text can be a public key.

@@ -1,14 +1,13 @@
-import Conversations
 import Foundation
+import Messages
 
-// What peers ask of the broker itself.
+// Requests to the broker itself.
 
 extension Routing {
-  /// How many addresses are known at once: so many fit into the first record of a segment.
+  /// The maximum number of known addresses, which must fit into the first record of a segment.
   static var addressLimit: Int { 480 }
 
-  /// A connection says who speaks on it. The record of the hello itself comes first and bears the generation that it
-  /// gave.
+  /// Handles a hello. Its record comes first and contains the generation that it assigned.
   mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let hello: Hello
     do {
@@ -24,7 +23,7 @@ extension Routing {
     let before = registrations[address]
     var registration = before ?? Registration(address: address, generation: 0)
     switch peer.owner {
-    case .life(_, let generation):
+    case .instance(_, let generation):
       registration.generation = generation
     case .standing:
       if registration.incarnation != hello.incarnation { registration.generation += 1 }
@@ -43,7 +42,7 @@ extension Routing {
     if !isAgain { tell(Presence(address: address, isPresent: true, generation: registration.generation)) }
   }
 
-  /// A request or notice to the broker, which the table allows and which was recorded.
+  /// Handles a request or notice to the broker that is permitted and recorded.
   mutating func answer(_ header: EnvelopeHeader, body: ArraySlice<UInt8>, on line: Line) {
     do throws(BusError) {
       switch header.kind {
@@ -51,21 +50,21 @@ extension Routing {
       case Ping.kind: reply(Ping.Reply(pid: pid), to: header, on: line)
       case BusStatus.kind: reply(status(), to: header, on: line)
       case RaiseSignal.kind:
-        effects.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))
+        actions.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))
       case ListKeys.kind: reply(ListKeys.Reply(keys: keys.standingKeys), to: header, on: line)
       case RegisterKey.kind:
         let request = try BodyCoding.decode(RegisterKey.self, from: Array(body))
         reply(try register(request, by: header.source), to: header, on: line)
-      case RegisterLife.kind:
-        let request = try BodyCoding.decode(RegisterLife.self, from: Array(body))
-        reply(RegisterLife.Reply(generation: try register(request, by: header.source)), to: header, on: line)
-      case RetireLife.kind:
-        try retire(try BodyCoding.decode(RetireLife.self, from: Array(body)), by: header.source)
+      case RegisterInstance.kind:
+        let request = try BodyCoding.decode(RegisterInstance.self, from: Array(body))
+        reply(RegisterInstance.Reply(generation: try register(request, by: header.source)), to: header, on: line)
+      case RetireInstance.kind:
+        try retire(try BodyCoding.decode(RetireInstance.self, from: Array(body)), by: header.source)
         reply(Done(), to: header, on: line)
-      default: break  // an answer to something that the broker said: it asks nothing
+      default: break  // a reply to a message of the broker
       }
     } catch {
-      if ConversationTable[header.kind]?.style == .request { return fail(header, error, on: line) }
+      if MessageTable[header.kind]?.style == .request { return fail(header, error, on: line) }
       let refused = BodyRefused(
         kindName: header.kind.name, source: header.source, destination: header.destination, error: error)
       record(refused, to: .journal, cause: header.id, correlation: header.correlation)
@@ -83,8 +82,8 @@ extension Routing {
       registrations: registrations.values.sorted { $0.address.text < $1.address.text })
   }
 
-  /// Makes the key of a new life known. The same key again is the same life.
-  private mutating func register(_ request: RegisterLife, by agent: Address) throws(BusError) -> UInt32 {
+  /// Registers the key of a new process instance. Idempotent for the same key.
+  private mutating func register(_ request: RegisterInstance, by agent: Address) throws(BusError) -> UInt32 {
     let address = request.address
     try checkIsSpawned(address, by: agent)
     guard Self.isPublicKey(request.publicKey) else {
@@ -92,11 +91,11 @@ extension Routing {
     }
     let before = registrations[address]
     guard before != nil || registrations.count < Self.addressLimit else {
-      throw BusError(BusError.Code("too-many-addresses"), "the bus knows \(registrations.count) addresses already")
+      throw BusError(BusError.Code("too-many-addresses"), "the bus already has \(registrations.count) addresses")
     }
     if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
     guard keys[request.publicKey] == nil, !keys.isRevoked(request.publicKey) else {
-      throw BusError(.keyInUse, "the key of \(address) was made for another life")
+      throw BusError(.keyInUse, "the key of \(address) belongs to another process instance")
     }
     if let line = line(of: address), before?.isConnected == true {
       end(line, .replaced)
@@ -111,12 +110,12 @@ extension Routing {
     return registration.generation
   }
 
-  /// Ends a life. One that is over already stays so; the life after it is not touched.
-  private mutating func retire(_ request: RetireLife, by agent: Address) throws(BusError) {
+  /// Ends a process instance. Has no effect if it has ended already or a later one has started.
+  private mutating func retire(_ request: RetireInstance, by agent: Address) throws(BusError) {
     try checkIsSpawned(request.address, by: agent)
     guard var registration = registrations[request.address], registration.generation >= request.generation else {
       throw BusError(
-        BusError.Code("no-such-life"), "\(request.address) has had no generation \(request.generation)")
+        BusError.Code("no-such-instance"), "\(request.address) never had generation \(request.generation)")
     }
     guard registration.generation == request.generation, !registration.isRetired else { return }
     let wasConnected = registration.isConnected
@@ -133,7 +132,7 @@ extension Routing {
 
   private func checkIsSpawned(_ address: Address, by agent: Address) throws(BusError) {
     guard address.role == .app || address.role == .widgetExtension, address.device == agent.device else {
-      throw BusError(.refused, "\(agent) spawns apps and extensions of its own device, and \(address) is none")
+      throw BusError(.refused, "\(agent) spawns only apps and extensions of the same device, not \(address)")
     }
   }
 }

@@ -1,39 +1,40 @@
-import Conversations
 import Foundation
 import Journal
+import Messages
 
-/// What the broker decides: who may connect, whom an envelope is from, where it goes, and what everybody is told.
+/// The broker's decisions: which clients may connect, the source and destination of each envelope, and the notices to
+/// peers.
 ///
-/// A plain synchronous value without socket, clock or file. `Line` names a connection; the caller performs the effects
-/// in their order, and writes down what is recorded before it forwards anything of the same batch.
+/// A synchronous value without socket, clock or file. `Line` identifies a connection; the caller performs the actions
+/// in order, and records before it forwards anything of the same batch.
 struct Routing<Line: Hashable & Sendable> {
-  enum Effect: Equatable {
-    /// Append this stamped frame to the journal, and show it on the tap.
+  enum Action: Equatable {
+    /// Append this stamped frame to the journal, and publish it on the tap.
     case record([UInt8])
-    /// Send this stamped frame over a connection.
+    /// Send this stamped frame on a connection.
     case forward([UInt8], to: Line)
-    /// End the connection that has this descriptor.
+    /// Close the connection with this descriptor.
     case cutOff(Int32)
     /// Send this process a signal.
     case raise(Int32)
-    /// Tell `supersede(by:)` of this key when the grace has passed.
+    /// Call `supersede(by:)` with this key when the grace period has passed.
     case supersede(String)
-    /// End the connections at the tap: those that may come back do so by themselves.
+    /// Close the connections at the tap; permitted viewers reconnect.
     case cutOffViewers
   }
 
-  /// What is known of one connection.
+  /// The state of one connection.
   struct Peer {
     enum State {
-      /// Has not said hello.
+      /// Has not sent a hello.
       case unknown
-      /// Has not said hello, and was asked who it is.
+      /// Has not sent a hello, and was asked for one.
       case asked
-      /// Speaks as `address`, and gets what is sent there.
+      /// Sends as `address`, and receives what is sent there.
       case current
-      /// Is over: what it said before still counts, and may come after the news of its end.
+      /// Has ended: frames that it sent before are still valid, and may arrive after the notice of its end.
       case ended
-      /// Another process took the address over: it may say nothing more.
+      /// Another process took the address over: its frames are refused.
       case replaced
     }
     let key: String
@@ -41,30 +42,30 @@ struct Routing<Line: Hashable & Sendable> {
     var owner: KeyTable.Owner
     var state = State.unknown
     var address: Address?
-    /// Where it sent something last: it mostly goes on with that.
+    /// The last destination, which is the most likely one of the next frame.
     var lastDestination: Address?
     var generation: UInt32 = 0
-    /// How many of its frames were no envelopes.
-    var rubbish = 0
+    /// The number of malformed frames.
+    var malformedFrames = 0
   }
 
-  /// How many frames of a connection may be no envelopes before it is cut off.
-  static var rubbishLimit: Int { 16 }
-  /// How many connections are remembered after their end.
+  /// How many malformed frames a connection may send before it is closed.
+  static var malformedFrameLimit: Int { 16 }
+  /// How many ended connections are remembered.
   static var endedLimit: Int { 256 }
-  /// A key that is turned away is recorded once in this time, in microseconds.
+  /// The minimum interval between two records of the same rejected key, in microseconds.
   static var turnedAwayInterval: Int64 { 10_000_000 }
 
   let pid: Int32
-  /// How many addresses may be connected at once.
+  /// The maximum number of connected addresses.
   var peerLimit = Int.max
-  /// For how many seconds a standing key is still let in when its successor has spoken.
+  /// How many seconds a standing key is still accepted after the first hello with its successor.
   var keyGrace = 10.0
   /// The broker's own generation.
   let generation: UInt32
-  /// The number of the last envelope that was stamped.
+  /// The last sequence number assigned.
   private(set) var sequence: UInt64
-  /// The time of what happens; the caller sets it before it tells of anything.
+  /// The current time, which the caller sets before each event.
   var now: Timestamp
   var keys = KeyTable()
   var registrations: [Address: Registration]
@@ -74,13 +75,13 @@ struct Routing<Line: Hashable & Sendable> {
   private var ended: [Line] = []
   var interest = Interest()
   var turnedAway: [String: Timestamp] = [:]
-  var effects: [Effect] = []
+  var actions: [Action] = []
 
-  /// The routing of a new broker.
+  /// Creates the routing of a new broker.
   ///
   /// - Parameters:
-  ///   - recovered: what its predecessor's journal tells.
-  ///   - standing: the standing keys of the files.
+  ///   - recovered: the state restored from the journal.
+  ///   - standing: the standing keys from the key files.
   init(pid: Int32, recovered: JournalRecovery, standing: [StandingKeyFacts], now: Timestamp) {
     self.pid = pid
     self.generation = recovered.busGeneration + 1
@@ -97,12 +98,12 @@ struct Routing<Line: Hashable & Sendable> {
       }
     }
     for key in recovered.standingKeys.values { keys.register(key) }
-    // A grace that the last broker began is over: whoever still has the former key finds the next one where it was.
-    for key in recovered.standingKeys.values where key.hasSpoken { _ = keys.supersede(by: key.publicKey) }
+    // Grace periods of the last broker are over: a holder of a previous key finds the next one in the same file.
+    for key in recovered.standingKeys.values where key.hasSentHello { _ = keys.supersede(by: key.publicKey) }
     setStanding(standing)
   }
 
-  /// The first record of a segment: all that is known.
+  /// The first record of a segment, with the whole state.
   mutating func started() -> [UInt8] {
     let known = registrations.values.filter { !$0.address.role.isPassing }.sorted {
       $0.address.text < $1.address.text
@@ -111,24 +112,24 @@ struct Routing<Line: Hashable & Sendable> {
     record(
       BusStarted(pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked),
       to: .journal)
-    guard case .record(let frame)? = takeEffects().first else {
-      preconditionFailure("the bus knows too many addresses for one record: \(known.count)")
+    guard case .record(let frame)? = takeActions().first else {
+      preconditionFailure("too many addresses for one record: \(known.count)")
     }
     return frame
   }
 
-  /// The broker says something of itself, for the record.
-  mutating func tells<N: Notice>(_ notice: N) -> [Effect] {
+  /// Records a notice of the broker in the journal.
+  mutating func tells<N: Notice>(_ notice: N) -> [Action] {
     record(notice, to: .journal)
-    return takeEffects()
+    return takeActions()
   }
 
-  /// The answer to a request or an event that cannot be recorded: definite, without a number and without a record. Nil
-  /// for everything that waits until it can be: a hello, an answer, a notice, and what is not to be forwarded anyway.
+  /// The reply to a request or an event that cannot be recorded: definite, without a number and without a record. Nil
+  /// for messages that wait until they can be recorded: a hello, a reply, a notice, and what is not forwarded anyway.
   func busy(_ frame: [UInt8], on line: Line) -> [UInt8]? {
     guard let peer = peers[line], peer.state == .current, let header = try? EnvelopeHeader(decoding: frame),
       header.source == peer.address, header.kind != Hello.kind, header.kind.answer == nil,
-      ConversationTable.refusal(of: header) == nil, ConversationTable[header.kind]?.style != .notice
+      MessageTable.refusal(of: header) == nil, MessageTable[header.kind]?.style != .notice
     else { return nil }
     let notice = Undelivered(kindName: header.kind.name, destination: header.destination, code: .busy)
     let answer = EnvelopeHeader(
@@ -138,51 +139,51 @@ struct Routing<Line: Hashable & Sendable> {
     return try? Envelope(header: answer, body: body).encoded()
   }
 
-  /// Tells of something that happens at this time, and returns what is to be done about it.
-  mutating func decide(at time: Timestamp, _ happened: (inout Self) -> [Effect]) -> [Effect] {
+  /// Handles an event at this time, and returns the resulting actions.
+  mutating func decide(at time: Timestamp, _ happened: (inout Self) -> [Action]) -> [Action] {
     now = time
     return happened(&self)
   }
 
   // MARK: Frames
 
-  /// A frame arrived. The effects are those of a batch: `takeEffects` hands them over.
+  /// Handles a received frame. `takeActions` returns the actions of a whole batch.
   ///
   /// - Parameters:
-  ///   - key: the key that the connection has proven to hold.
-  ///   - descriptor: what names the connection when its end is told; -1 when unknown.
+  ///   - key: the proven key of the connection.
+  ///   - descriptor: identifies the connection when its end is reported; -1 when unknown.
   mutating func received(_ frame: consuming [UInt8], on line: Line, key: String, descriptor: Int32) {
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
       return refuse("not-registered", decoded(copy frame), owner: key, on: line, known: nil)
     }
-    guard peer.rubbish < Self.rubbishLimit else { return }
+    guard peer.malformedFrames < Self.malformedFrameLimit else { return }
     let header: EnvelopeHeader
     do {
       header = try EnvelopeHeader(decoding: copy frame, expecting: peer.address, to: peer.lastDestination)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
-      return refuseRubbish(reason, of: peer, on: line)
+      return refuseMalformed(reason, of: peer, on: line)
     }
     if header.destination != peer.lastDestination { peers[line]?.lastDestination = header.destination }
     judge(frame, header, peer, line)
   }
 
-  /// A message of several frames arrived, which is no envelope. The effects are those of a batch, as above.
+  /// Handles a message of several frames, which is malformed. `takeActions` returns the actions, as above.
   mutating func receivedMultipart(on line: Line, key: String, descriptor: Int32) {
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
       return refuse("not-an-envelope", nil, owner: key, on: line, known: nil)
     }
-    guard peer.rubbish < Self.rubbishLimit else { return }
-    refuseRubbish("not-an-envelope", of: peer, on: line)
+    guard peer.malformedFrames < Self.malformedFrameLimit else { return }
+    refuseMalformed("not-an-envelope", of: peer, on: line)
   }
 
-  /// Refuses what no sending library of ours sends, and cuts the connection off when there is no end of it.
-  private mutating func refuseRubbish(_ reason: String, of peer: Peer, on line: Line) {
+  /// Refuses a malformed frame, and closes the connection after too many of them.
+  private mutating func refuseMalformed(_ reason: String, of peer: Peer, on line: Line) {
     refuse(reason, nil, owner: peer.owner.text, on: line, known: peer.address ?? peer.owner.onlyAddress)
-    peers[line]?.rubbish += 1
-    guard let count = peers[line]?.rubbish, count >= Self.rubbishLimit else { return }
+    peers[line]?.malformedFrames += 1
+    guard let count = peers[line]?.malformedFrames, count >= Self.malformedFrameLimit else { return }
     record(
-      PeerCutOff(keyOwner: peer.owner.text, address: peer.address, reason: reason, refusals: count), to: .journal)
+      PeerDisconnected(keyOwner: peer.owner.text, address: peer.address, reason: reason, refusals: count), to: .journal)
     cutOff(peer, on: line)
   }
 
@@ -200,10 +201,10 @@ struct Routing<Line: Hashable & Sendable> {
       return
     case .unknown where !isHello:
       peers[line]?.state = .asked
-      return say(WhoAreYou(), to: header.source, on: line, cause: header.id)
+      return say(HelloRequired(), to: header.source, on: line, cause: header.id)
     default: break
     }
-    if let reason = ConversationTable.refusal(of: header) {
+    if let reason = MessageTable.refusal(of: header) {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
     }
     if isHello { return hello(frame, header, peer, line) }
@@ -212,16 +213,16 @@ struct Routing<Line: Hashable & Sendable> {
     answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
-  /// Stamps, records and forwards.
+  /// Stamps, records and forwards an envelope.
   mutating func accept(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
     let destination = lines[header.destination]
-    let life = destination.flatMap { peers[$0]?.generation } ?? 0
-    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
-    effects.append(.record(stamped))
+    let instance = destination.flatMap { peers[$0]?.generation } ?? 0
+    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: instance)
+    actions.append(.record(stamped))
     guard header.destination.role != .journal, header.destination != .messageBus else { return }
     interest.note(header.source, in: header.destination)
     if let destination {
-      effects.append(.forward(stamped, to: destination))
+      actions.append(.forward(stamped, to: destination))
     } else {
       undelivered(header, .unreachable)
     }
@@ -236,9 +237,9 @@ struct Routing<Line: Hashable & Sendable> {
     return frame
   }
 
-  // MARK: What the broker itself says
+  // MARK: Messages of the broker
 
-  /// Records a notice of the broker, and forwards it to where its destination is connected.
+  /// Records a notice of the broker, and forwards it to its destination if that is connected.
   mutating func record<N: Notice>(_ notice: N, to destination: Address, cause: UUID? = nil, correlation: UUID? = nil) {
     say(notice, to: destination, on: lines[destination], cause: cause, correlation: correlation)
   }
@@ -261,7 +262,7 @@ struct Routing<Line: Hashable & Sendable> {
   }
 
   mutating func fail(_ header: EnvelopeHeader, _ error: BusError, on line: Line) {
-    // A BusError is two short texts and a flag: it has an encoding.
+    // A BusError consists of two short texts and a flag, so encoding cannot fail.
     answer(header, .failed, (try? BodyCoding.encode(error)) ?? [], on: line)
   }
 
@@ -274,15 +275,15 @@ struct Routing<Line: Hashable & Sendable> {
   }
 
   private mutating func send(_ envelope: Envelope, on line: Line?) {
-    // Bodies come from BodyCoding, which keeps the limit, so there is a frame.
+    // `BodyCoding` limits the body, so encoding a frame cannot fail.
     guard let frame = try? envelope.encoded() else { return }
-    let life = line.flatMap { peers[$0]?.generation } ?? 0
-    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: life)
-    effects.append(.record(stamped))
-    if let line { effects.append(.forward(stamped, to: line)) }
+    let instance = line.flatMap { peers[$0]?.generation } ?? 0
+    let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: instance)
+    actions.append(.record(stamped))
+    if let line { actions.append(.forward(stamped, to: line)) }
   }
 
-  /// A refusal is one envelope: to the key's owner if that is one address, else for the journal only.
+  /// Sends one `Refused` to the key's owner if that is a single address, otherwise only to the journal.
   mutating func refuse(
     _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
   ) {
@@ -300,17 +301,17 @@ struct Routing<Line: Hashable & Sendable> {
 
   private func decoded(_ frame: [UInt8]) -> EnvelopeHeader? { try? EnvelopeHeader(decoding: frame) }
 
-  /// What has to be done since it was last asked for, in order.
-  mutating func takeEffects() -> [Effect] {
-    defer { effects = [] }
-    return effects
+  /// Returns the actions since the last call, in order.
+  mutating func takeActions() -> [Action] {
+    defer { actions = [] }
+    return actions
   }
 }
 
 // MARK: - Connections
 
 extension Routing {
-  /// What is known of the connection; nil when its key is not or no longer known.
+  /// The state of the connection; nil when its key is unknown or no longer accepted.
   private mutating func peer(on line: Line, key: String, descriptor: Int32) -> Peer? {
     if let peer = peers[line] { return peer }
     guard let owner = keys[key] else { return nil }
@@ -320,13 +321,13 @@ extension Routing {
     return peer
   }
 
-  /// Ends a connection, unless its descriptor names another by now.
+  /// Closes a connection, unless its descriptor belongs to another one by now.
   mutating func cutOff(_ peer: Peer, on line: Line) {
-    if descriptors[peer.descriptor] == line { effects.append(.cutOff(peer.descriptor)) }
+    if descriptors[peer.descriptor] == line { actions.append(.cutOff(peer.descriptor)) }
   }
 
-  /// A connection is over.
-  mutating func lost(_ line: Line) -> [Effect] {
+  /// A connection has ended.
+  mutating func lost(_ line: Line) -> [Action] {
     guard let peer = peers[line] else { return [] }
     switch peer.state {
     case .unknown, .asked: peers[line] = nil
@@ -334,26 +335,26 @@ extension Routing {
     case .ended: break
     case .current: disconnect(line, .disconnected)
     }
-    return takeEffects()
+    return takeActions()
   }
 
-  /// A frame could not be sent. What the broker itself said is lost then: it is told again at the next hello, or it is
-  /// an answer, whose asker has a deadline.
-  mutating func notSent(_ frame: [UInt8], on line: Line, isGone: Bool) -> [Effect] {
+  /// A frame could not be sent. A message of the broker itself is then lost: either it is repeated at the next hello,
+  /// or it is a reply, and the requester has a deadline.
+  mutating func notSent(_ frame: [UInt8], on line: Line, isGone: Bool) -> [Action] {
     if isGone, peers[line]?.state == .current { disconnect(line, .disconnected) }
     if let header = decoded(frame), header.source != .messageBus {
       undelivered(header, isGone ? .unreachable : .busy)
     }
-    return takeEffects()
+    return takeActions()
   }
 
-  /// Whether one more address would be too many.
+  /// Whether one more address would exceed the limit.
   func isFull(for address: Address) -> Bool { lines[address] == nil && lines.count >= peerLimit }
 
   /// The current connection of an address.
   func line(of address: Address) -> Line? { lines[address] }
 
-  /// Makes a connection the one of its address.
+  /// Makes a connection the current one of its address.
   mutating func connect(_ line: Line, _ address: Address, generation: UInt32, replaces: Bool) {
     if let old = lines[address], old != line { end(old, replaces ? .replaced : .ended) }
     lines[address] = line
@@ -362,7 +363,7 @@ extension Routing {
     peers[line]?.generation = generation
   }
 
-  /// Takes a connection out of the routes, and tells it.
+  /// Removes a connection from the routes, and announces that.
   mutating func disconnect(_ line: Line, _ change: RegistrationChanged.Change) {
     guard let address = peers[line]?.address, var registration = registrations[address] else { return }
     end(line, .ended)
@@ -389,7 +390,7 @@ extension Routing {
     if ended.count > Self.endedLimit { peers[ended.removeFirst()] = nil }
   }
 
-  /// Tells whoever is interested and connected.
+  /// Sends a presence notice to the interested and connected addresses.
   mutating func tell(_ presence: Presence) {
     for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
       record(presence, to: listener)

@@ -1,12 +1,12 @@
 package import Cluster
-import Conversations
 import Foundation
 import Glibc
 import Logging
 package import MessageBus
+import Messages
 import ZeroMQ
 
-/// Where the broker is, for a child's birth certificate.
+/// The broker's address, for a child's launch context.
 package struct BusPlace: Sendable, Hashable {
   /// Such as `tcp://127.0.0.1:7701`.
   package let endpoint: String
@@ -19,12 +19,12 @@ package struct BusPlace: Sendable, Hashable {
   }
 }
 
-/// The kernel's hands in one container: spawns, signals and reaps on the host's request, and says how each child ended.
+/// The process API of one container: spawns, signals and reaps on the host's request, and reports how each child ended.
 ///
-/// Requests that it answers, all with definite failures unless said otherwise: `process.spawn` (`no-such-executable`,
-/// `already-running`, `not-started`), `process.signal` (`no-such-life`), `process.list`. What it says by itself:
-/// `agent.started` when it begins and whenever the host comes, `process.exited` and `process.memory-exceeded` until the host
-/// has acknowledged it, `process.started` and `process.output` to the journal.
+/// Requests, all with definite failures unless stated otherwise: `process.spawn` (`no-such-executable`,
+/// `already-running`, `not-started`), `process.signal` (`no-such-instance`), `process.list`. Messages that it sends:
+/// `agent.started` at its start and whenever the host connects, `process.exited` and `process.memory-exceeded` until
+/// the host has acknowledged them, `process.started` and `process.output` to the journal.
 package actor Agent {
   private let connection: any BusConnection
   private let host: Address
@@ -35,21 +35,22 @@ package actor Agent {
   private let thread: ChildThread
   private let events: AsyncStream<ChildEvent>
   private var table: ChildTable
-  private var orders: [Life: (order: SpawnOrder, story: Story)] = [:]
-  private var births: [Life: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
+  private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
+  private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
   private var isHostPresent = false
-  /// How often a host came.
+  /// How often a host connected.
   private var hostArrivals = 0
-  /// Who waits until nobody lives, or until the host knows of all exits.
+  /// Continuations that wait until no child runs, or until the host has acknowledged all exits.
   private var quietWaiters: [UUID: (isQuiet: (ChildTable) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
     [:]
 
   /// - Parameters:
   ///   - connection: the agent's own, not yet started.
   ///   - executables: where the names of executables are looked up.
-  ///   - bus: where the broker is now.
-  ///   - reportedPid: what others are told instead of a pid; a build that is broken on purpose lies here.
+  ///   - bus: returns the broker's current address.
+  ///   - reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a deliberate
+  ///     fault.
   package init(
     connection: any BusConnection, executables: ExecutableSearch, bus: @escaping @Sendable () throws -> BusPlace,
     reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }
@@ -65,29 +66,29 @@ package actor Agent {
     self.table = ChildTable(reportedPid: reportedPid)
   }
 
-  // MARK: Life
+  // MARK: Start and end
 
-  /// Sets the handlers. Before the connection is started.
+  /// Sets the handlers. Call it before the connection is started.
   package nonisolated func listen() {
     connection.onRequest(SpawnProcess.self) { request, received in try await self.spawn(request, received) }
     connection.onRequest(SignalProcess.self) { request, _ in try await self.signal(request) }
     connection.onRequest(ListProcesses.self) { _, _ in await self.list() }
     connection.onPresence { presence in
-      Task { await self.heard(presence) }
+      Task { await self.hostPresence(presence) }
     }
     Task { await self.follow() }
   }
 
-  /// Says that the agent is there. After the connection was started.
+  /// Announces the agent. Call it after the connection was started.
   package func begin() { announce() }
 
-  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), and gives a host that is there half a second to hear of
-  /// it. Before the connection is left.
+  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), and gives a connected host half a second to acknowledge
+  /// that. Call it before the connection is left.
   package func end() async {
     table.close()
     announcement?.cancel()
     await signalAll(SIGTERM)
-    // One that is stopped hears of it only when it goes on.
+    // A stopped child handles the signal only after SIGCONT.
     await signalAll(SIGCONT)
     if !(await quiet(within: .seconds(1)) { $0.isEmpty }) {
       await signalAll(SIGKILL)
@@ -98,7 +99,7 @@ package actor Agent {
   }
 
   private func signalAll(_ signal: Int32) async {
-    for (life, _) in table.living { _ = await thread.signal(life, signal) }
+    for (instance, _) in table.living { _ = await thread.signal(instance, signal) }
   }
 
   // MARK: Requests
@@ -106,17 +107,17 @@ package actor Agent {
   private func spawn(_ request: SpawnProcess, _ received: Received) async throws -> SpawnProcess.Reply {
     let address = request.address
     guard address.bundleIdentifier != nil, address.device == connection.address.device else {
-      throw BusError(.refused, "\(connection.address) spawns apps and extensions of its own device, and not \(address)")
+      throw BusError(.refused, "\(connection.address) spawns only apps and extensions of its device, not \(address)")
     }
     let executable = try path(of: request.executable)
     try table.claim(address)
     let arrivals = hostArrivals
     do {
-      let order = try await order(request, executable, story: received.story)
-      let pid = try await birth(order, received.story)
-      // The reply goes to a host that may be gone: its successor was told of the children before this one was born.
+      let order = try await order(request, executable, context: received.context)
+      let pid = try await launch(order, received.context)
+      // The reply may go to a host that has ended, and its successor got the list before this child was started.
       if hostArrivals != arrivals { announce() }
-      return SpawnProcess.Reply(generation: order.life.generation, pid: table.reported(pid))
+      return SpawnProcess.Reply(generation: order.instance.generation, pid: table.reported(pid))
     } catch {
       table.abandon(address)
       checkQuiet()
@@ -125,7 +126,7 @@ package actor Agent {
   }
 
   private func order(
-    _ request: SpawnProcess, _ executable: String, story: Story
+    _ request: SpawnProcess, _ executable: String, context: MessageContext
   ) async throws(BusError) -> SpawnOrder {
     let address = request.address
     let keys: CurveKeyPair
@@ -137,39 +138,40 @@ package actor Agent {
     } catch {
       throw BusError(.notStarted, "\(address) cannot be started: \(error)")
     }
-    let life: Life
+    let instance: ProcessInstance
     do {
-      let registration = RegisterLife(address: address, publicKey: keys.publicKey)
+      let registration = RegisterInstance(address: address, publicKey: keys.publicKey)
       let reply = try await connection.request(
-        registration, to: .messageBus, story: story, within: .seconds(10), whenUnreachable: .wait)
-      life = Life(address: address, generation: reply.generation)
+        registration, to: .messageBus, context: context, within: .seconds(10), whenUnreachable: .wait)
+      instance = ProcessInstance(address: address, generation: reply.generation)
     } catch {
-      throw BusError(.notStarted, "the broker did not register a life of \(address), so it was not started: \(error)")
+      throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
-    let certificate = BirthCertificate(
-      address: address, generation: life.generation, host: host, endpoint: place.endpoint, serverKey: place.serverKey,
+    let certificate = LaunchContext(
+      address: address, generation: instance.generation, host: host, endpoint: place.endpoint,
+      serverKey: place.serverKey,
       publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container, groups: request.groups,
       rules: request.rules, agentPid: getpid())
     return SpawnOrder(
-      life: life, executable: executable, environment: childEnvironment(request), directory: request.container,
+      instance: instance, executable: executable, environment: childEnvironment(request), directory: request.container,
       input: try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")], memory: request.memory)
   }
 
-  private func birth(_ order: SpawnOrder, _ story: Story) async throws(BusError) -> Int32 {
+  private func launch(_ order: SpawnOrder, _ context: MessageContext) async throws(BusError) -> Int32 {
     guard !table.isClosed else {
-      retire(order.life)
-      throw BusError(.closed, "the agent is ending, and starts nothing any longer")
+      retire(order.instance)
+      throw BusError(.closed, "the agent is shutting down and starts no more processes")
     }
-    orders[order.life] = (order, story)
+    orders[order.instance] = (order, context)
     let result = await withCheckedContinuation { continuation in
-      births[order.life] = continuation
+      launches[order.instance] = continuation
       thread.spawn(order)
     }
-    orders[order.life] = nil
+    orders[order.instance] = nil
     switch result {
     case .success(let pid): return pid
     case .failure(let failure):
-      retire(order.life)
+      retire(order.instance)
       let reason = String(cString: strerror(failure.code))
       throw BusError(
         failure.code == ENOENT ? .noSuchExecutable : .notStarted,
@@ -178,25 +180,26 @@ package actor Agent {
   }
 
   private func signal(_ request: SignalProcess) async throws -> SignalProcess.Reply {
-    let (life, pid) = try table.life(request.address, request.generation)
-    switch await thread.signal(life, request.signal) {
-    case 0: return SignalProcess.Reply(generation: life.generation, pid: table.reported(pid))
-    case ESRCH: throw BusError(.noSuchLife, "generation \(life.generation) of \(life.address) has just ended")
+    let (instance, pid) = try table.instance(request.address, request.generation)
+    switch await thread.signal(instance, request.signal) {
+    case 0: return SignalProcess.Reply(generation: instance.generation, pid: table.reported(pid))
+    case ESRCH:
+      throw BusError(.noSuchInstance, "generation \(instance.generation) of \(instance.address) has just ended")
     case let code:
       throw BusError(
-        .failed, "signal \(request.signal) to \(life.address), pid \(pid): \(String(cString: strerror(code)))")
+        .failed, "signal \(request.signal) to \(instance.address), pid \(pid): \(String(cString: strerror(code)))")
     }
   }
 
   private func list() async -> ListProcesses.Reply {
-    // A signal that was asked for before this is carried out before it: the thread takes its work in order, and the null
-    // signal is work like any other.
+    // Signals requested before this are sent before the list is made: the thread performs its work in order, and the
+    // null signal is work like any other.
     await signalAll(0)
     return ListProcesses.Reply(
       incarnation: incarnation, children: table.children(status: ChildStatus.init(of:)))
   }
 
-  /// Where an executable is, if it can be started as far as its file says.
+  /// The path of an executable, if its file can be executed.
   ///
   /// - Throws: `no-such-executable`, `not-started`.
   private func path(of name: String) throws(BusError) -> String {
@@ -220,7 +223,7 @@ package actor Agent {
     return base.merging(request.environment) { $1 }
   }
 
-  // MARK: What happens to children
+  // MARK: Events of children
 
   private func follow() async {
     for await event in events { happened(event) }
@@ -228,50 +231,50 @@ package actor Agent {
 
   private func happened(_ event: ChildEvent) {
     switch event {
-    case .spawned(let life, let pid):
-      guard let (order, story) = orders[life] else { return }
-      let birth = table.started(
-        life, pid: pid, executable: order.executable, memoryLimit: order.memory?.bytes)
-      connection.record(birth, story: story)
-      logger.info("spawned", metadata: metadata(life, ["pid": "\(pid)", "executable": "\(order.executable)"]))
-      births.removeValue(forKey: life)?.resume(returning: .success(pid))
+    case .spawned(let instance, let pid):
+      guard let (order, context) = orders[instance] else { return }
+      let launch = table.started(
+        instance, pid: pid, executable: order.executable, memoryLimit: order.memory?.bytes)
+      connection.record(launch, context: context)
+      logger.info("spawned", metadata: metadata(instance, ["pid": "\(pid)", "executable": "\(order.executable)"]))
+      launches.removeValue(forKey: instance)?.resume(returning: .success(pid))
       childrenChanged()
-    case .notSpawned(let life, let code):
-      births.removeValue(forKey: life)?.resume(returning: .failure(SpawnFailure(code: code)))
-    case .wrote(let life, let stream, let bytes):
-      for line in table.wrote(life, stream, bytes) { connection.record(line) }
+    case .notSpawned(let instance, let code):
+      launches.removeValue(forKey: instance)?.resume(returning: .failure(SpawnFailure(code: code)))
+    case .wrote(let instance, let stream, let bytes):
+      for line in table.wrote(instance, stream, bytes) { connection.record(line) }
       Task {
         await connection.caughtUp()
-        thread.taken(life, bytes)
+        thread.taken(instance, bytes)
       }
-    case .exceededMemory(let life, let memory):
-      guard let (exceeded, id) = table.exceeded(life, memory: memory) else { return }
-      logger.warning("too much memory", metadata: metadata(life, ["found": "\(exceeded)"]))
-      Task { _ = await said { try await connection.deliver(exceeded, to: host, id: id, story: .none) } }
-    case .ended(let life, let ending):
-      guard let (lines, exit, id) = table.ended(life, ending) else { return }
+    case .exceededMemory(let instance, let memory):
+      guard let (exceeded, id) = table.exceeded(instance, memory: memory) else { return }
+      logger.warning("memory limit exceeded", metadata: metadata(instance, ["found": "\(exceeded)"]))
+      Task { _ = await said { try await connection.deliver(exceeded, to: host, id: id, context: .none) } }
+    case .ended(let instance, let ending):
+      guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
-      logger.info("ended", metadata: metadata(life, ["ending": "\(ending)"]))
+      logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
       report(exit, id)
-      retire(life)
+      retire(instance)
       childrenChanged()
       checkQuiet()
     }
   }
 
-  /// Says until it is heard how a child ended.
+  /// Sends the exit of a child until it is acknowledged.
   private func report(_ exit: ProcessExited, _ id: UUID) {
     Task {
-      if await said({ try await connection.deliver(exit, to: host, id: id, story: .none) }) {
+      if await said({ try await connection.deliver(exit, to: host, id: id, context: .none) }) {
         table.acknowledged(id)
         checkQuiet()
       }
     }
   }
 
-  /// Tells the broker, until it knows, that a life's key is of no use any longer.
-  private func retire(_ life: Life) {
-    let request = RetireLife(address: life.address, generation: life.generation)
+  /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
+  private func retire(_ instance: ProcessInstance) {
+    let request = RetireInstance(address: instance.address, generation: instance.generation)
     Task {
       _ = await said {
         _ = try await connection.request(request, to: .messageBus, within: .seconds(30), whenUnreachable: .wait)
@@ -279,9 +282,9 @@ package actor Agent {
     }
   }
 
-  /// Tries again, after a second, until it is done.
+  /// Retries, after a second, until it succeeds.
   ///
-  /// - Returns: `false` when the connection was left, or the task cancelled, before it was.
+  /// - Returns: `false` when the connection was left, or the task cancelled, before that.
   private func said(_ speak: () async throws -> Void) async -> Bool {
     while !Task.isCancelled {
       do {
@@ -290,7 +293,7 @@ package actor Agent {
       } catch let error as BusError where error.code == .closed || error.code == .refused {
         return false
       } catch {
-        logger.warning("not accepted, said again in a second", metadata: ["error": "\(error)"])
+        logger.warning("not accepted, retrying in a second", metadata: ["error": "\(error)"])
         try? await Task.sleep(for: .seconds(1))
       }
     }
@@ -299,7 +302,7 @@ package actor Agent {
 
   // MARK: The host
 
-  private func heard(_ presence: Presence) {
+  private func hostPresence(_ presence: Presence) {
     guard presence.address == host else { return }
     isHostPresent = presence.isPresent
     guard presence.isPresent else { return }
@@ -307,7 +310,8 @@ package actor Agent {
     announce()
   }
 
-  /// Tells the host which children there are. One that was not acknowledged yet is taken back: it may be wrong by now.
+  /// Sends the list of children to the host. An announcement that was not acknowledged yet is cancelled, since it may
+  /// be outdated.
   private func announce() {
     announcement?.cancel()
     guard !table.isClosed else { return }
@@ -334,9 +338,9 @@ package actor Agent {
     }
   }
 
-  /// Waits until the table is as wanted.
+  /// Waits until the table satisfies the condition.
   ///
-  /// - Returns: `false` when the time was over before.
+  /// - Returns: `false` when the time limit passed before.
   @discardableResult
   private func quiet(
     within limit: Duration? = nil, _ isQuiet: @escaping @Sendable (ChildTable) -> Bool
@@ -356,7 +360,7 @@ package actor Agent {
     return isQuiet(table)
   }
 
-  private func metadata(_ life: Life, _ more: Logger.Metadata) -> Logger.Metadata {
-    more.merging(["address": "\(life.address)", "generation": "\(life.generation)"]) { $1 }
+  private func metadata(_ instance: ProcessInstance, _ more: Logger.Metadata) -> Logger.Metadata {
+    more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
   }
 }

@@ -1,17 +1,17 @@
 package import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import Logging
 import MessageBus
+import Messages
 
-/// `process-agent`.
+/// The command `process-agent`.
 package struct AgentCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "process-agent",
     abstract: "Starts, stops and reaps the apps and extensions of a device, in its container.",
-    discussion: "It is started by `widgetlab up` or as a service of docker-compose.yml, and acts on the host's word.")
+    discussion: "It is started by `widgetlab up` or as a service of docker-compose.yml, and acts on host requests.")
 
   @Option(help: "The folder of the cluster.")
   package var instance: String
@@ -19,22 +19,23 @@ package struct AgentCommand: AsyncParsableCommand {
   @Option(help: "The cluster's widgetlab.yaml.")
   package var config: String
 
-  @Option(help: "Which agent this is: products name theirs in widgetlab.yaml.")
+  @Option(help: "The number of this agent, which products in widgetlab.yaml refer to.")
   package var number = 1
 
-  @Option(help: "The folder in which the names of executables are looked up first; see `widgetlab up --help`.")
+  @Option(help: "The folder in which executables are looked up first; see `widgetlab up --help`.")
   package var executables: String?
 
-  @Option(help: "End when this process, which starts the agent, ends.")
-  package var dieWithParent: Int32?
+  @Option(help: "Exit when the parent process with this id exits.")
+  package var exitWithParent: Int32?
 
   package init() {}
 
-  /// The whole life of the process: reads the arguments, and returns after a graceful end.
+  /// Runs the process: parses the arguments, and returns after a graceful end.
   ///
-  /// - Parameter reportedPid: what others are told instead of a pid; a build that is broken on purpose lies here.
+  /// - Parameter reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a
+  ///   deliberate fault.
   package static func main(reportedPid: @escaping @Sendable (Int32) -> Int32) async {
-    Birth.dieWithParentIfAsked(CommandLine.arguments)
+    ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
     do {
       try await parse().run(reportedPid: reportedPid)
     } catch {
@@ -43,7 +44,7 @@ package struct AgentCommand: AsyncParsableCommand {
   }
 
   package func validate() throws {
-    guard number > 0 else { throw ValidationError("--number is 1 or more") }
+    guard number > 0 else { throw ValidationError("--number must be 1 or more") }
   }
 
   package mutating func run() async throws { try await run(reportedPid: { $0 }) }
@@ -69,10 +70,10 @@ package struct AgentCommand: AsyncParsableCommand {
     await StandingProcess.run(connection, logger: logger) { await agent.end() }
   }
 
-  /// Where the broker is now, which may not be where it was.
+  /// The broker's current address, which may have changed.
   private static func place(in instance: InstanceFolder) throws(ClusterError) -> BusPlace {
     guard let announcement = try BusAnnouncement.read(in: instance) else {
-      throw ClusterError(.notThere, "\(instance.busAnnouncement) is gone: is message-bus running?")
+      throw ClusterError(.notThere, "\(instance.busAnnouncement) is missing: is message-bus running?")
     }
     return BusPlace(endpoint: announcement.endpoint, serverKey: announcement.publicKey)
   }

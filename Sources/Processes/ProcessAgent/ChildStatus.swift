@@ -1,13 +1,13 @@
 import Glibc
 
-/// What the kernel says of a process in `/proc/PID/status`.
+/// The state of a process in `/proc/PID/status`.
 struct ChildStatus {
   /// Stopped by a signal.
   private(set) var isStopped = false
-  /// `RssAnon`: the anonymous pages in the machine's memory, bytes; `nil` for a process that has none any longer.
+  /// `RssAnon`: the resident anonymous pages, bytes; `nil` for a process that no longer has any.
   private(set) var memory: Int?
 
-  /// - Returns: `nil` when there is no such process.
+  /// - Returns: `nil` when the process does not exist.
   init?(of pid: Int32) {
     guard let file = fopen("/proc/\(pid)/status", "re") else { return nil }
     defer { fclose(file) }
@@ -16,8 +16,8 @@ struct ChildStatus {
     self.init(reading: String(decoding: buffer.prefix(count), as: UTF8.self))
   }
 
-  /// - Parameter text: lines of a name, a colon and a value. A process's own name, the first of them, has no line breaks: the
-  ///   kernel escapes them.
+  /// - Parameter text: lines of a name, a colon and a value. The process's name, in the first line, has no line breaks:
+  ///   the kernel escapes them.
   init(reading text: String) {
     for line in text.split(separator: "\n") {
       let words = line.split(whereSeparator: \.isWhitespace)

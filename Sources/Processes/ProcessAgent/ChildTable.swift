@@ -1,163 +1,169 @@
-import Conversations
 import Foundation
+import Messages
 
-/// One life of one address.
-struct Life: Hashable, Sendable {
+/// One process instance of an address.
+struct ProcessInstance: Hashable, Sendable {
   let address: Address
   let generation: UInt32
 }
 
-/// Which of a child's streams.
+/// One of a child's output streams.
 enum OutputStream: String, Sendable, CaseIterable {
   case stdout
   case stderr
 }
 
-/// What an agent knows of its children: who lives, what they have written of a line, and which exits the host has not
-/// acknowledged.
+/// The state of an agent's children: the running ones, their incomplete output lines, and the exits that the host has
+/// not acknowledged.
 ///
-/// A plain value: what happened in, what is to be said out.
+/// A synchronous value: events in, messages to send out.
 struct ChildTable: Sendable {
   private struct Child {
-    let life: Life
+    let instance: ProcessInstance
     let pid: Int32
     let memoryLimit: Int?
     let executable: String
-    var lastWords = LastWords()
+    var lastWords = OutputTail()
     var splitters: [OutputStream: LineSplitter] = [:]
   }
 
   private enum Place {
-    /// Asked for, and not yet born.
+    /// Claimed, and not yet started.
     case claimed
     case living(Child)
   }
 
   private var places: [Address: Place] = [:]
-  /// Exits that the host has not acknowledged, in the order in which they happened.
+  /// Exits that the host has not acknowledged, in order.
   private(set) var exits: [(id: UUID, exit: ProcessExited)] = []
   private(set) var isClosed = false
-  /// What others are told instead of a pid: the pid itself, but in a build that is broken on purpose.
+  /// Maps a pid to the one that is sent to other processes: the pid itself, except in a build with a deliberate fault.
   private let reportedPid: @Sendable (Int32) -> Int32
 
   init(reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }) { self.reportedPid = reportedPid }
 
-  // MARK: Births
+  // MARK: Starting
 
-  /// Keeps the place of an address for a child that is about to be born.
+  /// Claims an address for a child that is about to be started.
   ///
   /// - Throws: `already-running`, `closed`.
   mutating func claim(_ address: Address) throws(BusError) {
-    guard !isClosed else { throw BusError(.closed, "the agent is ending, and starts nothing any longer") }
+    guard !isClosed else { throw BusError(.closed, "the agent is shutting down and starts no more processes") }
     switch places[address] {
     case .claimed: throw BusError(.alreadyRunning, "\(address) is being started")
     case .living(let child):
       throw BusError(
-        .alreadyRunning, "\(address) lives, generation \(child.life.generation), pid \(reportedPid(child.pid))")
+        .alreadyRunning, "\(address) is running, generation \(child.instance.generation), pid \(reportedPid(child.pid))"
+      )
     case nil: places[address] = .claimed
     }
   }
 
-  /// The child of a claimed place was not born.
+  /// Releases a claimed address whose child was not started.
   mutating func abandon(_ address: Address) {
     if case .claimed = places[address] { places[address] = nil }
   }
 
-  /// The child was born.
+  /// The child was started.
   ///
-  /// - Returns: what the journal is told.
+  /// - Returns: the notice for the journal.
   mutating func started(
-    _ life: Life, pid: Int32, executable: String, memoryLimit: Int? = nil
+    _ instance: ProcessInstance, pid: Int32, executable: String, memoryLimit: Int? = nil
   ) -> ProcessStarted {
-    places[life.address] = .living(
-      Child(life: life, pid: pid, memoryLimit: memoryLimit, executable: executable))
+    places[instance.address] = .living(
+      Child(instance: instance, pid: pid, memoryLimit: memoryLimit, executable: executable))
     return ProcessStarted(
-      address: life.address, generation: life.generation, pid: reportedPid(pid), executable: executable)
+      address: instance.address, generation: instance.generation, pid: reportedPid(pid), executable: executable)
   }
 
-  /// No more births.
+  /// Rejects all further claims.
   mutating func close() { isClosed = true }
 
-  // MARK: Lives
+  // MARK: Running
 
-  /// The living, sorted by address, with their true pids.
-  var living: [(life: Life, pid: Int32)] { children.map { ($0.life, $0.pid) } }
+  /// The running children, sorted by address, with their true pids.
+  var living: [(instance: ProcessInstance, pid: Int32)] { children.map { ($0.instance, $0.pid) } }
 
   private var children: [Child] {
     places.values.compactMap { if case .living(let child) = $0 { child } else { nil } }
-      .sorted { $0.life.address.text < $1.life.address.text }
+      .sorted { $0.instance.address.text < $1.instance.address.text }
   }
 
-  /// Whether nobody lives and nobody is about to.
+  /// Whether no child is running or being started.
   var isEmpty: Bool { places.isEmpty }
 
-  /// The living, as the host is told.
+  /// The running children, as the host gets them.
   ///
-  /// - Parameter status: asked of each true pid.
+  /// - Parameter status: called with each true pid.
   func children(status: (Int32) -> ChildStatus?) -> [ChildProcess] {
     children.map { child in
       let status = status(child.pid)
       return ChildProcess(
-        address: child.life.address, generation: child.life.generation, pid: reportedPid(child.pid),
+        address: child.instance.address, generation: child.instance.generation, pid: reportedPid(child.pid),
         isStopped: status?.isStopped ?? false, memory: status?.memory, memoryLimit: child.memoryLimit)
     }
   }
 
-  /// The life that somebody means.
+  /// The process instance that a request selects.
   ///
-  /// - Parameter generation: `nil` means whichever lives now.
-  /// - Throws: `no-such-life`.
-  func life(_ address: Address, _ generation: UInt32?) throws(BusError) -> (life: Life, pid: Int32) {
+  /// - Parameter generation: `nil` selects the running one.
+  /// - Throws: `no-such-instance`.
+  func instance(_ address: Address, _ generation: UInt32?) throws(BusError) -> (instance: ProcessInstance, pid: Int32) {
     guard case .living(let child) = places[address] else {
-      throw BusError(.noSuchLife, "no process of \(address) lives here")
+      throw BusError(.noSuchInstance, "no process of \(address) is running here")
     }
-    guard generation == nil || generation == child.life.generation else {
+    guard generation == nil || generation == child.instance.generation else {
       throw BusError(
-        .noSuchLife, "generation \(generation ?? 0) of \(address) has ended; \(child.life.generation) lives")
+        .noSuchInstance,
+        "generation \(generation ?? 0) of \(address) has ended; \(child.instance.generation) is running")
     }
-    return (child.life, child.pid)
+    return (child.instance, child.pid)
   }
 
-  /// What others are told of a pid.
+  /// The pid that is sent to other processes.
   func reported(_ pid: Int32) -> Int32 { reportedPid(pid) }
 
-  /// A child wrote something.
+  /// A child wrote output.
   ///
-  /// - Returns: the lines that are complete, for the journal.
-  mutating func wrote(_ life: Life, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
-    guard case .living(var child) = places[life.address], child.life == life else { return [] }
+  /// - Returns: the complete lines, for the journal.
+  mutating func wrote(_ instance: ProcessInstance, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
+    guard case .living(var child) = places[instance.address], child.instance == instance else { return [] }
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
     if stream == .stderr { for line in lines { child.lastWords.append(line) } }
-    places[life.address] = .living(child)
+    places[instance.address] = .living(child)
     return lines.map { said(child, stream, $0) }
   }
 
-  /// A child was found over its limit.
+  /// A child exceeded its limit.
   ///
-  /// - Returns: what the host is told, with the id under which it is; `nil` for a stranger.
-  func exceeded(_ life: Life, memory: Int) -> (exceeded: MemoryExceeded, id: UUID)? {
-    guard case .living(let child) = places[life.address], child.life == life, let limit = child.memoryLimit else {
+  /// - Returns: the event for the host, with its id; `nil` for an unknown child.
+  func exceeded(_ instance: ProcessInstance, memory: Int) -> (exceeded: MemoryExceeded, id: UUID)? {
+    guard case .living(let child) = places[instance.address], child.instance == instance, let limit = child.memoryLimit
+    else {
       return nil
     }
     let exceeded = MemoryExceeded(
-      address: life.address, generation: life.generation, pid: reportedPid(child.pid), memory: memory, limit: limit)
+      address: instance.address, generation: instance.generation, pid: reportedPid(child.pid), memory: memory,
+      limit: limit)
     return (exceeded, UUID())
   }
 
   private func said(_ child: Child, _ stream: OutputStream, _ line: String) -> ProcessOutput {
     ProcessOutput(
-      address: child.life.address, generation: child.life.generation, pid: reportedPid(child.pid),
+      address: child.instance.address, generation: child.instance.generation, pid: reportedPid(child.pid),
       stream: stream.rawValue, line: line)
   }
 
-  // MARK: Deaths
+  // MARK: Exits
 
   /// A child was reaped. Its exit is kept until it is acknowledged.
   ///
-  /// - Returns: its last lines, and the exit with the id under which it is delivered; `nil` for a stranger.
-  mutating func ended(_ life: Life, _ ending: Ending) -> (lines: [ProcessOutput], exit: ProcessExited, id: UUID)? {
-    guard case .living(var child) = places[life.address], child.life == life else { return nil }
-    places[life.address] = nil
+  /// - Returns: its last lines, and the exit with the id under which it is delivered; `nil` for an unknown child.
+  mutating func ended(_ instance: ProcessInstance, _ ending: Ending) -> (
+    lines: [ProcessOutput], exit: ProcessExited, id: UUID
+  )? {
+    guard case .living(var child) = places[instance.address], child.instance == instance else { return nil }
+    places[instance.address] = nil
     var lines: [ProcessOutput] = []
     for stream in OutputStream.allCases {
       guard let line = child.splitters[stream]?.finish() else { continue }
@@ -165,22 +171,22 @@ struct ChildTable: Sendable {
       if stream == .stderr { child.lastWords.append(line) }
     }
     let exit = ProcessExited(
-      address: life.address, generation: life.generation, pid: reportedPid(child.pid), ending: ending,
+      address: instance.address, generation: instance.generation, pid: reportedPid(child.pid), ending: ending,
       executable: child.executable, lastWords: ending.isFailure ? child.lastWords.text : nil)
     let id = UUID()
     exits.append((id, exit))
     return (lines, exit, id)
   }
 
-  /// The host knows of an exit.
+  /// The host has acknowledged an exit.
   mutating func acknowledged(_ id: UUID) { exits.removeAll { $0.id == id } }
 }
 
-/// What a child wrote to standard error that may explain its end.
-struct LastWords: Sendable {
-  /// Bytes of a line that are kept.
+/// Lines of a child's standard error that may explain its end.
+struct OutputTail: Sendable {
+  /// Bytes kept of a line.
   static let limit = 512
-  /// Lines that are kept when none of them explains the end.
+  /// Lines kept when none of them explains the end.
   static let count = 3
   private static let marks = ["Fatal error", "error while loading shared libraries", "symbol lookup error"]
   private var cause: String?
@@ -192,12 +198,12 @@ struct LastWords: Sendable {
     last = last.suffix(Self.count - 1) + [short]
   }
 
-  /// The line that names the cause, else the last lines; `nil` when there was none.
+  /// The line with the cause, otherwise the last lines; `nil` without any.
   var text: String? { cause ?? (last.isEmpty ? nil : last.joined(separator: "\n")) }
 }
 
 extension Ending {
-  /// Whether it can have a cause in the code that ran: no exit with 0, and no signal that asks a process to end.
+  /// Whether the author's code can have caused it: not an exit with 0, and not a signal that asks a process to end.
   fileprivate var isFailure: Bool {
     switch self {
     case .exited(let code): code != 0

@@ -1,47 +1,47 @@
 import CProcess
-import Conversations
 import Foundation
 import Glibc
+import Messages
 import Synchronization
 
-/// What is to be spawned.
+/// The parameters of a spawn.
 struct SpawnOrder: Sendable {
-  let life: Life
+  let instance: ProcessInstance
   /// An absolute path.
   let executable: String
-  /// All of the child's environment.
+  /// The complete environment of the child.
   let environment: [String: String]
   /// The working directory.
   let directory: String
-  /// All that the child can read from its standard input.
+  /// The complete standard input of the child.
   let input: [UInt8]
-  /// What it may have; `nil` when it has no limit.
+  /// The memory limit; `nil` without a limit.
   let memory: MemoryLimit?
 }
 
-/// What happened to a child, in the order in which it happened.
+/// An event of a child. Events are in order.
 enum ChildEvent: Sendable {
-  case spawned(Life, pid: Int32)
-  /// The kernel refused; `errno`.
-  case notSpawned(Life, code: Int32)
-  case wrote(Life, OutputStream, [UInt8])
-  /// It has more memory than it may have, bytes; once in a life.
-  case exceededMemory(Life, memory: Int)
-  /// It was reaped; nothing is left of it or of its process group.
-  case ended(Life, Ending)
+  case spawned(ProcessInstance, pid: Int32)
+  /// The kernel refused to start it; `errno`.
+  case notSpawned(ProcessInstance, code: Int32)
+  case wrote(ProcessInstance, OutputStream, [UInt8])
+  /// It exceeds its memory limit, bytes; once per process instance.
+  case exceededMemory(ProcessInstance, memory: Int)
+  /// It was reaped, and its process group was killed.
+  case ended(ProcessInstance, Ending)
 }
 
-/// The one thread that spawns, watches, signals and reaps the children of an agent.
+/// The single thread that spawns, watches, signals and reaps the children of an agent.
 ///
-/// It lives as long as the agent: a child that asked to die with its parent (`PR_SET_PDEATHSIG`) dies with the *thread*
-/// that spawned it. swift-subprocess is not used, since it cannot promise which thread that is: from a thread of the
+/// It runs as long as the agent: a parent-death signal (`PR_SET_PDEATHSIG`) is sent when the *thread* that spawned the
+/// child ends. swift-subprocess is not used, since it cannot guarantee which thread spawns: from a thread of the
 /// concurrency pool the child was killed after 5 s. Each child is watched through a pidfd, and signalled through it by
 /// this thread before it is reaped, so that a signal never reaches another process that got the same pid.
 final class ChildThread: Sendable {
   private enum Work: Sendable {
     case spawn(SpawnOrder)
-    case signal(Life, Int32, @Sendable (_ code: Int32) -> Void)
-    case taken(Life, Int)
+    case signal(ProcessInstance, Int32, @Sendable (_ code: Int32) -> Void)
+    case taken(ProcessInstance, Int)
     case stop
   }
 
@@ -55,9 +55,9 @@ final class ChildThread: Sendable {
   private let wakeWriter: Int32
   private let events: AsyncStream<ChildEvent>.Continuation
 
-  /// Starts the thread. A process that can have neither a thread nor a pipe for it is ended with the reason.
+  /// Starts the thread. Without a thread or a pipe the process traps with the reason.
   ///
-  /// - Parameter events: told all that happens; finished after `stop()`.
+  /// - Parameter events: gets all events; finished after `stop()`.
   init(events: AsyncStream<ChildEvent>.Continuation) {
     var ends: [Int32] = [-1, -1]
     precondition(process_pipe(&ends) == 0, "pipe for the thread of the children: \(String(cString: strerror(errno)))")
@@ -65,7 +65,7 @@ final class ChildThread: Sendable {
     wakeWriter = ends[1]
     for descriptor in ends { makeNonblocking(descriptor) }
     self.events = events
-    // Whoever started the agent may have ignored it, and then the kernel would keep no exit.
+    // The parent may have ignored SIGCHLD, and then the kernel would keep no exit status.
     Glibc.signal(SIGCHLD, SIG_DFL)
     let thread = Thread { self.run() }
     thread.name = "children"
@@ -79,22 +79,23 @@ final class ChildThread: Sendable {
 
   // MARK: Any thread
 
-  /// Spawns; the event says what came of it.
+  /// Spawns a process; an event reports the result.
   func spawn(_ order: SpawnOrder) { post(.spawn(order)) }
 
-  /// Sends a signal to a life.
+  /// Sends a signal to a process instance.
   ///
   /// - Returns: 0, or an `errno`: `ESRCH` when it was reaped already.
-  func signal(_ life: Life, _ signal: Int32) async -> Int32 {
+  func signal(_ instance: ProcessInstance, _ signal: Int32) async -> Int32 {
     await withCheckedContinuation { continuation in
-      post(.signal(life, signal) { continuation.resume(returning: $0) })
+      post(.signal(instance, signal) { continuation.resume(returning: $0) })
     }
   }
 
-  /// The bus has taken what a life wrote; more may be read. Output that nobody takes stays in the child's pipe.
-  func taken(_ life: Life, _ bytes: [UInt8]) { post(.taken(life, WatchedChild.weight(bytes))) }
+  /// The bus has taken the output of a process instance, so more may be read. Output that is not taken stays in the
+  /// child's pipe.
+  func taken(_ instance: ProcessInstance, _ bytes: [UInt8]) { post(.taken(instance, WatchedChild.weight(bytes))) }
 
-  /// Ends the thread. Children that still live are no longer watched, and die if they asked to die with it.
+  /// Ends the thread. Running children are no longer watched, and get their parent-death signal if they set one.
   func stop() { post(.stop) }
 
   private func post(_ work: Work) {
@@ -110,7 +111,7 @@ final class ChildThread: Sendable {
 
   private func refuse(_ work: Work) {
     switch work {
-    case .spawn(let order): events.yield(.notSpawned(order.life, code: ECANCELED))
+    case .spawn(let order): events.yield(.notSpawned(order.instance, code: ECANCELED))
     case .signal(_, _, let answer): answer(ESRCH)
     case .taken, .stop: break
     }
@@ -131,7 +132,7 @@ final class ChildThread: Sendable {
       if ready.contains(wakeReader) { _ = readAvailable(wakeReader, limit: 4096) }
       children = children.filter { !serve($0, ready) }
       for child in children {
-        if let memory = child.excessMemory() { events.yield(.exceededMemory(child.life, memory: memory)) }
+        if let memory = child.excessMemory() { events.yield(.exceededMemory(child.instance, memory: memory)) }
       }
       let work = inbox.withLock { box in
         defer { box.work = [] }
@@ -140,9 +141,9 @@ final class ChildThread: Sendable {
       for (index, item) in work.enumerated() {
         switch item {
         case .spawn(let order): if let child = spawnNow(order) { children.append(child) }
-        case .signal(let life, let signal, let answer):
-          answer(children.first { $0.life == life }?.signal(signal) ?? ESRCH)
-        case .taken(let life, let weight): children.first { $0.life == life }?.wasTaken(weight)
+        case .signal(let instance, let signal, let answer):
+          answer(children.first { $0.instance == instance }?.signal(signal) ?? ESRCH)
+        case .taken(let instance, let weight): children.first { $0.instance == instance }?.wasTaken(weight)
         case .stop:
           finish(children, work[(index + 1)...])
           return
@@ -165,36 +166,36 @@ final class ChildThread: Sendable {
   private func spawnNow(_ order: SpawnOrder) -> WatchedChild? {
     switch WatchedChild.spawn(order) {
     case .success(let child):
-      events.yield(.spawned(order.life, pid: child.pid))
+      events.yield(.spawned(order.instance, pid: child.pid))
       return child
     case .failure(let error):
-      events.yield(.notSpawned(order.life, code: error.code))
+      events.yield(.notSpawned(order.instance, code: error.code))
       return nil
     }
   }
 
-  /// Reads what a child wrote and reaps it when it has ended.
+  /// Reads a child's output, and reaps the child when it has ended.
   ///
   /// - Returns: whether it has ended.
   private func serve(_ child: WatchedChild, _ ready: Set<Int32>) -> Bool {
     let hasEnded = ready.contains(child.pidfd)
     for (stream, descriptor) in child.outputs where hasEnded || ready.contains(descriptor) {
-      // A turn takes 16 KiB of a living child, so that a noisy one does not keep the others waiting.
+      // One turn reads at most 16 KiB from a running child, so that a noisy child does not delay the others.
       let chunk = readAvailable(descriptor, limit: hasEnded ? 1 << 20 : 1 << 14)
       if !chunk.bytes.isEmpty {
         child.wasRead(chunk.bytes)
-        events.yield(.wrote(child.life, stream, chunk.bytes))
+        events.yield(.wrote(child.instance, stream, chunk.bytes))
       }
       if chunk.isAtEnd { child.closeOutput(stream) }
     }
     guard hasEnded, let ending = child.reap() else { return false }
     child.close()
-    events.yield(.ended(child.life, ending))
+    events.yield(.ended(child.instance, ending))
     return true
   }
 }
 
-/// Reads what is there, up to a limit.
+/// Reads the available bytes, up to a limit.
 private func readAvailable(_ descriptor: Int32, limit: Int) -> (bytes: [UInt8], isAtEnd: Bool) {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: min(limit, 1 << 16))

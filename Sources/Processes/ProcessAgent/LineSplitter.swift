@@ -1,13 +1,13 @@
-/// Turns the bytes of a stream into lines of valid UTF-8.
+/// Splits the bytes of a stream into lines of valid UTF-8.
 ///
-/// A line longer than the limit is cut into pieces, between characters where it is UTF-8, so that a child that never
-/// ends its line costs no memory. What is no UTF-8 becomes U+FFFD.
+/// A line longer than the limit is cut into pieces, at character boundaries where it is UTF-8, so that a child that
+/// never ends its line uses bounded memory. Invalid UTF-8 becomes U+FFFD.
 struct LineSplitter: Sendable {
-  /// Bytes of a line.
+  /// The maximum length of a line in bytes.
   static let limit = 8192
   private var rest: [UInt8] = []
 
-  /// The lines that the bytes complete.
+  /// Appends bytes and returns the lines that they complete.
   mutating func append(_ bytes: [UInt8]) -> [String] {
     var lines: [String] = []
     for byte in bytes {
@@ -21,10 +21,10 @@ struct LineSplitter: Sendable {
     return lines
   }
 
-  /// What is left at the end of the stream; `nil` when it ended with its last line.
+  /// Returns the rest at the end of the stream; `nil` when the last line was complete.
   mutating func finish() -> String? { rest.isEmpty ? nil : take(rest.count) }
 
-  /// Where a line over the limit is cut: before a character that does not fit.
+  /// Where a line over the limit is cut: before the first character that does not fit.
   private var cut: Int {
     let start = (LineSplitter.limit - 3...LineSplitter.limit).last { rest[$0] & 0xc0 != 0x80 }
     return start ?? LineSplitter.limit

@@ -1,41 +1,41 @@
 import CProcess
-import Conversations
 import Glibc
+import Messages
 
-/// Why the kernel started nothing: an `errno`.
+/// Why the kernel could not start a process: an `errno`.
 struct SpawnFailure: Error {
   let code: Int32
 }
 
 /// A child and the descriptors through which it is watched. Confined to the thread of the children.
 final class WatchedChild {
-  let life: Life
+  let instance: ProcessInstance
   let pid: Int32
   /// Readable when the child has ended.
   let pidfd: Int32
   private(set) var outputs: [OutputStream: Int32]
-  /// What was read and not yet taken by the bus, in the measure of `weight`.
+  /// Output read and not yet taken by the bus, in units of `weight`.
   private var untaken = 0
-  /// What it may have of memory, and when that is looked at next; `nil` when it has no limit, or was over it.
+  /// The memory limit and the time of the next check; `nil` without a limit, or after it was exceeded.
   private var memory: (limit: MemoryLimit, look: ContinuousClock.Instant)?
-  /// More than this is not read ahead of the bus: then the child's pipe fills, and holds the child.
+  /// The maximum read ahead of the bus: beyond it the child's pipe fills and blocks the child.
   private static let untakenLimit = 1 << 18
 
   private init(_ order: SpawnOrder, pid: Int32, pidfd: Int32, outputs: [OutputStream: Int32]) {
-    self.life = order.life
+    self.instance = order.instance
     self.memory = order.memory.map { ($0, .now + .seconds($0.interval)) }
     self.pid = pid
     self.pidfd = pidfd
     self.outputs = outputs
   }
 
-  /// What the thread polls for this child.
+  /// The descriptors that the thread polls for this child.
   var polled: [pollfd] {
     let read = untaken < WatchedChild.untakenLimit ? Array(outputs.values) : []
     return ([pidfd] + read).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   }
 
-  /// What a piece of output costs until the bus has taken it: each line becomes an envelope.
+  /// The cost of a piece of output until the bus has taken it: each line becomes an envelope.
   static func weight(_ bytes: [UInt8]) -> Int {
     let lines = bytes.reduce(into: 1) { $0 += $1 == UInt8(ascii: "\n") ? 1 : 0 }
     return bytes.count + 256 * lines
@@ -44,8 +44,8 @@ final class WatchedChild {
   func wasRead(_ bytes: [UInt8]) { untaken += WatchedChild.weight(bytes) }
   func wasTaken(_ weight: Int) { untaken -= weight }
 
-  /// Spawns on the calling thread. The child has a session of its own, default signals, its input in a pipe that ends,
-  /// its outputs in pipes, and no other descriptor.
+  /// Spawns on the calling thread. The child has a new session, default signals, a pipe with its complete input, pipes
+  /// for its outputs, and no other descriptor.
   static func spawn(_ order: SpawnOrder) -> Result<WatchedChild, SpawnFailure> {
     var opened: [Int32] = []
     func pipe() -> (reader: Int32, writer: Int32)? {
@@ -59,7 +59,7 @@ final class WatchedChild {
       return .failure(SpawnFailure(code: code))
     }
     guard let input = pipe(), let output = pipe(), let error = pipe() else { return give(up: errno) }
-    // What fits into the pipe can be written before anybody reads.
+    // Whatever fits into the pipe can be written before the child reads.
     makeNonblocking(input.writer)
     guard write(input.writer, order.input, order.input.count) == order.input.count else { return give(up: E2BIG) }
     var pid: Int32 = 0
@@ -72,7 +72,7 @@ final class WatchedChild {
     guard code == 0 else { return give(up: code) }
     let pidfd = process_open_pidfd(pid)
     guard pidfd >= 0 else {
-      // Out of descriptors: a child that cannot be watched is not let live.
+      // Out of descriptors: a child that cannot be watched is killed.
       let code = errno
       kill(pid, SIGKILL)
       while waitpid(pid, nil, 0) == -1, errno == EINTR {}
@@ -85,15 +85,15 @@ final class WatchedChild {
         order, pid: pid, pidfd: pidfd, outputs: [.stdout: output.reader, .stderr: error.reader]))
   }
 
-  /// Sends a signal to this child and to no other process, also when it has just ended.
+  /// Sends a signal to this child and never to another process, also when it has just ended.
   ///
   /// - Returns: 0 or an `errno`.
   func signal(_ signal: Int32) -> Int32 {
     process_signal_pidfd(pidfd, signal) == 0 ? 0 : errno
   }
 
-  /// Takes the child's end from the kernel; `nil` when it has none yet. What it left behind in its process group is
-  /// killed first: until the child is reaped, nobody else can have got its number.
+  /// Reaps the child; `nil` while it is running. The rest of its process group is killed first: until the child is
+  /// reaped, its pid cannot be reused.
   func reap() -> Ending? {
     kill(-pid, SIGKILL)
     var status: Int32 = 0
@@ -118,14 +118,14 @@ final class WatchedChild {
 
   // MARK: Memory
 
-  /// Until the next look is due, rounded up; `nil` when none is.
+  /// The time until the next check, rounded up; `nil` when none is due.
   var millisecondsToLook: Int32? {
     memory.map { Int32(clamping: Int(max(0, ($0.look - .now) / .milliseconds(1)).rounded(.up))) }
   }
 
-  /// Looks, if it is time to, how much memory the child has. A stopped one is looked at too: it may have got it just before.
+  /// Checks the child's memory, if a check is due. A stopped child is checked too: it may have allocated just before.
   ///
-  /// - Returns: how much, in bytes, when that is more than it may have; then it is not looked at again.
+  /// - Returns: the memory in bytes when it exceeds the limit; then it is not checked again.
   func excessMemory() -> Int? {
     guard let (limit, look) = memory, look <= .now else { return nil }
     let found = ChildStatus(of: pid)?.memory ?? 0

@@ -1,21 +1,21 @@
 import APNs
-import Conversations
 import Foundation
+import Messages
 import PushStore
 import Synchronization
 
-/// What stands behind the front of one environment: the contract says at once what is wrong with a request, and what is good
-/// goes to the keeper, whose word the provider's 200 waits for.
+/// Handles the requests of one environment. The contract validates a request at once; an accepted one goes to the
+/// service, and the provider receives its 200 after it is stored.
 struct PushBackend: APNsBackend {
   let contract: APNsContract
   let keys: ProviderKeyRing
-  let keeper: PushKeeper
+  let service: PushDeliveryService
   let orders: Orders
 
-  /// The operator's orders, of both environments.
+  /// The response overrides of the operator, for both environments.
   final class Orders: Sendable {
-    private let orders = Mutex(AnswerOrders())
-    func take(_ order: AnswerPushes) { orders.withLock { $0.take(order) } }
+    private let orders = Mutex(ResponseOverrides())
+    func handle(_ order: AnswerPushes) { orders.withLock { $0.handle(order) } }
     func next(for token: String) -> AnswerPushes? { orders.withLock { $0.next(for: token) } }
   }
 
@@ -32,34 +32,34 @@ struct PushBackend: APNsBackend {
     guard order.status != 200 else { return decide(verdict, now: now) { answer(order.delaying($0.answer)) } }
     let refusal = PushArrival.Verdict.refused(
       status: order.status, reason: order.reason, explanation: order.explanation)
-    keeper.take(PushArrival(verdict, refusal)) { _ in }
+    service.handle(PushArrival(verdict, refusal)) { _ in }
     answer(order.replacing(verdict.answer, now: now))
   }
 
-  /// What the contract says.
+  /// Validates a request.
   func check(_ request: APNsRequest, in session: inout ProviderSession, now: Date) -> APNsVerdict {
-    contract.check(request, in: &session, now: now, key: keys.key) { keeper.tokens[$0] }
+    contract.check(request, in: &session, now: now, key: keys.key) { service.tokens[$0] }
   }
 
-  /// Keeps what was accepted and notes what was refused.
+  /// Stores an accepted request, and records a refused one.
   ///
-  /// - Parameter then: called once, on any thread, with the verdict that stands.
+  /// - Parameter then: called once, on any thread, with the final verdict.
   func decide(_ verdict: APNsVerdict, now: Date, then: @escaping @Sendable (APNsVerdict) -> Void) {
     guard case .accepted(let push) = verdict.outcome else {
       let refusal = PushArrival.Verdict.refused(
         status: verdict.status, reason: verdict.reason, explanation: verdict.explanation ?? "")
-      keeper.take(PushArrival(verdict, refusal)) { _ in }
+      service.handle(PushArrival(verdict, refusal)) { _ in }
       return then(verdict)
     }
     let notification = PushedNotification(
       uniqueID: verdict.uniqueID, apnsID: verdict.apnsID, subject: push.token.subject, type: push.type,
       priority: push.priority, collapseID: push.collapseID, payload: push.payload, acceptedAt: now,
       expiration: push.expiration, isFromStorage: false)
-    keeper.take(PushArrival(verdict, .accepted(notification, remark: push.remark))) { promise in
+    service.handle(PushArrival(verdict, .accepted(notification, remark: push.remark))) { promise in
       switch promise {
       case .kept: then(verdict)
       case .full: then(verdict.refused(APNsRefusal(.serviceUnavailable, "too many requests wait to be written")))
-      case .broken: then(verdict.refused(APNsRefusal(.internalServerError, "the database cannot be written")))
+      case .broken: then(verdict.refused(APNsRefusal(.internalServerError, "cannot write the database")))
       }
     }
   }

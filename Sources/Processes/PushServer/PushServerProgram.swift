@@ -4,9 +4,9 @@ import Foundation
 
 /// The command `push-server`.
 package enum PushServerProgram {
-  /// Plays Apple's push servers until it is asked to end.
+  /// Runs until SIGTERM or SIGINT.
   package static func main() async {
-    Birth.dieWithParentIfAsked(CommandLine.arguments)
+    ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
     LineLogHandler.bootstrap()
     await PushServerCommand.main()
   }
@@ -15,31 +15,31 @@ package enum PushServerProgram {
 struct PushServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "push-server",
-    abstract: "Plays APNs: takes notifications from providers over HTTP/2, and brings them to the devices of the bus.",
+    abstract: "Simulate APNs: receive notifications over HTTP/2 and deliver them to the devices on the bus.",
     discussion: """
-      Listens on two ports, as the development and the production environment. What it answers 200 is on disk first, and \
-      is delivered when the device can be reached, also by the next life of this process. `widgetlab up` starts it; by hand:
+      Listens on two ports: the development and the production environment. A notification is on disk before its 200 \
+      is sent, and is delivered when the device can be reached, even after a restart. `widgetlab up` starts it; manually:
 
         push-server --instance DIR --config widgetlab.yaml
-        widgetlab env --instance DIR       what a provider needs: URL, key, CA
-        widgetlab push log --follow        what becomes of each notification, and why one was refused
+        widgetlab env --instance DIR       URL, key and CA for a provider
+        widgetlab push log --follow        progress of each notification, and why one was refused
 
-      DIR/push-server.json says where it listens. DIR/push-server holds its database, and in \
-      `credentials/provider` what a provider is given.
+      DIR/push-server.json has the addresses. DIR/push-server has the database and, in \
+      `credentials/provider`, the files for a provider.
 
-      Ends with 0 on SIGTERM or SIGINT, after it has told providers so and has answered what is under way.
+      On SIGTERM or SIGINT it sends GOAWAY to providers, answers open requests, and exits with 0.
       """)
 
   @Option(help: "The cluster's folder.", completion: .directory)
   var instance: String
 
-  @Option(help: "A widgetlab.yaml: its `pushServer` has what is not named here.", completion: .file())
+  @Option(help: "A widgetlab.yaml: the defaults of the other options are in `pushServer`.", completion: .file())
   var config: String
 
   @Option(help: "The address to listen on.")
   var listen: String?
 
-  @Option(help: "The host name to announce, and in the certificate, where --listen names every interface (0.0.0.0).")
+  @Option(help: "The host name for providers and for the certificate; required with --listen 0.0.0.0.")
   var advertise: String?
 
   @Option(help: "The port of the development environment; 0 for a free one.")
@@ -48,7 +48,7 @@ struct PushServerCommand: AsyncParsableCommand {
   @Option(help: "The port of the production environment; 0 for a free one.")
   var productionPort: Int?
 
-  @Option(name: .customLong("die-with-parent"), help: "Ends when its parent does, whose process id this is.")
+  @Option(name: .customLong("die-with-parent"), help: "Exit when the parent process with this id exits.")
   var parent: Int32?
 
   func run() async throws {
@@ -59,7 +59,7 @@ struct PushServerCommand: AsyncParsableCommand {
       place.advertise = advertise ?? place.advertise
       place.developmentPort = developmentPort ?? place.developmentPort
       place.productionPort = productionPort ?? place.productionPort
-      try await PushService(place, instance: InstanceFolder(instance)).run()
+      try await PushServerService(place, instance: InstanceFolder(instance)).run()
     } catch {
       FileHandle.standardError.write(Data("push-server: \(error)\n".utf8))
       throw ExitCode.failure

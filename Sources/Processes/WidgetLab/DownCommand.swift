@@ -6,9 +6,9 @@ import Glibc
 struct DownCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "down",
-    abstract: "Stops the `widgetlab up` of an instance, as Ctrl-C in its terminal would, and waits for its end.",
+    abstract: "Stops the `widgetlab up` of an instance, like Ctrl-C in its terminal, and waits until it has exited.",
     discussion: """
-      Exit code 0 when it ended, and also when none was running. What the device stored stays in the instance's folder.
+      Exit code 0 when it has exited, or when none was running. The device's data stays in the instance folder.
 
       EXAMPLES
         widgetlab down
@@ -17,14 +17,14 @@ struct DownCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(help: "Seconds to wait; then it is killed, and with it all its processes.")
+  @Option(help: "Seconds to wait before it and all its processes are killed.")
   var timeout = 20.0
 
   func run() async throws {
     try await reporting {
       let folder = try options.folder()
       guard let pid = InstanceLock.holder(in: folder) else {
-        Output.say("nothing is up in \(folder)")
+        Output.say("no cluster is running in \(folder)")
         return
       }
       kill(pid, SIGTERM)
@@ -33,13 +33,13 @@ struct DownCommand: AsyncParsableCommand {
       while InstanceLock.holder(in: folder) == pid {
         if clock.now > deadline {
           kill(pid, SIGKILL)
-          throw Complaint(
-            Exit.broken, "`widgetlab up` (pid \(pid)) did not end within \(timeout) s and was killed", at: folder,
-            advice: "its processes died with it; read \(folder)/logs")
+          throw CommandError(
+            Exit.broken, "`widgetlab up` (pid \(pid)) did not exit within \(timeout) s and was killed", at: folder,
+            advice: "its processes were killed too; read \(folder)/logs")
         }
         try await Task.sleep(for: .milliseconds(20))
       }
-      Output.say("\(folder) is down")
+      Output.say("stopped \(folder)")
     }
   }
 }

@@ -1,8 +1,8 @@
 import APNs
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab env`.
 struct EnvCommand: AsyncParsableCommand {
@@ -10,10 +10,10 @@ struct EnvCommand: AsyncParsableCommand {
     commandName: "env",
     abstract: "Prints what a provider needs to send pushes to the push server, as shell exports.",
     discussion: """
-      The URL stands in the place of https://api.sandbox.push.apple.com (development) or https://api.push.apple.com \
-      (production); the CA is what the provider's HTTP library has to trust; key, key id and team id sign its tokens.
+      The URL replaces https://api.sandbox.push.apple.com (development) or https://api.push.apple.com (production). \
+      The provider's HTTP library has to trust the CA. The provider signs its tokens with key, key id and team id.
 
-      The device tokens to send to: `widgetlab token list`.
+      `widgetlab token list` shows the device tokens.
 
       EXAMPLES
         eval "$(widgetlab env)"; node send.js
@@ -29,10 +29,10 @@ struct EnvCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(help: "Of which environment are the URL and the key: development or production.")
+  @Option(help: "The environment of the URL and the key: development or production.")
   var environment: PushEnvironment = .development
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
@@ -44,7 +44,7 @@ struct EnvCommand: AsyncParsableCommand {
   }
 }
 
-/// What a provider needs.
+/// The values that a provider needs.
 struct ProviderFacts: Codable {
   let url: String
   let otherURL: String
@@ -53,21 +53,21 @@ struct ProviderFacts: Codable {
   let keyID: String
   let teamID: String
 
-  /// - Throws: a complaint when the push server does not run, or has no key.
+  /// - Throws: a command error when the push server is not running or has no key.
   init(of instance: InstanceFolder, _ environment: PushEnvironment) throws {
     guard let place = try PushServerAnnouncement.read(in: instance) else {
-      throw Complaint(
-        Exit.unavailable, "no push server listens here", at: instance.path,
+      throw CommandError(
+        Exit.unavailable, "no push server is running here", at: instance.path,
         advice: """
-          wait until `widgetlab up` says that it is ready; widgetlab.yaml needs `pushServer: {}`, or an app with the \
-          entitlement aps-environment
+          wait until `widgetlab up` is ready; widgetlab.yaml needs `pushServer: {}`, or an app with the entitlement \
+          aps-environment
           """)
     }
     let credentials = try PushCredentials.read(in: instance.pushCredentials)
     guard let listed = credentials.key(for: environment), let path = credentials.path(of: listed) else {
-      throw Complaint(
-        Exit.configuration, "no team's key for \(environment.rawValue) is registered", at: instance.pushCredentials,
-        advice: "widgetlab keys provider --environment \(environment.rawValue)")
+      throw CommandError(
+        Exit.configuration, "no provider key for \(environment.rawValue) is registered", at: instance.pushCredentials,
+        advice: "run `widgetlab keys provider --environment \(environment.rawValue)`")
     }
     let urls =
       environment == .development ? (place.development, place.production) : (place.production, place.development)

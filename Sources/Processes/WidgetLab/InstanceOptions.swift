@@ -1,45 +1,45 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
-/// How every command finds its instance.
+/// The options with which every command finds its instance.
 struct InstanceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The instance: a name (its folder is .widgetlab/NAME beside the configuration; else that of a running cluster, see `widgetlab list`), or a path.",
+      "The instance: a path or a name (.widgetlab/NAME next to the configuration, or see `widgetlab list`).",
       valueName: "name-or-path"))
   var instance = InstanceOptions.defaultInstance
 
   @Option(
     help: ArgumentHelp(
-      "The configuration; by default the one that the instance was started with, else ./widgetlab.yaml.",
+      "The configuration file (default: the one that the instance was started with, else ./widgetlab.yaml).",
       valueName: "file"))
   var config: String?
 
-  /// The instance's folder, absolute; it need not exist.
+  /// The instance's folder, absolute. It may not exist yet.
   func folder() throws -> String {
     let isPath = instance.contains("/") || instance == "." || instance == ".."
     if isPath || isFolder(instance) { return InstanceFolder(instance).path }
     guard !instance.isEmpty, !instance.hasPrefix("-") else {
-      throw Complaint(
-        Exit.usage, "'\(instance)' is no name for an instance", advice: "take letters and digits, or a path")
+      throw CommandError(
+        Exit.usage, "'\(instance)' is not an instance name", advice: "use letters and digits, or a path")
     }
     let home = URL(fileURLWithPath: config ?? Self.defaultConfiguration).deletingLastPathComponent().path
     let local = InstanceFolder("\(home)/.widgetlab/\(instance)").path
-    // Whoever stands in a project means that project's cluster, also when it is not running.
+    // Inside a project, the name refers to that project's cluster, even when it is not running.
     let isHere = config != nil || isFolder(local) || instance == Self.defaultInstance && hasConfiguration
     return isHere ? local : try running(in: .ofThisUser) ?? local
   }
 
-  /// The folder of the running cluster of that name; `nil` when there is none.
+  /// The folder of the running cluster with that name; `nil` when no such cluster is running.
   ///
-  /// - Throws: a complaint when there are several.
-  func running(in book: AddressBook) throws -> String? {
+  /// - Throws: a command error when there are several.
+  func running(in book: InstanceRegistry) throws -> String? {
     let found = try book.running().filter { $0.name == instance }
     guard found.count < 2 else {
       let folders = found.map(\.instance).joined(separator: "\n         ")
-      throw Complaint(
+      throw CommandError(
         Exit.usage, "\(found.count) running clusters are named '\(instance)'",
         advice: "name the folder of one with --instance:\n         \(folders)")
     }
@@ -52,15 +52,15 @@ struct InstanceOptions: ParsableArguments {
 
   static let defaultConfiguration = "widgetlab.yaml"
 
-  /// The path of the configuration: what was said, what the instance was started with, or ./widgetlab.yaml.
+  /// The path of the configuration: the option, else the one that the instance was started with, else ./widgetlab.yaml.
   func configurationPath() throws -> String {
     let recorded = StartedWith.read(in: try folder())?.configuration
     let path = config ?? recorded ?? Self.defaultConfiguration
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     guard FileManager.default.fileExists(atPath: absolute) else {
-      throw Complaint(
-        Exit.configuration, "there is no configuration", at: absolute,
-        advice: "go to the folder of your widgetlab.yaml, or name it with --config FILE")
+      throw CommandError(
+        Exit.configuration, "the configuration file does not exist", at: absolute,
+        advice: "change to the folder of your widgetlab.yaml, or name the file with --config FILE")
     }
     return absolute
   }
@@ -76,7 +76,7 @@ struct InstanceOptions: ParsableArguments {
   }
 }
 
-/// `up.json` of an instance: what its `up` was started with, so that later commands need not be told again.
+/// `up.json` of an instance: the options of its `up`, which later commands use as defaults.
 struct StartedWith: Codable {
   let configuration: String
 
@@ -84,7 +84,7 @@ struct StartedWith: Codable {
   func write(in folder: String) throws { try JSONFile.write(self, to: folder + "/up.json") }
 }
 
-/// An instance and its configuration: who is who in it.
+/// An instance and its configuration, with the addresses of its processes.
 struct ClusterFacts: Sendable {
   let folder: String
   let configurationPath: String
@@ -96,7 +96,7 @@ struct ClusterFacts: Sendable {
     do {
       configuration = try ClusterConfiguration.load(configurationPath)
     } catch {
-      throw Complaint(Exit.configuration, "\(error)", at: configurationPath)
+      throw CommandError(Exit.configuration, "\(error)", at: configurationPath)
     }
   }
 
@@ -106,13 +106,13 @@ struct ClusterFacts: Sendable {
   var agents: [Address] { configuration.agentNumbers.map { .agent(device, $0) } }
   var apps: [Address] { configuration.apps.map { .app(device, $0.bundle) } }
   var extensions: [Address] { configuration.extensions.map { .widgetExtension(device, $0.bundle) } }
-  /// What `up` keeps alive, in the order in which it is started.
+  /// The processes that `up` supervises, in start order.
   var standing: [Address] {
     [.messageBus] + agents + [host] + (configuration.pushServer == nil ? [] : [.pushServer])
       + (configuration.provider == nil ? [] : [.provider])
   }
 
-  /// The name of a standing process in `processes.json`, in `logs` and among the keys.
+  /// The name of a standing process in `processes.json`, in `logs` and of its key.
   static func standingName(of address: Address) -> String {
     switch address.role {
     case .agent: "agent-\(address.text.split(separator: "/").last ?? "")"
@@ -120,15 +120,15 @@ struct ClusterFacts: Sendable {
     }
   }
 
-  /// The address that a person means.
+  /// Resolves a process that the user named.
   ///
-  /// - Throws: a complaint that lists what there is.
+  /// - Throws: a command error that lists the valid names.
   func address(_ text: String) throws -> Address {
     if let address = try named(text) { return address }
     if let address = Address(text) ?? Address("device/\(device)/\(text)") { return address }
     let all = (standing + apps + extensions).map(\.short).joined(separator: ", ")
-    throw Complaint(
-      Exit.usage, "'\(text)' is no process of this cluster", at: configurationPath, advice: "name one of: \(all)")
+    throw CommandError(
+      Exit.usage, "'\(text)' is not a process of this cluster", at: configurationPath, advice: "use one of: \(all)")
   }
 
   private func named(_ text: String) throws -> Address? {
@@ -146,17 +146,17 @@ struct ClusterFacts: Sendable {
 
   private func only(_ addresses: [Address], _ word: String) throws -> Address {
     guard let first = addresses.first else {
-      throw Complaint(Exit.usage, "this cluster has no \(word)", at: configurationPath)
+      throw CommandError(Exit.usage, "this cluster has no \(word)", at: configurationPath)
     }
     guard addresses.count == 1 else {
-      throw Complaint(
+      throw CommandError(
         Exit.usage, "this cluster has more than one \(word)", at: configurationPath,
-        advice: "name one of: \(addresses.map(\.short).joined(separator: ", "))")
+        advice: "use one of:\(addresses.map(\.short).joined(separator: ", "))")
     }
     return first
   }
 
-  /// The bundle identifier of an app: the one that is named, or the only one.
+  /// The bundle identifier of an app: the one given, or that of the only app.
   func bundle(ofApp name: String?) throws -> String {
     if let name { return name }
     return try only(apps, "app").bundleIdentifier ?? ""

@@ -5,27 +5,27 @@ import Journal
 /// `widgetlab journal`.
 struct JournalCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "journal", abstract: "Looks after the journal itself.", subcommands: [JournalVerifyCommand.self])
+    commandName: "journal", abstract: "Checks the journal.", subcommands: [JournalVerifyCommand.self])
 }
 
 /// `widgetlab journal verify`.
 struct JournalVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Reads the whole journal and tells of every gap, repeat and damage.",
+    abstract: "Reads the whole journal and reports every gap, repetition and damage.",
     discussion: """
-      Exit code 0 when it is sound, 1 when there is a finding. A broker may be writing to it meanwhile.
+      Exit code 0 when it is sound, 1 when there is a finding. A broker may write to the journal at the same time.
 
       FINDINGS
-        gap            numbers that are in no segment
-        repeated       a number that was there before
-        damaged        bytes that are not what was written, before others that are
-        torn-end       an incomplete record, which the death of a broker leaves
-        draft          a segment that a dying broker never began
-        not-a-journal  a file with a segment's name and without its head
+        gap            sequence numbers that are in no segment
+        repeated       a sequence number that occurred before
+        damaged        bytes that differ from what was written, followed by intact records
+        torn-end       an incomplete record, left by a broker that was killed
+        draft          a segment that a broker created but never used before it was killed
+        not-a-journal  a file with a segment's name but without its header
 
-      --repair cuts torn ends off and removes drafts, by which nothing is lost that was ever in the journal; exit code 0 when \
-      nothing is left to find. The others it leaves as they are: what can be read of them can be read by the tail too.
+      --repair truncates torn ends and removes drafts; no complete record is lost. Exit code 0 when no findings \
+      remain. Other findings are not repaired; `widgetlab tail` reads as much of them as it can.
 
       EXAMPLES
         widgetlab journal verify
@@ -34,15 +34,15 @@ struct JournalVerifyCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: InstanceOptions
-  @OptionGroup var place: JournalPlace
+  @OptionGroup var place: JournalLocation
 
-  @Flag(help: "Mend what a crash can leave, then look again.")
+  @Flag(help: "Repair what a crash can cause, then verify again.")
   var repair = false
 
-  @Flag(help: "One JSON object: {\"segments\":…,\"envelopes\":…,\"findings\":[…],\"mended\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"segments\":…,\"envelopes\":…,\"findings\":[…],\"mended\":[…]}.")
   var json = false
 
-  /// What was found, and what was mended before.
+  /// The findings, and the repairs made before.
   struct Outcome: Encodable, Equatable {
     let folder: String
     let segments: Int
@@ -62,7 +62,7 @@ struct JournalVerifyCommand: AsyncParsableCommand {
   }
 
   func outcome() throws -> Outcome {
-    // There has to be one: an empty folder is sound, a wrong one is not.
+    // The journal must exist: an empty folder is sound, a wrong path is not.
     _ = try place.reader(options)
     let folder = try place.folder(options)
     let verifier = JournalVerifier(folder: URL(fileURLWithPath: folder))
@@ -81,7 +81,7 @@ struct JournalVerifyCommand: AsyncParsableCommand {
     let mendable = outcome.findings.contains(where: \.kind.isRepairable)
     return mended + outcome.findings.map(line)
       + ["\(outcome.folder): \(outcome.segments) segments, \(outcome.envelopes) envelopes\(range): \(verdict)"]
-      + (mendable ? ["`widgetlab journal verify --repair` mends torn ends and drafts"] : [])
+      + (mendable ? ["`widgetlab journal verify --repair` repairs torn ends and drafts"] : [])
   }
 
   private static func line(_ finding: JournalVerifier.Finding) -> String {

@@ -1,27 +1,27 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 
 /// `widgetlab kill`.
 struct KillCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kill",
-    abstract: "Sends a real signal, SIGKILL unless told otherwise, to one process of the cluster.",
+    abstract: "Sends a signal, SIGKILL by default, to one process of the cluster.",
     discussion: """
-      The extension and the app are killed by their agent, which is their parent. A standing process is killed by the pid \
-      that `up` wrote down, if that pid runs its executable on this machine; in another container it is asked over the bus \
-      to signal itself. Nothing is ever killed by its name.
+      The extension and the app are killed by their agent, which is their parent. A standing process is killed by the \
+      pid that `up` recorded, if that pid runs its executable on this machine; otherwise, as in another container, it \
+      is asked over the bus to raise the signal itself. Processes are never selected by name.
 
       EXAMPLES
         widgetlab kill extension              the widget extension
-        widgetlab kill host                   the host system; `up` starts it again
+        widgetlab kill host                   the host system; `up` restarts it
         widgetlab kill bus                    the broker
-        widgetlab kill push-server            what plays APNs
-        widgetlab kill agent                  the agent, and with it its children
+        widgetlab kill push-server            the push server
+        widgetlab kill agent                  the agent and its children
         widgetlab kill app --signal TERM      another signal
-        widgetlab kill host --signal STOP     freezes it; --signal CONT thaws it
+        widgetlab kill host --signal STOP     stops it; --signal CONT continues it
         widgetlab kill com.example.CaffeineTracker.Widget
       """)
 
@@ -37,8 +37,8 @@ struct KillCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       guard let number = ProcessFacts.signal(named: signal) else {
-        throw Complaint(
-          Exit.usage, "'\(signal)' is no signal", advice: "say KILL, TERM, STOP, CONT, or a number from 1 to 64")
+        throw CommandError(
+          Exit.usage, "'\(signal)' is not a signal", advice: "use KILL, TERM, STOP, CONT, or a number from 1 to 64")
       }
       let cluster = try options.cluster()
       let killed = try await Killing(cluster: cluster).kill(try cluster.address(process), number)
@@ -47,9 +47,9 @@ struct KillCommand: AsyncParsableCommand {
   }
 }
 
-/// Brings a signal to a process of the cluster.
+/// Sends a signal to a process of the cluster.
 struct Killing {
-  /// Who got it.
+  /// The process that received the signal.
   struct Done: CustomStringConvertible {
     let address: Address
     var generation: UInt32?
@@ -63,17 +63,18 @@ struct Killing {
 
   /// Sends the signal.
   ///
-  /// - Throws: a complaint when the process does not live or cannot be reached.
+  /// - Throws: a command error when the process is not running or cannot be reached.
   func kill(_ address: Address, _ signal: Int32) async throws -> Done {
     switch address.role {
     case .app, .widgetExtension: try await throughAgent(address, signal)
     case .host, .agent, .messageBus, .provider, .pushServer: try await standing(address, signal)
     case .journal, .operator, .watcher:
-      throw Complaint(Exit.usage, "\(address) is no process that can be killed", advice: "see `widgetlab kill --help`")
+      throw CommandError(
+        Exit.usage, "\(address) is not a process that can be killed", advice: "see `widgetlab kill --help`")
     }
   }
 
-  /// The agents are asked one after the other; the one that holds the child does it.
+  /// Asks the agents in order. The one that is the parent of the process sends the signal.
   private func throughAgent(_ address: Address, _ signal: Int32) async throws -> Done {
     try await OperatorSession.with(cluster) { session in
       var reasons: [String] = []
@@ -86,9 +87,9 @@ struct Killing {
           reasons.append("\(agent.short): \(error)")
         }
       }
-      throw Complaint(
+      throw CommandError(
         Exit.no, "\(address.short) was not killed: \(reasons.joined(separator: "; "))", at: cluster.folder,
-        advice: "it may not live just now: see `widgetlab ps`, and wake it with `widgetlab reload --all` or `app open`")
+        advice: "it may not be running: see `widgetlab ps`; `widgetlab reload --all` or `app open` launches it")
     }
   }
 
@@ -97,13 +98,13 @@ struct Killing {
     let record = StandingProcesses.read(in: cluster.folder)?.processes.first { $0.name == name }
     if let record, let pid = record.pid, ProcessFacts(pid: pid).runs(record.executable) {
       guard Glibc.kill(pid, signal) == 0 else {
-        throw Complaint(
-          Exit.no, "the kernel did not let this user signal pid \(pid): \(String(cString: strerror(errno)))",
-          at: address.text, advice: "run it as the user who runs `widgetlab up`")
+        throw CommandError(
+          Exit.no, "no permission to signal pid \(pid): \(String(cString: strerror(errno)))",
+          at: address.text, advice: "run this command as the user that runs `widgetlab up`")
       }
       return Done(address: address, generation: nil, pid: pid)
     }
-    // Not on this machine, or started by somebody else than `up`: it is asked to do it itself.
+    // Not on this machine, or not started by `up`: the process is asked to raise the signal itself.
     return try await OperatorSession.with(cluster) { session in
       let status = try await session.connection.request(BusStatus(), to: .messageBus)
       let pid: Int32?
@@ -111,12 +112,12 @@ struct Killing {
         pid = status.pid
       } else {
         guard let known = status.registrations.first(where: { $0.address == address }), known.isConnected else {
-          throw Complaint(
+          throw CommandError(
             Exit.no, "\(address) is not connected to the bus", at: cluster.folder, advice: "see `widgetlab ps`")
         }
         pid = known.pid
       }
-      session.connection.notify(RaiseSignal(signal: signal), to: address, story: .none)
+      session.connection.notify(RaiseSignal(signal: signal), to: address, context: .none)
       return Done(address: address, generation: nil, pid: pid)
     }
   }

@@ -1,16 +1,16 @@
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 
-/// One run of this tool on the bus, as `operator/<pid>`; a health check is a `watcher/<pid>`.
+/// One run of this tool on the bus, as `operator/<pid>`; a health check uses `watcher/<pid>`.
 struct OperatorSession: Sendable {
   let connection: Connection
   let cluster: ClusterFacts
   var folder: String { cluster.folder }
 
-  /// Connects, does the work, and says goodbye.
+  /// Connects, runs the work, and closes the connection.
   static func with<T>(
     _ options: InstanceOptions, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
     _ work: (OperatorSession) async throws -> T
@@ -18,7 +18,7 @@ struct OperatorSession: Sendable {
     try await with(try options.cluster(), as: name, within: limit, work)
   }
 
-  /// The same for an instance that is known.
+  /// Same, for a known instance.
   static func with<T>(
     _ cluster: ClusterFacts, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
     _ work: (OperatorSession) async throws -> T
@@ -32,40 +32,40 @@ struct OperatorSession: Sendable {
       await session.connection.leave()
       if let error = error as? BusError {
         if BusError.Code.launchFailures.contains(error.code) {
-          throw Complaint(notLaunched: [error], in: cluster.folder)
+          throw CommandError(notLaunched: [error], in: cluster.folder)
         }
-        throw Complaint(Exit.no, "\(error)", at: cluster.folder, advice: error.code.advice)
+        throw CommandError(Exit.no, "\(error)", at: cluster.folder, advice: error.code.advice)
       }
       throw error
     }
   }
 
-  /// Connects. Whoever calls it leaves.
+  /// Connects. The caller must call `leave()`.
   ///
-  /// - Throws: `unavailable` when there is no instance, or its bus does not answer in time.
+  /// - Throws: `unavailable` when there is no instance, or its bus does not reply in time.
   static func open(
     _ cluster: ClusterFacts, as name: StandingKey.Name = .operator, within limit: Duration
   ) async throws -> OperatorSession {
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else {
-      throw Complaint(
+      throw CommandError(
         Exit.unavailable, "this instance is not running: its bus has not announced itself", at: cluster.folder,
         advice: "start it with `widgetlab up`, or name another with --instance")
     }
     do {
-      // Processes in several containers may have one pid.
+      // Processes in several containers may have the same pid.
       let number = "\(getpid())-\(UInt16.random(in: .min ... .max))"
       let connection = try await connect(
         as: name, address: name == .watcher ? .watcher(number) : .operator(number), instance: cluster.instance,
         within: limit)
       return OperatorSession(connection: connection, cluster: cluster)
     } catch {
-      throw Complaint(
-        Exit.unavailable, "the bus does not answer: \(error)", at: cluster.folder,
-        advice: "is `widgetlab up` running? \(cluster.folder)/logs/message-bus.log says what the bus said last")
+      throw CommandError(
+        Exit.unavailable, "the bus does not reply: \(error)", at: cluster.folder,
+        advice: "is `widgetlab up` running? See the bus's log \(cluster.folder)/logs/message-bus.log")
     }
   }
 
-  /// Asks the host for new timelines; returns when it has written that down.
+  /// Asks the host for new timelines. Returns when the host has persisted the request.
   func reload(_ kind: String?, within limit: Duration) async throws {
     let connection = connection
     let host = cluster.host
@@ -74,30 +74,30 @@ struct OperatorSession: Sendable {
     }
   }
 
-  /// Opens the app as a person would.
+  /// Opens the app, as a user would.
   ///
-  /// - Throws: a complaint when it cannot be started.
+  /// - Throws: a command error when it cannot be started.
   func openApp(_ bundle: String) async throws {
     _ = try await ask(OpenApp(bundle: bundle), within: .seconds(15))
     try await awaitLaunch { AwaitLaunch(bundle: bundle, limit: $0) }
   }
 
-  /// Returns when the launches in question are over, or take longer than the limit.
+  /// Returns when the launches in question have ended, or at the limit.
   ///
-  /// - Parameter question: made with a number of seconds.
-  /// - Throws: a complaint that names what cannot be started, and the cause.
+  /// - Parameter question: creates the request for a number of seconds.
+  /// - Throws: a command error with what cannot be started, and the cause.
   func awaitLaunch(within limit: Double = 10, _ question: (Double) -> AwaitLaunch) async throws {
     do {
       let reply = try await ask(question(limit), within: .seconds(limit + 5))
-      guard reply.failures.isEmpty else { throw Complaint(notLaunched: reply.failures.map(\.error), in: folder) }
+      guard reply.failures.isEmpty else { throw CommandError(notLaunched: reply.failures.map(\.error), in: folder) }
     } catch let error as BusError where !error.isDefinite {
-      // The host ended in between. The earlier request is still valid.
+      // The host exited in between. The earlier request is still valid.
     }
   }
 
-  /// Asks the host, also one that was just killed and is being started again.
+  /// Sends a request to the host. Waits while the host is being restarted.
   ///
-  /// - Throws: `BusError`; one that did not come back within the limit has not answered.
+  /// - Throws: `BusError`; a host that is not back within the limit counts as not replying.
   func ask<Question: Request>(
     _ question: Question, within limit: Duration = .seconds(10)
   ) async throws -> Question.Reply {
@@ -105,23 +105,23 @@ struct OperatorSession: Sendable {
   }
 }
 
-extension Complaint {
-  /// The error of a command that needs a process which cannot be started.
+extension CommandError {
+  /// The error of a command whose process cannot be started.
   ///
   /// - Parameter folder: the instance's.
   init(notLaunched errors: [BusError], in folder: String) {
     self.init(
       Exit.configuration, errors.map { "\($0)" }.joined(separator: "\n  "), at: folder,
       advice: """
-        correct it, build again, and run `widgetlab reload --all` or `widgetlab app open`; `widgetlab tail --kind process.output` shows what the process \
-        said, `widgetlab ps` how its last life ended
+        correct it, build again, and run `widgetlab reload --all` or `widgetlab app open`; \
+        `widgetlab tail --kind process.output` shows the process's output, `widgetlab ps` its last exit
         """)
   }
 }
 
-/// Work with an end.
+/// Work with a deadline.
 enum Deadline {
-  /// Cancels the work when the time is over, and complains.
+  /// Cancels the work at the deadline and throws a command error.
   static func within<T: Sendable>(
     _ limit: Duration, _ what: String, at place: String, _ work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
@@ -133,7 +133,7 @@ enum Deadline {
       }
       defer { group.cancelAll() }
       guard let first = try await group.next(), let value = first else {
-        throw Complaint(Exit.no, "\(what) within \(limit)", at: place, advice: "see `widgetlab ps`")
+        throw CommandError(Exit.no, "\(what) within \(limit)", at: place, advice: "see `widgetlab ps`")
       }
       return value
     }
@@ -141,18 +141,18 @@ enum Deadline {
 }
 
 extension BusError.Code {
-  /// What a person does next who was refused for it.
+  /// What the user can do after this error.
   fileprivate var advice: String {
     switch self {
     case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
     case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
     case .noSuchToken:
-      "`widgetlab token list` shows the device tokens: a device asks for one when a widget with pushHandler(_:) is placed, "
-        + "or the app registers"
-    // Said by the device alone, of what a person does.
+      "`widgetlab token list` shows the device tokens: a device asks for one when a widget with pushHandler(_:) is "
+        + "placed, or when the app registers"
+    // Sent only by the device, about user actions.
     case BusError.Code("not-now"):
-      "`widgetlab screen` says what the device is doing; its model and version stand below `device` of widgetlab.yaml"
-    case .badConfiguration: "`widgetlab add KIND` prints what can be chosen of a widget"
+      "`widgetlab screen` shows what the device is doing; `device` in widgetlab.yaml sets its model and version"
+    case .badConfiguration: "`widgetlab add KIND` prints the choices of a widget"
     default: "see `widgetlab ps`"
     }
   }

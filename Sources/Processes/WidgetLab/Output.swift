@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// Where this tool prints. Each line goes out whole and at once, so that a reader at the other end of a pipe sees it.
+/// Prints to the terminal. Each line is written whole and at once, so that the reader of a pipe sees it immediately.
 enum Output {
-  /// Whether colours make sense: standard output is a terminal and `NO_COLOR` is not set.
+  /// Whether colours are used: standard output is a terminal and `NO_COLOR` is not set.
   static var isColourful: Bool {
     isatty(STDOUT_FILENO) == 1 && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
   }
 
-  /// A line on standard output.
+  /// Prints a line on standard output.
   static func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
-  /// A line on standard error.
-  static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+  /// Prints a line on standard error.
+  static func printError(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
-  /// One JSON object on a line of standard output, with sorted keys.
+  /// Prints one JSON object with sorted keys as a line on standard output.
   static func json<T: Encodable>(_ value: T) throws {
     say(String(decoding: try jsonData(value), as: UTF8.self))
   }
@@ -25,7 +25,7 @@ enum Output {
     return try encoder.encode(value)
   }
 
-  /// A reader that went away (a closed pipe) ends this process by SIGPIPE, as it does every filter.
+  /// Writing to a closed pipe ends this process by SIGPIPE, like every filter.
   private static func write(_ text: String, to descriptor: CInt) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -35,7 +35,7 @@ enum Output {
   }
 }
 
-/// The colours of the terminal that this tool uses.
+/// The terminal colours of this tool.
 enum Colour: String {
   case red = "31"
   case green = "32"
@@ -51,17 +51,17 @@ enum Colour: String {
 }
 
 extension String {
-  /// The text with spaces after it, to at least `width` characters.
+  /// The text padded with trailing spaces to at least `width` characters.
   func padded(_ width: Int) -> String {
     count >= width ? self : self + String(repeating: " ", count: width - count)
   }
-  /// The text with spaces before it, to at least `width` characters.
+  /// The text padded with leading spaces to at least `width` characters.
   func aligned(_ width: Int) -> String {
     count >= width ? self : String(repeating: " ", count: width - count) + self
   }
 }
 
-/// Rows under headings, each column as wide as its widest cell.
+/// Rows below headings, each column as wide as its widest cell.
 struct TextTable {
   let headings: [String]
   var rows: [[String]] = []

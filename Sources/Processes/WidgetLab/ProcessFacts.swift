@@ -1,19 +1,19 @@
-import Conversations
 import Foundation
 import Glibc
+import Messages
 
-/// What the kernel of this machine knows of a process.
+/// A process of this machine, as the kernel reports it.
 struct ProcessFacts {
   let pid: Int32
 
-  /// The target of `/proc/PID/exe`; `nil` when there is no such process, or it is not ours to look at.
+  /// The target of `/proc/PID/exe`; `nil` when the process does not exist or may not be inspected.
   var executable: String? {
     guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe") else { return nil }
-    // An executable that was built anew while its process runs.
+    // The kernel appends this when the executable was rebuilt while its process runs.
     return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
   }
 
-  /// `running`, `stopped` (SIGSTOP), `zombie`; `nil` when there is no such process.
+  /// `running`, `stopped` (SIGSTOP) or `zombie`; `nil` when the process does not exist.
   var state: String? {
     guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
       let end = stat.lastIndex(of: ")")
@@ -27,12 +27,12 @@ struct ProcessFacts {
 
   var isAlive: Bool { state != nil && state != "zombie" }
 
-  /// Whether this process was started from that file, whatever links lead to it.
+  /// Whether this process was started from that file. Links are resolved.
   func runs(_ path: String) -> Bool {
     executable.map { $0 == URL(fileURLWithPath: path).resolvingSymlinksInPath().path } ?? false
   }
 
-  /// The executable of this process itself, through all links.
+  /// The executable of this process itself, with all links resolved.
   static var own: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
   }

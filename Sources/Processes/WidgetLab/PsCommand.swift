@@ -1,18 +1,18 @@
 import Archive
 import ArgumentParser
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab ps`.
 struct PsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ps",
     abstract:
-      "Shows every process: generation, pid, state, memory, why it lives, and how its last life ended; what each widget shows.",
+      "Shows every process: generation, pid, state, memory, why it runs and its last exit; and what each widget shows.",
     discussion: """
-      Works while the host or the bus is dead too, and says so in that row. Memory is what the agents see of their \
-      children now (RssAnon), and what they may have before they are evicted.
+      Works while the host or the bus is down, and reports that in its row. Memory is the current use of the agents' \
+      children (RssAnon), and the limit above which they are evicted.
 
       EXAMPLES
         widgetlab ps
@@ -21,7 +21,7 @@ struct PsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Flag(help: "One JSON object: {\"processes\":[…],\"sessions\":[…],\"placements\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"processes\":[…],\"sessions\":[…],\"placements\":[…]}.")
   var json = false
 
   func run() async throws {
@@ -37,7 +37,7 @@ struct PsCommand: AsyncParsableCommand {
   }
 }
 
-/// What `ps` knows, from the supervisor's file, the broker and the host.
+/// The output of `ps`, gathered from the supervisor's file, the broker and the host.
 struct ProcessReport: Encodable, Sendable {
   struct Row: Encodable, Sendable {
     let process: String
@@ -45,7 +45,7 @@ struct ProcessReport: Encodable, Sendable {
     var pid: Int32?
     var state: String
     var why: String
-    /// Bytes, of the children that an agent told of.
+    /// Bytes, for children that an agent reported.
     var memory: Int?
     var memoryLimit: Int?
     var lastEnding: String?
@@ -55,7 +55,7 @@ struct ProcessReport: Encodable, Sendable {
   var sessions: [SessionStatus] = []
   var placements: [TimelineStored] = []
 
-  /// Asks everyone who can be asked, at most 2 s each.
+  /// Queries everything that is reachable, at most 2 s each.
   ///
   /// - Throws: `unavailable` when there is neither an `up` nor a bus.
   static func gather(_ cluster: ClusterFacts) async throws -> ProcessReport {
@@ -63,24 +63,24 @@ struct ProcessReport: Encodable, Sendable {
     var bus: BusStatus.Reply?
     var device: DeviceStatus.Reply?
     var children: [ChildProcess] = []
-    var hostError = "the bus is not there to ask it"
+    var hostError = "unknown: the bus is down"
     do {
       let session = try await OperatorSession.open(cluster, within: .seconds(2))
       bus = try? await session.connection.request(BusStatus(), to: .messageBus, within: .seconds(2))
       do {
         device = try await session.connection.request(DeviceStatus(), to: cluster.host, within: .seconds(2))
       } catch {
-        hostError = "does not answer: \(error.code.rawValue)"
+        hostError = "does not reply: \(error.code.rawValue)"
       }
       for agent in cluster.agents {
         let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))
         children += reply?.children ?? []
       }
       await session.connection.leave()
-    } catch let complaint as Complaint where standing == nil {
-      throw complaint
+    } catch let commandError as CommandError where standing == nil {
+      throw commandError
     } catch {
-      // The rows of the supervisor's file are all there is, and say what is dead.
+      // Only the rows of the supervisor's file are available. They show what is down.
     }
     var report = ProcessReport()
     report.addStanding(cluster, standing, bus)
@@ -110,7 +110,7 @@ struct ProcessReport: Encodable, Sendable {
         Row(
           process: address.short, generation: generation ?? record.map { UInt32($0.generation) }, pid: pid,
           state: state,
-          why: pid == nil ? "to be started again by up" : record == nil ? "standing" : "kept alive by up",
+          why: pid == nil ? "to be restarted by up" : record == nil ? "standing" : "supervised by up",
           lastEnding: record?.lastEnding))
     }
   }
@@ -131,14 +131,14 @@ struct ProcessReport: Encodable, Sendable {
       processes.append(
         Row(
           process: child.address.short, generation: child.generation, pid: child.pid,
-          state: child.isStopped ? "stopped" : "running", why: "its agent holds it; the host is away",
+          state: child.isStopped ? "stopped" : "running", why: "unknown: the host is down",
           memory: child.memory, memoryLimit: child.memoryLimit))
     }
   }
 
-  /// The table for a terminal.
+  /// The table for the terminal.
   var lines: [String] {
-    var table = TextTable(headings: ["PROCESS", "GEN", "PID", "STATE", "MEMORY", "WHY", "LAST LIFE ENDED"])
+    var table = TextTable(headings: ["PROCESS", "GEN", "PID", "STATE", "MEMORY", "WHY", "LAST EXIT"])
     table.rows = processes.map { row in
       [
         row.process, row.generation.map(String.init) ?? "-", row.pid.map(String.init) ?? "-", row.state,
@@ -157,7 +157,7 @@ struct ProcessReport: Encodable, Sendable {
     return [""] + kept.lines
   }
 
-  /// What each placed widget shows, and why its last reload came to nothing.
+  /// What each placed widget shows, and why its last reload failed.
   private var placementLines: [String] {
     guard !placements.isEmpty else { return [] }
     var shown = TextTable(headings: ["PLACEMENT", "KIND", "FAMILY", "ENTRIES", "SHOWS", "NOTE"])

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab reload`.
 struct ReloadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload",
-    abstract: "Asks for new timelines, as WidgetCenter.reloadTimelines(ofKind:) does.",
+    abstract: "Requests new timelines, like WidgetCenter.reloadTimelines(ofKind:) does.",
     discussion: """
-      The host answers once it has written the reload down, and the command waits for the launch of the extension, if one \
-      is under way: exit code 78 and the cause when the extension cannot be started. What becomes of the reload shows in \
-      the tail: `timeline.stored`, or `timeline.failed` with the reason.
+      The host replies once it has persisted the reload. The command then waits for the launch of the extension, if \
+      one is in progress: exit code 78 and the cause when the extension cannot be started. The tail shows the result \
+      of the reload: `timeline.stored`, or `timeline.failed` with the reason.
 
       EXAMPLES
         widgetlab reload CaffeineTracker    the widgets of one kind
@@ -24,14 +24,14 @@ struct ReloadCommand: AsyncParsableCommand {
   @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
   var kind: String?
 
-  @Flag(help: "All kinds of all extensions.")
+  @Flag(help: "Reload all kinds of all extensions.")
   var all = false
 
-  @Option(help: "Seconds to wait for the host's answer, and then for the launch of the extension.")
+  @Option(help: "Seconds to wait for the host's reply, and then for the launch of the extension.")
   var timeout = 10.0
 
   func validate() throws {
-    guard (kind != nil) != all else { throw ValidationError("Name one widget kind, or say --all.") }
+    guard (kind != nil) != all else { throw ValidationError("Give one widget kind, or --all.") }
   }
 
   func run() async throws {
@@ -39,7 +39,7 @@ struct ReloadCommand: AsyncParsableCommand {
       try await OperatorSession.with(options) { session in
         try await session.reload(kind, within: .seconds(timeout))
         try await session.awaitLaunch(within: timeout) { AwaitLaunch(widgetKind: kind, limit: $0) }
-        Output.say("the host will reload \(kind ?? "all timelines"); follow it with `widgetlab tail`")
+        Output.say("the host will reload \(kind ?? "all timelines"); follow with `widgetlab tail`")
       }
     }
   }
@@ -49,10 +49,10 @@ struct ReloadCommand: AsyncParsableCommand {
 struct SnapshotCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "snapshot",
-    abstract: "Shows what a widget's provider gives in getSnapshot, as the gallery does.",
+    abstract: "Shows the snapshot of a widget's provider (getSnapshot), as the gallery does.",
     discussion: """
-      The extension is launched for it, and has the time that a timeline may take: who takes longer is halted half-way. \
-      Nothing is stored.
+      The extension is launched for it, and is stopped when it takes longer than a timeline request may take. Nothing \
+      is stored.
 
       EXAMPLE
         widgetlab snapshot CaffeineTracker
@@ -63,10 +63,10 @@ struct SnapshotCommand: AsyncParsableCommand {
   @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
   var kind: String
 
-  @Option(help: "Seconds to wait for the host's answer.")
+  @Option(help: "Seconds to wait for the host's reply.")
   var timeout = 60.0
 
-  @Flag(help: "One JSON object: text, line by line.")
+  @Flag(help: "Print one JSON object: text, an array of lines.")
   var json = false
 
   func run() async throws {
@@ -83,10 +83,10 @@ struct SnapshotCommand: AsyncParsableCommand {
 struct PingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ping",
-    abstract: "Asks a process over the bus whether it answers and is ready.",
+    abstract: "Checks over the bus whether a process replies and is ready.",
     discussion: """
-      Exit code 0: it answered and is ready. 1: it did not answer in time (dead, stopped, or not connected), or is not ready. \
-      A health check needs nothing else, and its key can do nothing else.
+      Exit code 0: it replied and is ready. 1: it did not reply in time (dead, stopped, or not connected), or is not \
+      ready. It uses the key of health checks, which is valid for nothing else.
 
       EXAMPLES
         widgetlab ping host
@@ -100,10 +100,10 @@ struct PingCommand: AsyncParsableCommand {
   @Argument(help: "host, agent/1, message-bus, provider, push-server, app/BUNDLE, extension/BUNDLE, or a full address.")
   var address: String
 
-  @Option(help: "Seconds to wait for the answer.")
+  @Option(help: "Seconds to wait for the reply.")
   var timeout = 5.0
 
-  @Flag(help: "Print the answer as one JSON object.")
+  @Flag(help: "Print the reply as one JSON object.")
   var json = false
 
   func run() async throws {
@@ -114,14 +114,14 @@ struct PingCommand: AsyncParsableCommand {
         do {
           reply = try await session.connection.request(Ping(), to: address, within: .seconds(timeout))
         } catch {
-          throw Complaint(
-            Exit.no, "\(address) does not answer: \(error)", at: session.folder,
-            advice: "see what it is doing with `widgetlab ps`, and what it said last in \(session.folder)/logs")
+          throw CommandError(
+            Exit.no, "\(address) does not reply: \(error)", at: session.folder,
+            advice: "see `widgetlab ps`, and its log in \(session.folder)/logs")
         }
         if json {
           try Output.json(reply)
         } else {
-          let state = reply.isReady ? "ready" : "not ready, waits for \(reply.waitingFor.joined(separator: ", "))"
+          let state = reply.isReady ? "ready" : "not ready, waiting for \(reply.waitingFor.joined(separator: ", "))"
           Output.say("\(address): pid \(reply.pid), \(state)")
         }
         if !reply.isReady { throw Exit.no }
@@ -134,7 +134,7 @@ struct PingCommand: AsyncParsableCommand {
 struct ProtocolCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "protocol",
-    abstract: "Prints Documentation/protocol.md: the layout of an envelope and who may say what to whom.",
+    abstract: "Prints Documentation/protocol.md: the layout of an envelope, and the permitted messages.",
     discussion: """
       EXAMPLE
         widgetlab protocol > Documentation/protocol.md

@@ -1,32 +1,32 @@
 import ArgumentParser
 import Cluster
 
-/// The operator's tool. Each command is a file of its own; what they share is how an instance is found, how the bus is
-/// reached, how a failure is told, and the exit codes.
+/// The operator's tool, one file per command. Shared: finding an instance, connecting to the bus, error reports, and
+/// exit codes.
 struct WidgetLabTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "widgetlab",
     abstract: "Runs an iOS widget as real processes, lets you kill any of them, and shows what survives.",
     discussion: """
       FIRST STEPS
-        widgetlab demo                   the whole story in one command
-        widgetlab up                     the cluster of ./widgetlab.yaml
-        widgetlab tail                   every message, birth and death, as it happens
+        widgetlab demo                   a complete demonstration
+        widgetlab up                     start the cluster of ./widgetlab.yaml
+        widgetlab tail                   show every message and process event, live
         widgetlab reload CaffeineTracker the extension starts a background download
         widgetlab kill extension         a real SIGKILL; watch the tail
-        widgetlab ps                     what lives, why, how the last life ended
-        widgetlab diagnose               what the code gets wrong, and what to do
+        widgetlab ps                     running processes, why they run, last exits
+        widgetlab diagnose               mistakes in the code, and what to do
         widgetlab sessions               each transfer, and what it waits for
-        widgetlab screen                 what a person sees
+        widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
         widgetlab budget                 what each widget may spend on reloads
-        widgetlab network off            the device without a network
+        widgetlab network off            take the device offline
         widgetlab push                   a push to the widgets, as from a provider
-        widgetlab push log               what became of each push, and why
+        widgetlab push log               the result of each push, and why
         widgetlab clock advance 24h      a day later
 
-      Each cluster has a folder, the instance: ./.widgetlab/default, or --instance NAME or PATH, so that several run side by \
-      side.
+      Each cluster has an instance folder: ./.widgetlab/default, or --instance NAME or PATH. Several clusters can run \
+      side by side.
 
       \(Exit.table)
       """,
@@ -44,8 +44,8 @@ struct WidgetLabTool: AsyncParsableCommand {
     ])
 }
 
-/// Runs the tool with the arguments of this process and ends it with the exit code that the command gives.
+/// Runs the tool with the arguments of this process, and exits with the command's exit code.
 package func runTool() async {
-  Birth.dieWithParentIfAsked(CommandLine.arguments)
+  ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
   await WidgetLabTool.main()
 }

@@ -1,15 +1,15 @@
 import Foundation
 import WidgetLabTesting
 
-/// The folder of an author's package: `widgetlab.yaml`, and executables where `swift build` lays them. WidgetLab's own
-/// executables lie elsewhere.
+/// The folder of an author's package: `widgetlab.yaml`, and executables where `swift build` writes them. WidgetLab's
+/// own executables are in another folder.
 struct AuthorPackage: Sendable {
   /// The folder of `widgetlab.yaml`, absolute.
   let folder: String
   /// The folder of WidgetLab's own executables.
   let tool: String
   private var configuration: String { folder + "/widgetlab.yaml" }
-  /// The folder of the cluster's instance; it need not exist.
+  /// The folder of the cluster's instance; it may not exist yet.
   var instance: String { folder + "/instance" }
 
   /// The usual configuration: an app and an extension.
@@ -19,8 +19,8 @@ struct AuthorPackage: Sendable {
   /// Makes the folder.
   ///
   /// - Parameters:
-  ///   - executable: of the extension, as it stands in the configuration.
-  ///   - app: of the app; no app when `nil`.
+  ///   - executable: the extension's executable, as written in the configuration.
+  ///   - app: the app's executable; `nil` for no app.
   init(extension executable: String = "WeatherWidget", app: String? = nil) throws {
     folder =
       FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path + "/widgetlab-author-\(UUID().uuidString)"
@@ -39,7 +39,7 @@ struct AuthorPackage: Sendable {
 
   // MARK: Executables
 
-  /// Lays an executable of this package there, as a link.
+  /// Creates a link to one of WidgetLab's executables at a path of the package.
   func link(_ executable: String, as file: String) throws {
     let path = try make(file)
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(tool)/\(executable)")
@@ -52,12 +52,12 @@ struct AuthorPackage: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
   }
 
-  /// Writes a script that says something on standard error and exits.
+  /// Writes a script that prints a line on standard error and exits.
   func fail(_ file: String, saying words: String, code: Int) throws {
     try write(Data("#!/bin/sh\necho '\(words)' >&2\nexit \(code)\n".utf8), to: file)
   }
 
-  /// - Returns: the path of a file that is about to be made, in a folder that exists.
+  /// - Returns: the path of a file that does not exist, in a folder that does.
   private func make(_ file: String) throws -> String {
     let path = "\(folder)/\(file)"
     try? FileManager.default.removeItem(atPath: path)
@@ -77,9 +77,9 @@ struct AuthorPackage: Sendable {
       arguments + ["--config", configuration, "--instance", instance], executables: tool, in: folder)
   }
 
-  /// Runs `widgetlab up` for as long as `work` takes.
+  /// Runs `widgetlab up` while `work` runs.
   ///
-  /// - Parameter options: of `up`.
+  /// - Parameter options: more options of `up`.
   func up(_ options: String..., work: () async throws -> Void) async throws {
     let errors = folder + "/up.err"
     let child = try await LabChild.start(
@@ -97,7 +97,7 @@ struct AuthorPackage: Sendable {
     }
     kill(child.pid, SIGINT)
     let status = await ending.value
-    guard status == 0 else { throw LabError("`widgetlab up` ended with \(status)") }
+    guard status == 0 else { throw LabError("`widgetlab up` exited with \(status)") }
   }
 
   /// Returns when the host is ready.
@@ -105,7 +105,7 @@ struct AuthorPackage: Sendable {
     let answer = try await widgetlab("wait", "--for", "host=ready", "--timeout", "600")
     guard answer.status == 0 else {
       let said = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
-      throw LabError("the cluster did not get ready: \(answer.errors)\n`widgetlab up` said:\n\(said)")
+      throw LabError("the cluster is not ready: \(answer.errors)\n`widgetlab up` printed:\n\(said)")
     }
   }
 }

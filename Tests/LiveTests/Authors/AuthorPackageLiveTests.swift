@@ -2,19 +2,19 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-/// A package beside WidgetLab, as Documentation/authors.md describes it.
-@Suite(.live, .timeLimit(.live)) struct `an author's own package` {
+/// A package outside WidgetLab, as Documentation/authors.md describes it.
+@Suite(.live, .timeLimit(.live)) struct `An author's own package` {
   private static let debug = ".build/debug/WeatherWidget"
 
-  /// Longer than the time limit of the suite: no command may end because its time is over.
+  /// Longer than the time limit of the suite: no command may end by its timeout.
   private static let forever = ["--timeout", "36000"]
 
   @Test(arguments: ["WeatherWidget", "bin/WeatherWidget", "./WeatherWidget"])
-  func `is run by its executables beside widgetlab.yaml`(executable: String) async throws {
+  func `up runs a package from executables that are next to widgetlab.yaml`(executable: String) async throws {
     let package = try AuthorPackage(extension: executable, app: "WeatherApp")
     defer { package.remove() }
     try package.link("containing-app", as: ".build/release/WeatherApp")
-    try package.link("TrialWidgets", as: executable.contains("/") ? executable : Self.debug)
+    try package.link("FixtureWidgets", as: executable.contains("/") ? executable : Self.debug)
     try await package.up {
       for command in [["app", "open"], ["app", "background"]] {
         let answer = try await package.widgetlab(command)
@@ -29,10 +29,10 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `is run by --executables with its own executables alone`() async throws {
+  @Test func `up runs a package that has only its own executables in the folder of --executables`() async throws {
     let package = try AuthorPackage()
     defer { package.remove() }
-    try package.link("TrialWidgets", as: "build/WeatherWidget")
+    try package.link("FixtureWidgets", as: "build/WeatherWidget")
     try await package.up("--executables", package.folder + "/build") {
       let gallery = try await package.widgetlab("gallery")
       #expect(gallery.status == 0 && gallery.output.contains("Plain"), "\(gallery)")
@@ -41,24 +41,26 @@ import WidgetLabTesting
 
   // MARK: Before anything is started
 
-  @Test func `is refused with every executable that is missing, every place, and what to do`() async throws {
+  @Test func `up refuses missing executables and lists each of them, the places searched and the build command`()
+    async throws
+  {
     let package = try AuthorPackage(app: "WeatherApp")
     defer { package.remove() }
     try package.write(Data("// swift-tools-version: 6.3\n".utf8), to: "Package.swift")
     let answer = try await package.widgetlab("up")
     #expect(answer.status == 78)
     for part in [
-      "there is no executable WeatherApp", "there is no executable WeatherWidget", "\(package.folder)/\(Self.debug)",
+      "executable WeatherApp not found", "executable WeatherWidget not found", "\(package.folder)/\(Self.debug)",
       "\(package.folder)/.build/release/WeatherWidget", "swift build --product WeatherWidget",
     ] { #expect(answer.errors.contains(part), "\(answer.errors)") }
     #expect(!FileManager.default.fileExists(atPath: package.instance), "nothing was started")
   }
 
   @Test(arguments: [
-    ("text", 0o755, "is no program"), ("text", 0o644, "may not be executed"), ("library", 0o755, "libn.so.6"),
+    ("text", 0o755, "is not a program"), ("text", 0o644, "is not executable"), ("library", 0o755, "libn.so.6"),
     ("machine", 0o755, "is built for"),
   ])
-  func `is refused while a file cannot be started, with its path and the cause`(
+  func `up refuses an executable that cannot be started and reports its path and the cause`(
     file: String, permissions: Int, words: String
   ) async throws {
     let package = try AuthorPackage()
@@ -71,7 +73,7 @@ import WidgetLabTesting
     #expect(!FileManager.default.fileExists(atPath: package.instance), "nothing was started")
   }
 
-  /// A file that cannot be started: a text, the shell for another machine, or the shell with a library that is not there.
+  /// A file that cannot be started: a text, the shell for another machine, or the shell with a missing library.
   private static func data(of file: String) throws -> Data {
     guard file != "text" else { return Data("hello\n".utf8) }
     var shell = try Data(contentsOf: URL(fileURLWithPath: "/bin/sh"))
@@ -86,7 +88,7 @@ import WidgetLabTesting
 
   // MARK: While the cluster runs
 
-  @Test func `has each command report an extension or an app that ends at launch, with the cause`() async throws {
+  @Test func `each command reports an extension or an app that exits at launch, with the cause`() async throws {
     let package = try AuthorPackage(app: "WeatherApp")
     defer { package.remove() }
     let cause = "error while loading shared libraries: libnope.so: cannot open shared object file"
@@ -114,12 +116,10 @@ import WidgetLabTesting
   }
 
   @Test
-  func `whose extension is gone has each command say where it was looked for, and is asked again when it is there`()
-    async throws
-  {
+  func `each command reports a missing executable with its path, and works again when the file is back`() async throws {
     let package = try AuthorPackage()
     defer { package.remove() }
-    try package.link("TrialWidgets", as: Self.debug)
+    try package.link("FixtureWidgets", as: Self.debug)
     try await package.up {
       unlink("\(package.folder)/\(Self.debug)")
       for command in [["reload", "--all"] + Self.forever, ["gallery"], ["add", "Plain"], ["screen"]] {
@@ -129,7 +129,7 @@ import WidgetLabTesting
           #expect(answer.errors.contains(part), "\(command): \(answer.errors)")
         }
       }
-      try package.link("TrialWidgets", as: Self.debug)
+      try package.link("FixtureWidgets", as: Self.debug)
       let gallery = try await package.widgetlab("gallery")
       #expect(gallery.status == 0 && gallery.output.contains("Plain"), "\(gallery)")
       let screen = try await package.widgetlab("screen")

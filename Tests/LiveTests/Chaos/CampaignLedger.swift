@@ -1,11 +1,11 @@
-import Conversations
 import Foundation
 import Journal
+import Messages
 
-/// What the journal of a campaign says, envelope by envelope: who lives, which downloads were promised, and whether each
-/// promise was kept once.
+/// The facts in a campaign's journal, envelope by envelope: the running processes, the accepted downloads, and whether
+/// each download was delivered exactly once.
 struct CampaignLedger: Sendable {
-  /// One download, as its owner and the host name it.
+  /// One download, by owner, session and task.
   struct Download: Hashable, Sendable, CustomStringConvertible {
     let owner: Address
     let session: String
@@ -13,41 +13,41 @@ struct CampaignLedger: Sendable {
     var description: String { "\(owner.short) \(session) #\(task)" }
   }
 
-  /// A life of an app or an extension that has said `ready`.
+  /// A process instance of an app or an extension that has sent `process.ready`.
   struct Life: Sendable {
     let generation: UInt32
     let pid: Int32
     let readyAt: Timestamp
   }
 
-  /// What a line of a tail is compared with.
+  /// The expected content of a line of a tail.
   struct Line: Sendable {
     let id: UUID
     let kind: String
   }
 
-  /// Whose session it is.
+  /// The owner of each session.
   private let owners: [String: Address]
-  /// The stories of these must not touch that address.
+  /// By correlation id: the address that must neither send nor receive an envelope with it.
   private let strangers: [UUID: Address]
-  /// What a download must hash to.
+  /// The SHA-256 that a download must have.
   private let digest: @Sendable (Download) -> String?
 
   private var last: UInt64 = 0
-  /// Number `n` stands at `n - 1`, if none is missing.
+  /// Sequence number `n` is at index `n - 1` if none is missing.
   private(set) var lines: [Line] = []
-  private(set) var lives: [Address: Life] = [:]
-  /// The pids whose end was reported.
+  private(set) var instances: [Address: Life] = [:]
+  /// The pids whose exit was reported.
   private(set) var exits: Set<Int32> = []
-  private(set) var busLives: [UInt32] = []
-  /// What should not be.
+  private(set) var busRuns: [UInt32] = []
+  /// The violations found.
   private(set) var faults: [String] = []
 
   private var asked: [UUID: Download] = [:]
   private(set) var accepted: Set<Download> = []
   private var deliveries: [UUID: Set<Download>] = [:]
-  /// How often `didCompleteWithError` was told of each.
-  private(set) var told: [Download: Int] = [:]
+  /// How often `didCompleteWithError` was called for each.
+  private(set) var received: [Download: Int] = [:]
   private var acknowledged: Set<UUID> = []
   private var forgotten: Set<UUID> = []
 
@@ -59,10 +59,10 @@ struct CampaignLedger: Sendable {
     self.digest = digest
   }
 
-  /// Downloads that were accepted, and whose events nobody has acknowledged.
+  /// Downloads that were accepted and whose events are not acknowledged.
   var unfinished: Set<Download> { accepted.subtracting(settled.flatMap { deliveries[$0] ?? [] }) }
 
-  /// The downloads that more than one acknowledged delivery handed over.
+  /// Downloads in more than one acknowledged delivery.
   var acknowledgedTwice: [Download] {
     var counts: [Download: Int] = [:]
     for download in settled.flatMap({ deliveries[$0] ?? [] }) { counts[download, default: 0] += 1 }
@@ -71,7 +71,7 @@ struct CampaignLedger: Sendable {
 
   private var settled: Set<UUID> { acknowledged.union(forgotten) }
 
-  mutating func take(_ envelope: Envelope) {
+  mutating func handle(_ envelope: Envelope) {
     let header = envelope.header
     if header.sequence != last + 1 { faults.append("#\(header.sequence) follows #\(last)") }
     last = header.sequence
@@ -79,13 +79,13 @@ struct CampaignLedger: Sendable {
     if let story = header.correlation, let stranger = strangers[story],
       header.source == stranger || header.destination == stranger
     {
-      faults.append("#\(header.sequence) \(header.kind) is of a story that is not \(stranger)'s")
+      faults.append("#\(header.sequence) \(header.kind) has the correlation id of a session that is not \(stranger)'s")
     }
     switch header.kind {
-    case BusStarted.kind: if let body = read(BusStarted.self, envelope) { busLives.append(body.generation) }
+    case BusStarted.kind: if let body = read(BusStarted.self, envelope) { busRuns.append(body.generation) }
     case ProcessReady.kind:
       guard let body = read(ProcessReady.self, envelope) else { return }
-      lives[header.source] = Life(generation: header.sourceGeneration, pid: body.pid, readyAt: header.sentAt)
+      instances[header.source] = Life(generation: header.sourceGeneration, pid: body.pid, readyAt: header.sentAt)
     case ProcessExited.kind: if let body = read(ProcessExited.self, envelope) { exits.insert(body.pid) }
     default: takeTransfer(envelope)
     }
@@ -103,11 +103,13 @@ struct CampaignLedger: Sendable {
     case SessionEvents.kind: if let body = read(SessionEvents.self, envelope) { handedOver(body, header) }
     case DelegateCalled.kind:
       guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
-      told[Download(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0), default: 0] += 1
+      received[Download(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0), default: 0] += 1
     case SessionEvents.kind.answered(.acknowledged): if let cause = header.cause { acknowledged.insert(cause) }
     case SessionAcknowledged.kind:
       guard let body = read(SessionAcknowledged.self, envelope) else { return }
-      if !forgotten.insert(body.delivery).inserted { faults.append("#\(header.sequence) forgets a delivery again") }
+      if !forgotten.insert(body.delivery).inserted {
+        faults.append("#\(header.sequence) acknowledges a delivery again")
+      }
     default: break
     }
   }
@@ -117,22 +119,24 @@ struct CampaignLedger: Sendable {
     accepted.insert(download)
     switch body.step {
     case .finished where body.sha256 != digest(download):
-      faults.append("#\(header.sequence): other bytes than were served")
+      faults.append("#\(header.sequence): the bytes differ from those served")
     case .failed: faults.append("#\(header.sequence): \(body.detail ?? "a download failed")")
     default: break
     }
   }
 
   private mutating func handedOver(_ body: SessionEvents, _ header: EnvelopeHeader) {
-    if header.destination != owners[body.session] { faults.append("#\(header.sequence) goes to \(header.destination)") }
-    if forgotten.contains(header.id) { faults.append("#\(header.sequence) delivers what was acknowledged") }
+    if header.destination != owners[body.session] {
+      faults.append("#\(header.sequence) is sent to \(header.destination)")
+    }
+    if forgotten.contains(header.id) { faults.append("#\(header.sequence) delivers acknowledged events") }
     let downloads = body.outcomes.map {
       Download(owner: header.destination, session: body.session, task: $0.task.taskIdentifier)
     }
     deliveries[header.id, default: []].formUnion(downloads)
   }
 
-  private mutating func read<C: Conversation>(_: C.Type, _ envelope: Envelope) -> C? {
+  private mutating func read<C: Message>(_: C.Type, _ envelope: Envelope) -> C? {
     do {
       return try BodyCoding.decode(C.self, from: envelope.body)
     } catch {
@@ -142,7 +146,7 @@ struct CampaignLedger: Sendable {
   }
 }
 
-/// Reads the journal into a ledger, as far as it goes at each look.
+/// Reads the journal into a ledger, up to its current end at each call.
 actor CampaignWatch {
   private var cursor: JournalCursor
   private var ledger: CampaignLedger
@@ -153,7 +157,7 @@ actor CampaignWatch {
   }
 
   func look<R: Sendable>(_ read: @Sendable (CampaignLedger) -> R) throws -> R {
-    while let envelope = try cursor.next() { ledger.take(envelope) }
+    while let envelope = try cursor.next() { ledger.handle(envelope) }
     return read(ledger)
   }
 }

@@ -3,12 +3,14 @@ import MessageBus
 import Testing
 import WidgetLabTesting
 
-/// Every process is killed in turn, a hundred times with `scripts/test --long`, while the cluster works and three tails
-/// run. `WIDGETLAB_SEED` plays the instants of an earlier run again.
-@Suite(.live, .timeLimit(.live)) struct `Under a hundred kills of each process` {
+/// Every process is killed in turn, a hundred times with `scripts/test --long`, under load and with three tails
+/// running. `WIDGETLAB_SEED` repeats the kill times of an earlier run.
+@Suite(.live, .timeLimit(.live)) struct `Repeated kills of every process` {
   private static let rounds = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1" ? 100 : 3
 
-  @Test func `no number is missing or there twice, and no download is lost`() async throws {
+  @Test func `the journal has no gap and no repetition and no download is lost while every process is killed in turn`()
+    async throws
+  {
     let seed = SplitMix64.seedOfThisRun
     do {
       try await LabCluster.with("chaos", configuration: KillCampaign.configuration) { try await play($0, seed) }
@@ -46,13 +48,13 @@ import WidgetLabTesting
     #expect(ledger.faults.isEmpty)
     #expect(ledger.acknowledgedTwice.isEmpty)
     #expect(ledger.accepted.count >= Self.rounds)
-    #expect(ledger.busLives == Array(1...UInt32(Self.rounds + 1)))
+    #expect(ledger.busRuns == Array(1...UInt32(Self.rounds + 1)))
     for tail in tails { try await expect(tail, toShow: ledger, of: campaign.cluster) }
     let verdict = try await campaign.cluster.attempt(["journal", "verify"])
     #expect(verdict.status == 0, "\(verdict.output)\(verdict.errors)")
   }
 
-  /// Its numbers go up by one, and each stands for the envelope that has it in the journal.
+  /// Checks that the tail's sequence numbers are consecutive and that each line matches the journal's envelope.
   private func expect(_ tail: FollowedTail, toShow ledger: CampaignLedger, of cluster: LabCluster) async throws {
     let last = UInt64(ledger.lines.count)
     try await cluster.eventually("the \(tail.name) has printed #\(last)", within: LabTimeout.usual) {
@@ -67,13 +69,13 @@ import WidgetLabTesting
     #expect(strange.isEmpty, "\(tail.name)")
   }
 
-  /// How long each victim was away: from its death until it was ready again.
+  /// The recovery times of each victim: from its kill until it was ready again.
   private static func report(
     _ recoveries: [KillCampaign.Victim: [Duration]], _ ledger: CampaignLedger, _ seed: UInt64
   ) -> String {
     let rows = KillCampaign.Victim.allCases.compactMap { victim -> String? in
       guard let times = recoveries[victim]?.sorted(), let longest = times.last else { return nil }
-      // The nearest rank: so many have been at most that long.
+      // The percentile by the nearest rank.
       let share = { (share: Double) in times[max(0, Int((Double(times.count) * share).rounded(.up)) - 1)] }
       let figures = [share(0.5), share(0.99), longest].map { "\(Int($0 / .milliseconds(1))) ms" }
       let name = victim.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0)

@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 import WidgetLabTesting
 
-/// A `widgetlab tail --follow` that runs beside a campaign, and what it has printed.
+/// A `widgetlab tail --follow` that runs during a campaign, and its output.
 struct FollowedTail: Sendable {
-  /// How it prints, and how its lines are read.
+  /// The output format.
   enum Form: String, Sendable {
     case json
     /// The columns `sequence` and `kind`, below their headings.
     case pretty
   }
 
-  /// One line that it printed.
+  /// One printed line.
   struct Line: Sendable {
     let sequence: UInt64
     /// Only in JSON.
@@ -26,9 +26,9 @@ struct FollowedTail: Sendable {
   private let child: LabChild
   private let ending: Task<Int32, Never>
 
-  /// Starts it.
+  /// Starts the tail.
   ///
-  /// - Parameter first: the number with which it begins; 1 for no `--since`.
+  /// - Parameter first: the first sequence number; 1 for no `--since`.
   static func start(_ cluster: LabCluster, _ form: Form, from first: UInt64) async throws -> FollowedTail {
     let name = "\(form.rawValue) tail from #\(first)"
     let output = "\(cluster.folder)/tail-\(form.rawValue)-\(first).out"
@@ -47,7 +47,7 @@ struct FollowedTail: Sendable {
     _ = await ending.value
   }
 
-  /// The number of its last whole line.
+  /// The sequence number of the last complete line.
   func last() throws -> UInt64 {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: output))
     defer { try? file.close() }
@@ -58,13 +58,13 @@ struct FollowedTail: Sendable {
     return try whole.last.flatMap { try line(Substring($0))?.sequence } ?? 0
   }
 
-  /// All its whole lines.
+  /// All complete lines.
   func lines() throws -> [Line] {
     let text = try String(contentsOfFile: output, encoding: .utf8)
     return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap(line)
   }
 
-  /// `nil` for the headings.
+  /// Parses a line; `nil` for the headings.
   private func line(_ text: Substring) throws -> Line? {
     switch form {
     case .json:

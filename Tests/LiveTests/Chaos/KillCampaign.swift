@@ -1,13 +1,13 @@
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 import WidgetLabTesting
 
 /// A cluster under load whose processes are killed in turn.
 struct KillCampaign: Sendable {
-  /// Who is killed: every standing process, under the name that `up` gives it, and the two that the host launches.
+  /// A process that is killed: each standing process, by its name in `up`, and the two that the host launches.
   enum Victim: String, CaseIterable, Sendable {
     case messageBus = "message-bus"
     case host
@@ -17,16 +17,17 @@ struct KillCampaign: Sendable {
     case app
   }
 
-  static let widgetExtension = Trial.widgetExtension
-  static let app = Trial.app
-  static let agent = Address.agent(Trial.device, 1)
+  static let widgetExtension = LiveFixture.widgetExtension
+  static let app = LiveFixture.app
+  static let agent = Address.agent(LiveFixture.device, 1)
   private static let path = "/figures?size=98304&bytesPerSecond=196608&seed=trial"
   private static let appPath = "/figures?size=65536&bytesPerSecond=131072&seed=app"
 
-  static let configuration = Trial.configuration(path: path, appPath: appPath, suspendAfter: 0.3)
+  static let configuration = LiveFixture.configuration(path: path, appPath: appPath, suspendAfter: 0.3)
 
-  /// `up` starts what lived so long again at once; what died sooner waits, and that is not what is measured here.
-  private static let shortLife = Duration.seconds(2)
+  /// `up` restarts a process at once if it ran this long; after a shorter run it waits, which would distort the
+  /// measurement.
+  private static let shortRun = Duration.seconds(2)
 
   let cluster: LabCluster
   let watch: CampaignWatch
@@ -39,8 +40,8 @@ struct KillCampaign: Sendable {
       app: try await cluster.sha256(of: try await cluster.fetch(appPath)),
     ]
     let ledger = CampaignLedger(
-      owners: [Trial.session: widgetExtension, Trial.appSession: app],
-      strangers: [Trial.story: app, Trial.appStory: widgetExtension], digest: { digests[$0.owner] })
+      owners: [LiveFixture.session: widgetExtension, LiveFixture.appSession: app],
+      strangers: [LiveFixture.story: app, LiveFixture.appContext: widgetExtension], digest: { digests[$0.owner] })
     return try await begin(cluster, ledger)
   }
 
@@ -66,7 +67,7 @@ struct KillCampaign: Sendable {
     while !Task.isCancelled {
       do {
         try await work()
-        // The pace of the load; nothing waits for it.
+        // The pace of the load; no condition is waited for.
         try await Task.sleep(for: pause)
       } catch {
         guard Task.isCancelled else { throw error }
@@ -75,29 +76,29 @@ struct KillCampaign: Sendable {
   }
 
   private func ping() async throws {
-    for address in [.messageBus, Trial.host, Self.agent] { _ = try await ping(address) }
+    for address in [.messageBus, LiveFixture.host, Self.agent] { _ = try await ping(address) }
   }
 
   private func ping(_ address: Address) async throws -> Ping.Reply {
     try await bus.request(Ping(), to: address, within: LabTimeout.usual, whenUnreachable: .wait)
   }
 
-  /// An extension that finds no result downloads one.
+  /// The extension starts a download when it finds no result.
   private func reload() async throws {
-    unlink(cluster.instance.device(Trial.device).group(Trial.group) + "/trial-result")
-    try await bus.deliver(ReloadTimelines(widgetKind: Trial.kind), to: Trial.host)
+    unlink(cluster.instance.device(LiveFixture.device).group(LiveFixture.group) + "/trial-result")
+    try await bus.deliver(ReloadTimelines(widgetKind: LiveFixture.kind), to: LiveFixture.host)
   }
 
   private func openApp() async throws {
     _ = try await bus.request(
-      OpenApp(bundle: "com.example.Trial"), to: Trial.host, within: LabTimeout.usual, whenUnreachable: .wait)
+      OpenApp(bundle: "com.example.Trial"), to: LiveFixture.host, within: LabTimeout.usual, whenUnreachable: .wait)
   }
 
   // MARK: The killing
 
   /// Kills each victim once in every round, and waits until it is back.
   ///
-  /// - Returns: how long each took from its death until it was ready again.
+  /// - Returns: the recovery times, from the kill until the process is ready again.
   func kill(
     _ victims: [Victim] = Victim.allCases, rounds: Int, seed: UInt64
   ) async throws -> [Victim: [Duration]] {
@@ -107,9 +108,9 @@ struct KillCampaign: Sendable {
     let began = ContinuousClock.now
     for round in 1...rounds {
       for victim in victims {
-        let old = (readySince[victim] ?? began) + Self.shortLife
+        let old = (readySince[victim] ?? began) + Self.shortRun
         let chance = Duration.microseconds(Int.random(in: 0...300_000, using: &random))
-        // The instant of the death, which is drawn by lot.
+        // The random time of the kill.
         try await Task.sleep(until: max(old, .now) + chance)
         do {
           recoveries[victim, default: []].append(try await kill(victim))
@@ -125,14 +126,15 @@ struct KillCampaign: Sendable {
   private func kill(_ victim: Victim) async throws -> Duration {
     switch victim {
     case .messageBus: try await killStanding(victim) { try await isReady(.messageBus, but: $0) }
-    case .host: try await killStanding(victim) { try await isReady(Trial.host, but: $0) }
+    case .host: try await killStanding(victim) { try await isReady(LiveFixture.host, but: $0) }
     case .agent: try await killStanding(victim) { try await isReady(Self.agent, but: $0) }
     case .provider:
       try await killStanding(victim) { old in
         let isNew = cluster.pid(of: victim.rawValue).map { $0 != old } ?? false
         return isNew ? (try? await cluster.fetch("/health")) != nil : false
       }
-    case .widgetExtension: try await killLaunched(Self.widgetExtension, named: "TrialExtension") { try await reload() }
+    case .widgetExtension:
+      try await killLaunched(Self.widgetExtension, named: "FixtureExtension") { try await reload() }
     case .app: try await killLaunched(Self.app, named: "containing-app") { try await openApp() }
     }
   }
@@ -154,23 +156,23 @@ struct KillCampaign: Sendable {
     _ address: Address, named executable: String, demand: () async throws -> Void
   ) async throws -> Duration {
     var victim: CampaignLedger.Life?
-    try await looked("a life of \(address.short) that is ready") {
-      guard let life = try await watch.look({ $0.lives[address] }) else { return false }
+    try await looked("a process of \(address.short) that is ready") {
+      guard let life = try await watch.look({ $0.instances[address] }) else { return false }
       let process = LabProcess(pid: life.pid)
-      // It may have died with its agent, which nobody may have heard yet.
+      // It may have exited with its agent, before its exit is recorded.
       guard process.executableName == executable, (try? process.signal(SIGKILL)) != nil else { return false }
       victim = life
       return true
     }
-    guard let victim else { throw LabError("nobody was killed") }
+    guard let victim else { throw LabError("no process was killed") }
     let death = Timestamp.now
-    try await looked("the death of pid \(victim.pid) in the journal") {
+    try await looked("the exit of pid \(victim.pid) in the journal") {
       try await watch.look { $0.exits.contains(victim.pid) }
     }
     try await demand()
     var next = victim
-    try await looked("a life of \(address.short) after \(victim.generation)") {
-      next = try await watch.look { $0.lives[address] } ?? victim
+    try await looked("a generation of \(address.short) after \(victim.generation)") {
+      next = try await watch.look { $0.instances[address] } ?? victim
       return next.generation > victim.generation
     }
     return .microseconds(next.readyAt.microseconds - death.microseconds)
@@ -180,18 +182,18 @@ struct KillCampaign: Sendable {
     let deadline = ContinuousClock.now + LabTimeout.usual
     while try await !isSo() {
       guard ContinuousClock.now < deadline else { throw LabError("not within 60 s: \(what)") }
-      // How exactly a recovery is known: a look at a file or at the kernel, for nobody tells.
+      // The precision of a recovery time: polls a file or the kernel, which send no notification.
       try await Task.sleep(for: .milliseconds(2))
     }
   }
 
   // MARK: The end
 
-  /// Returns when every download that was accepted has been acknowledged, and the host knows of none that has not.
+  /// Returns when every accepted download is acknowledged and the host has no undelivered one.
   func settled() async throws {
     try await cluster.eventually("every download is acknowledged") {
       let status = try await bus.request(
-        DeviceStatus(), to: Trial.host, within: LabTimeout.usual, whenUnreachable: .wait)
+        DeviceStatus(), to: LiveFixture.host, within: LabTimeout.usual, whenUnreachable: .wait)
       guard status.sessions.allSatisfy({ $0.running == 0 && $0.undelivered == 0 }) else { return false }
       return try await watch.look(\.unfinished.isEmpty)
     }

@@ -6,7 +6,7 @@ struct SplitMix64: RandomNumberGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  /// The seed of this run: `WIDGETLAB_SEED`, so that a run can be had again, or any.
+  /// The seed of this run: `WIDGETLAB_SEED` to repeat an earlier run, or a random one.
   static var seedOfThisRun: UInt64 {
     ProcessInfo.processInfo.environment["WIDGETLAB_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
   }

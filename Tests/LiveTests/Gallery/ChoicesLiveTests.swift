@@ -1,70 +1,75 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// What a person can choose for a widget is what the author's queries find, over real processes.
-@Suite(.live, .timeLimit(.live)) struct `a widget's choices` {
-  @Test func `are what the author's queries find when a person looks, and what is searched for`() async throws {
-    try await GalleryTrial.run("choices") { trial in
-      let added = try await trial.add("Choices")
+/// The options of a widget's parameters come from the author's queries, over real processes.
+@Suite(.live, .timeLimit(.live)) struct `The configuration choices of a widget` {
+  @Test(.rule("WIDGET-16"))
+  func `the options of a widget's parameters come from the author's queries when the user adds, edits or searches`()
+    async throws
+  {
+    try await GalleryFixture.run("choices") { fixture in
+      let added = try await fixture.add("Choices")
       #expect(added.configuration?.parameters.map(\.standard) == [.string("1"), "Line 1"])
       #expect(added.offered == [["Central"], ["Line 1"]])
-      #expect(try await trial.entry(of: 1).views.joined().contains("Line 1 from Central"))
-      // Each time that somebody looks there is a line more.
-      let edited = try await trial.cluster.run("edit", "1")
-      #expect(edited.contains("station = Central (nobody chose): Station, one of 1 (Central)"))
+      #expect(try await fixture.entry(of: 1).views.joined().contains("Line 1 from Central"))
+      // Each query returns one line more than the last.
+      let edited = try await fixture.cluster.run("edit", "1")
+      #expect(edited.contains("station = Central (default): Station, one of 1 (Central)"))
       #expect(edited.contains("Line, one of Line 1, Line 2"))
-      let refusal = try await trial.refusal("edit", "1", "--set", "station=H")
+      let refusal = try await fixture.refusal("edit", "1", "--set", "station=H")
       #expect(refusal.contains("1 (Central), 2 (Harbour), 3 (Hill)"))
-      try await trial.cluster.run("edit", "1", "--set", "station=Hill", "--set", "line=Line 4")
-      try await trial.cluster.eventually("the widget shows what was searched for") {
-        try await trial.entry(of: 1).views.joined().contains("Line 4 from Hill")
+      try await fixture.cluster.run("edit", "1", "--set", "station=Hill", "--set", "line=Line 4")
+      try await fixture.cluster.eventually("the widget shows the searched value") {
+        try await fixture.entry(of: 1).views.joined().contains("Line 4 from Hill")
       }
-      let placed = try await trial.cluster.run("screen", "--json")
+      let placed = try await fixture.cluster.run("screen", "--json")
       #expect(placed.contains("\"station\":\"3\""))
     }
   }
 
-  @Test func `hold up neither the extension nor its timelines when a query hangs, and the person is told`() async throws
-  {
+  @Test(.rule("WIDGET-16"))
+  func `a query that hangs delays neither the extension nor its timelines, and the user gets an error`() async throws {
     let product = ["environment:", "  TRIAL_QUERY: hangs"]
     let settings = ["placesEachKind: false", "timelineDeadline: 2"]
-    try await GalleryTrial.run("hanging query", settings: settings, product: product) { trial in
+    try await GalleryFixture.run("hanging query", settings: settings, product: product) { fixture in
       // The deadline of a timeline is measured by the device's clock, the deadline of a query by the machine's.
-      try await trial.cluster.run("clock", "hold")
-      try await trial.add("Milk")
-      #expect(try await trial.entry(of: 1).views.joined().contains("black"))
-      let refusal = try await trial.refusal("add", "Choices")
-      #expect(refusal.contains("did not say what there is to choose of Choices"))
-      #expect(try await trial.screen("homeScreen").map(\.kind) == ["Milk"])
+      try await fixture.cluster.run("clock", "hold")
+      try await fixture.add("Milk")
+      #expect(try await fixture.entry(of: 1).views.joined().contains("black"))
+      let refusal = try await fixture.refusal("add", "Choices")
+      #expect(refusal.contains("did not return the options of Choices"))
+      #expect(try await fixture.screen("homeScreen").map(\.kind) == ["Milk"])
     }
   }
 
-  @Test func `have a placeholder of their provider until it gives a timeline`() async throws {
-    try await GalleryTrial.run("placeholder", product: ["environment:", "  TRIAL_TIMELINE: hangs"]) { trial in
-      try await trial.add("Choices")
-      try await trial.cluster.eventually("the widget shows its provider's placeholder") {
-        let seen = try await trial.screen().first
+  @Test func `a widget shows its provider's placeholder until the provider returns a timeline`() async throws {
+    try await GalleryFixture.run("placeholder", product: ["environment:", "  TRIAL_TIMELINE: hangs"]) { fixture in
+      try await fixture.add("Choices")
+      try await fixture.cluster.eventually("the widget shows its provider's placeholder") {
+        let seen = try await fixture.screen().first
         return seen?.content == "placeholder" && seen?.views.joined().contains("a placeholder of a station") == true
       }
     }
   }
 
-  @Test func `have their value set by the system where a toggle's intent sets one`() async throws {
-    try await GalleryTrial.run("set value") { trial in
-      try await trial.add("Milk")
+  @Test(.rule("WIDGET-17"))
+  func `the system sets the value of a toggle's SetValueIntent to the new state`() async throws {
+    try await GalleryFixture.run("set value") { fixture in
+      try await fixture.add("Milk")
       for (state, text) in [("false", "black"), ("true", "with milk"), ("false", "black")] {
-        try await trial.cluster.eventually("the widget is \(text)") {
-          try await trial.entry(of: 1).views.joined().contains(text)
+        try await fixture.cluster.eventually("the widget is \(text)") {
+          try await fixture.entry(of: 1).views.joined().contains(text)
         }
-        let views = try await trial.entry(of: 1).views
+        let views = try await fixture.entry(of: 1).views
         #expect(views.contains { $0.contains("Toggle(isOn: \(state))") }, "\(views)")
-        let said = try await trial.cluster.run("tap", "1", "--control", "1")
+        let said = try await fixture.cluster.run("tap", "1", "--control", "1")
         #expect(said.contains("was performed by extension"))
       }
-      let asked = try await trial.journal.all().compactMap { $0.reading(PerformIntent.self)?.values["value"] }
+      let asked = try await fixture.journal.all().compactMap { $0.reading(PerformIntent.self)?.values["value"] }
       #expect(asked == [.bool(true), .bool(false), .bool(true)])
     }
   }

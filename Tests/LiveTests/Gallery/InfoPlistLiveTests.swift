@@ -1,13 +1,14 @@
+import FidelityRules
 import Foundation
 import Testing
 import WidgetLabTesting
 
-/// An `Info.plist` of a test, in a file of its own.
-struct TrialInfoPlist: Sendable {
+/// An `Info.plist` file for a test.
+struct FixtureInfoPlist: Sendable {
   let path: String
   let data: Data
 
-  /// - Parameter point: `nil`: it is not an extension's.
+  /// - Parameter point: the extension point; `nil` for a file that is not an extension's.
   init(point: String? = "com.apple.widgetkit-extension", wantsLocation: Bool = false, isBinary: Bool = false) throws {
     var keys: [String: Any] = ["CFBundleDisplayName": "Trial"]
     if let point { keys["NSExtension"] = ["NSExtensionPointIdentifier": point] }
@@ -18,38 +19,40 @@ struct TrialInfoPlist: Sendable {
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  /// The line of the extension that names it.
+  /// The line of the extension's configuration that names the file.
   var line: String { "infoPlist: \(path)" }
 
   func remove() { unlink(path) }
 }
 
-@Suite(.live, .timeLimit(.live)) struct `an extension with an Info.plist of its own` {
-  @Test(arguments: [false, true])
-  func `is a widget's by the extension point, from XML or binary, and the file stays as it is`(
+@Suite(.live, .timeLimit(.live)) struct `An extension with its own Info.plist` {
+  @Test(.rule("GALLERY-46"), arguments: [false, true])
+  func `the extension point of an XML or binary Info.plist marks a widget extension, and the file is unchanged`(
     isBinary: Bool
   ) async throws {
-    let list = try TrialInfoPlist(isBinary: isBinary)
+    let list = try FixtureInfoPlist(isBinary: isBinary)
     defer { list.remove() }
-    try await GalleryTrial.run("info plist", product: [list.line]) { trial in
-      try await trial.add("Plain")
-      _ = try await trial.entry(of: 1)
+    try await GalleryFixture.run("info plist", product: [list.line]) { fixture in
+      try await fixture.add("Plain")
+      _ = try await fixture.entry(of: 1)
       #expect(FileManager.default.contents(atPath: list.path) == list.data)
     }
   }
 
-  @Test(arguments: [("com.apple.share-services", "is com.apple.share-services, so"), (nil, "NSExtension is missing")])
-  func `of another extension point, or of none, is refused before anything is started`(
+  @Test(
+    .rule("GALLERY-46"),
+    arguments: [("com.apple.share-services", "is com.apple.share-services, so"), (nil, "NSExtension is missing")])
+  func `up refuses an Info.plist with another extension point or none before it starts anything`(
     point: String?, words: String
   ) async throws {
-    let list = try TrialInfoPlist(point: point)
+    let list = try FixtureInfoPlist(point: point)
     defer { list.remove() }
     let folder = FileManager.default.temporaryDirectory.path + "/widgetlab-info-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = """
       device: {name: phone}
-      extensions: [{bundle: com.example.Other, executable: TrialWidgets, \(list.line)}]
+      extensions: [{bundle: com.example.Other, executable: FixtureWidgets, \(list.line)}]
       """
     try configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     let answer = try await LabCluster.tool(

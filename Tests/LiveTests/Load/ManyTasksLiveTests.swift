@@ -1,91 +1,93 @@
-import Conversations
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
 /// A thousand tasks of one session; ten thousand with `scripts/test --long`.
 @Suite(.live, .timeLimit(.live)) struct `Many tasks of one session` {
-  private static let count = BulkTrial.isLong ? 10_000 : 1000
+  private static let count = BulkFixture.isLong ? 10_000 : 1000
 
-  @Test func `are listed, carried over deaths, and told in the order in which they ended`() async throws {
+  @Test func `many tasks are listed, survive kills and are delivered in the order in which they end`() async throws {
     let settings = ["timelineDeadline: 600", "completionDeadline: 600", "memoryInterval: 0.1"]
-    try await BulkTrial.run("many tasks", count: Self.count, path: "/figures?size=1000", settings: settings) {
+    try await BulkFixture.run("many tasks", count: Self.count, path: "/figures?size=1000", settings: settings) {
       try await play($0)
     }
   }
 
   @inline(never)
-  private func play(_ trial: BulkTrial) async throws {
+  private func play(_ fixture: BulkFixture) async throws {
     var steps = Steps()
-    try await trial.cluster.run("network", "off")
-    let made = try await make(trial)
+    try await fixture.cluster.run("network", "off")
+    let made = try await make(fixture)
     steps.add("made", made)
 
-    try await trial.killHost()
-    let text = try await trial.cluster.run("sessions")
+    try await fixture.killHost()
+    let text = try await fixture.cluster.run("sessions")
     #expect(text.contains("open in generation 1, \(Self.count) running, 0 undelivered"))
     #expect(text.contains("and \(Self.count - 20) more"))
     steps.add("host killed and tasks listed")
 
-    let last = try await trial.journal.all().last?.sequence ?? 0
-    try await trial.process(1).signal(SIGKILL)
-    try await trial.cluster.run("reload", Trial.kind, "--timeout", "120")
-    let listed = try await trial.says("listed", after: last)
+    let last = try await fixture.journal.all().last?.sequence ?? 0
+    try await fixture.process(1).signal(SIGKILL)
+    try await fixture.cluster.run("reload", LiveFixture.kind, "--timeout", "120")
+    let listed = try await fixture.says("listed", after: last)
     #expect(listed == "listed \(Self.count) tasks")
-    try await trial.journal.waitFor("the timeline is stored", after: last) { $0.kind == TimelineStored.kind.name }
-    steps.add("extension killed and tasks listed", try await memory(trial, 2))
+    try await fixture.journal.waitFor("the timeline is stored", after: last) { $0.kind == TimelineStored.kind.name }
+    steps.add("extension killed and tasks listed", try await memory(fixture, 2))
 
-    try await trial.process(2).signal(SIGKILL)
+    try await fixture.process(2).signal(SIGKILL)
     let memory = MemoryWatch()
-    try await trial.cluster.run("network", "on")
-    let third = try await trial.process(3)
+    try await fixture.cluster.run("network", "on")
+    let third = try await fixture.process(3)
     await memory.begin { ["extension": third] }
     steps.add("loaded")
-    // A provider that is asked once more opens the session: then events come as tasks end, and not all at once.
-    try await trial.cluster.eventually("all are told: of the file, and of the end", within: .seconds(300)) {
-      try await trial.journal.all().count { $0.kind == DelegateCalled.kind.name } >= 2 * Self.count
+    // The repeated timeline request opens the session, so events arrive as tasks end and not all at once.
+    try await fixture.cluster.eventually("every task has both delegate calls", within: .seconds(300)) {
+      try await fixture.journal.all().count { $0.kind == DelegateCalled.kind.name } >= 2 * Self.count
     }
-    try await trial.journal.waitFor("all are acknowledged", after: try await told(trial).last?.sequence ?? 0) {
+    try await fixture.journal.waitFor(
+      "all tasks are acknowledged", after: try await received(fixture).last?.sequence ?? 0
+    ) {
       $0.kind == SessionAcknowledged.kind.name
     }
-    steps.add("told", "\(await memory.end())")
-    try await expectOrder(trial)
-    #expect(trial.leftFiles() == [])
+    steps.add("delivered", "\(await memory.end())")
+    try await expectOrder(fixture)
+    #expect(fixture.leftFiles() == [])
     print("\(Self.count) tasks: \(steps.text)")
   }
 
-  /// Has the extension make the tasks.
+  /// Makes the extension create the tasks.
   ///
-  /// - Returns: what it said, and its memory.
-  private func make(_ trial: BulkTrial) async throws -> String {
-    try trial.letGo()
-    try await trial.cluster.run("reload", Trial.kind, "--timeout", "120")
-    let made = try await trial.says("made \(Self.count) tasks")
-    try await trial.says("listed \(Self.count) tasks")
-    return "\(made); \(try await memory(trial, 1))"
+  /// - Returns: the line that it printed, and its memory.
+  private func make(_ fixture: BulkFixture) async throws -> String {
+    try fixture.letGo()
+    try await fixture.cluster.run("reload", LiveFixture.kind, "--timeout", "120")
+    let made = try await fixture.says("made \(Self.count) tasks")
+    try await fixture.says("listed \(Self.count) tasks")
+    return "\(made); \(try await memory(fixture, 1))"
   }
 
-  private func memory(_ trial: BulkTrial, _ generation: UInt32) async throws -> String {
-    "\((try await trial.process(generation).memory ?? 0) >> 10) kB"
+  private func memory(_ fixture: BulkFixture, _ generation: UInt32) async throws -> String {
+    "\((try await fixture.process(generation).memory ?? 0) >> 10) kB"
   }
 
-  /// The delegate was told of all tasks, once, and as they ended.
-  private func expectOrder(_ trial: BulkTrial) async throws {
-    let entries = try await trial.journal.all()
+  /// Checks that the delegate was called once for each task, in the order in which the tasks ended.
+  private func expectOrder(_ fixture: BulkFixture) async throws {
+    let entries = try await fixture.journal.all()
     let ended = entries.compactMap { $0.reading(TransferProgress.self) }.filter { $0.step == .finished }
       .map(\.taskIdentifier)
-    let told = try await told(trial).compactMap { $0.reading(DelegateCalled.self) }
+    let received = try await received(fixture).compactMap { $0.reading(DelegateCalled.self) }
     #expect(Set(ended).count == Self.count)
-    #expect(told.compactMap(\.taskIdentifier) == ended)
-    #expect(told.allSatisfy { $0.failureCode == nil })
+    #expect(received.compactMap(\.taskIdentifier) == ended)
+    #expect(received.allSatisfy { $0.failureCode == nil })
   }
 
-  /// What the delegate was told of ends.
-  private func told(_ trial: BulkTrial) async throws -> [LabEnvelope] {
-    try await trial.journal.all().filter { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" }
+  /// The recorded calls of `didCompleteWithError`.
+  private func received(_ fixture: BulkFixture) async throws -> [LabEnvelope] {
+    try await fixture.journal.all().filter { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" }
   }
 
-  /// How long each step took.
+  /// The duration of each step.
   private struct Steps {
     private var last = ContinuousClock.now
     private var parts: [String] = []

@@ -1,13 +1,13 @@
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 import Synchronization
 import Testing
 import WidgetLabTesting
 
-/// A `message-bus` and a `push-server` with an instance of their own; the test plays the device, and kills.
+/// A `message-bus` and a `push-server` with their own instance; the test acts as the device and kills processes.
 struct LonePushServer: Sendable {
   static let device = "iphone"
   static let bundle = "com.example.Pushed"
@@ -17,7 +17,7 @@ struct LonePushServer: Sendable {
   let executables: String
   private let living: Living
 
-  /// Whom the test started and who has not ended.
+  /// The child processes that have not exited.
   private final class Living: Sendable {
     private let children = Mutex<[Int32: Task<Int32, Never>]>([:])
     func began(_ child: LabChild) {
@@ -30,7 +30,7 @@ struct LonePushServer: Sendable {
     var pids: [Int32] { children.withLock { Array($0.keys) } }
   }
 
-  /// Starts both, runs the body as often as `WIDGETLAB_REPEAT` says, and ends both; nothing of them is left.
+  /// Starts both, runs the body and stops both, `WIDGETLAB_REPEAT` times; leaves no files.
   ///
   /// - Parameter settings: lines of `name: value` for `pushServer`.
   static func run(
@@ -66,7 +66,7 @@ struct LonePushServer: Sendable {
       for pid in lone.living.pids { await lone.end(pid, SIGKILL) }
       throw error
     }
-    // The push server first: it says goodbye.
+    // The push server stops first, because it sends a goodbye to the bus.
     for pid in lone.living.pids.sorted(by: >) { #expect(await lone.end(pid, SIGTERM) == 0) }
   }
 
@@ -96,21 +96,21 @@ struct LonePushServer: Sendable {
       if let announcement = try PushServerAnnouncement.read(in: instance), announcement.pid == pid {
         return announcement
       }
-      try await Task.sleep(for: .milliseconds(10))  // looks whether it has announced itself
+      try await Task.sleep(for: .milliseconds(10))  // polls for the announcement
     }
     let log = try? String(contentsOfFile: instance.path + "/push-server.err", encoding: .utf8)
-    throw LabError("the push server does not announce itself; it said: \(log ?? "nothing")")
+    throw LabError("the push server does not announce itself; it logged: \(log ?? "nothing")")
   }
 
-  /// Kills the push server with SIGKILL, and waits for its end.
+  /// Kills the push server with SIGKILL, and waits for its exit.
   func kill() async throws {
     let announcement = try #require(try PushServerAnnouncement.read(in: instance))
     #expect(await end(announcement.pid, SIGKILL) == 128 + SIGKILL)
   }
 
-  // MARK: Who speaks
+  // MARK: Connections
 
-  /// The device, that does with notifications what `hear` says.
+  /// Connects as the device, and calls `hear` with each notification.
   func device(
     _ hear: @escaping @Sendable (PushedNotification, Received) async throws -> Void
   ) async throws -> Connection {
@@ -140,7 +140,7 @@ struct LonePushServer: Sendable {
       payload: #"{"aps":{"content-changed":true}}"#)
   }
 
-  /// The log's record of a notification, when it has come to this station.
+  /// Waits until a notification reaches a station; returns its record in the delivery log.
   func record(_ id: UUID, at name: PushStation.Name, _ tool: Connection) async throws -> PushRecord {
     let deadline = ContinuousClock.now + LabTimeout.usual
     var seen: PushRecord?
@@ -149,19 +149,19 @@ struct LonePushServer: Sendable {
         ListPushes(uniqueID: id), to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       seen = page.pushes.first
       if let seen, seen.stations.contains(where: { $0.name == name }) { return seen }
-      try await Task.sleep(for: .milliseconds(20))  // looks into the delivery log
+      try await Task.sleep(for: .milliseconds(20))  // polls the delivery log
     }
-    throw LabError("\(id) did not come to \(name.rawValue): \(String(describing: seen))")
+    throw LabError("\(id) did not reach \(name.rawValue): \(String(describing: seen))")
   }
 
-  /// `widgetlab` in this instance.
+  /// Runs `widgetlab` in this instance.
   func tool(_ arguments: String...) async throws -> LabCluster.Answer {
     try await LabCluster.tool(
       arguments + ["--instance", instance.path, "--config", configuration], executables: executables,
       in: instance.path)
   }
 
-  /// What curl left.
+  /// The result of curl.
   struct Curled: Sendable {
     /// Its exit code.
     let status: Int32
@@ -169,7 +169,7 @@ struct LonePushServer: Sendable {
     let errors: String
   }
 
-  /// What curl says of a widget push over TLS with a provider token that openssl signed.
+  /// Sends a widget push over TLS with curl and a provider token that openssl signed.
   ///
   /// - Returns: curl's exit code and its output: the headers, the body, and `HTTP <status>`.
   func curl(

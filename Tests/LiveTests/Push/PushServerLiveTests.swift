@@ -1,15 +1,16 @@
 import Cluster
-import Conversations
+import FidelityRules
 import Foundation
 import MessageBus
+import Messages
 import Synchronization
 import Testing
 import WidgetLabTesting
 
-/// What the real push server keeps, whoever is killed.
-@Suite(.live, .timeLimit(.live)) struct `the push server keeps what it has answered 200` {
-  /// What a device has heard, in order.
-  private final class Heard: Sendable {
+/// What the real push server persists, whichever process is killed.
+@Suite(.live, .timeLimit(.live)) struct `Durability of the push server` {
+  /// The notifications that a device has received, in order.
+  private final class Receipt: Sendable {
     private let notifications = Mutex<[PushedNotification]>([])
     let stream: AsyncStream<PushedNotification>
     private let continuation: AsyncStream<PushedNotification>.Continuation
@@ -28,10 +29,11 @@ import WidgetLabTesting
     try await device.deliver(DeviceReach(isOnline: online, isAwake: awake), to: .pushServer)
   }
 
-  @Test func `accepted and killed before the delivery, it is delivered by the next life, and once`() async throws {
+  @Test
+  func `an accepted push is delivered exactly once after the push server is killed before the delivery`() async throws {
     try await LonePushServer.run("killed before the delivery") { lone in
-      let heard = Heard()
-      let device = try await lone.device { notification, _ in heard.note(notification) }
+      let received = Receipt()
+      let device = try await lone.device { notification, _ in received.note(notification) }
       let tool = try await lone.operator()
       try await say(device, online: false)
       let token = try await lone.token(device)
@@ -41,11 +43,11 @@ import WidgetLabTesting
       _ = try await lone.start()
       #expect(try await lone.token(device) == token)
       try await say(device)
-      var arrivals = heard.stream.makeAsyncIterator()
+      var arrivals = received.stream.makeAsyncIterator()
       #expect(await arrivals.next()?.uniqueID == answered.uniqueID)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
       #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .sent, .delivered])
-      // Another life has nothing left to deliver: what comes next is what is sent next.
+      // A restarted push server has nothing left to deliver: the next notification is the next push.
       try await lone.kill()
       _ = try await lone.start()
       try await say(device)
@@ -53,18 +55,19 @@ import WidgetLabTesting
         LonePushServer.push, to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       #expect(await arrivals.next()?.uniqueID == next.uniqueID)
       _ = try await lone.record(next.uniqueID, at: .delivered, tool)
-      #expect(heard.ids == [answered.uniqueID, next.uniqueID])
+      #expect(received.ids == [answered.uniqueID, next.uniqueID])
       for connection in [device, tool] { await connection.leave() }
     }
   }
 
-  @Test func `killed after it handed it over, it hands it over again under the same id`() async throws {
+  @Test(.rule("APNS-30"))
+  func `a push server that is killed after the hand-over delivers the push again under the same id`() async throws {
     try await LonePushServer.run("killed after the hand-over") { lone in
       let tool = try await lone.operator()
       let (envelopes, continuation) = AsyncStream.makeStream(of: UUID.self)
       let dying = try await lone.device { _, from in
         continuation.yield(from.id)
-        // It dies before the notification is on its disk.
+        // The device leaves before it has stored the notification.
         try await Task.sleep(for: .seconds(1_000))
       }
       try await say(dying)
@@ -75,32 +78,31 @@ import WidgetLabTesting
       try await lone.kill()
       await dying.leave()
       _ = try await lone.start()
-      let heard = Heard()
+      let received = Receipt()
       let device = try await lone.device { notification, from in
-        heard.note(notification)
+        received.note(notification)
         #expect(from.id == notification.uniqueID)
       }
       try await say(device)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
       #expect(record.stations.map(\.name) == [.accepted, .sent, .sent, .delivered])
-      #expect(heard.ids == [answered.uniqueID])
+      #expect(received.ids == [answered.uniqueID])
       for connection in [device, tool] { await connection.leave() }
     }
   }
 
-  @Test func `killed among hundreds of requests, it has each one that it answered 200, and each has an end`()
-    async throws
-  {
+  @Test(.rule("APNS-23"))
+  func `a push server that is killed under load keeps every push that it answered with 200`() async throws {
     try await LonePushServer.run("killed among many") { lone in
       let tool = try await lone.operator()
-      let heard = Heard()
-      let device = try await lone.device { notification, _ in heard.note(notification) }
+      let received = Receipt()
+      let device = try await lone.device { notification, _ in received.note(notification) }
       try await say(device)
       _ = try await lone.token(device)
       let ids = try await withThrowingTaskGroup(of: UUID?.self) { group in
         for _ in 0..<400 {
           group.addTask {
-            // Those that the death cuts off are not answered: nothing is promised.
+            // Requests that the kill cuts off get no reply, so they have no guarantee.
             let reply = try? await tool.request(
               LonePushServer.push, to: .pushServer, within: LabTimeout.usual)
             return reply?.status == 200 ? reply?.uniqueID : nil
@@ -112,7 +114,7 @@ import WidgetLabTesting
           guard ids.count == 50 else { continue }
           try await lone.kill()
           _ = try await lone.start()
-          // By the answer of the second life, all answers of the first one are there.
+          // With a reply of the restarted server, all replies of the killed one have arrived.
           _ = try await tool.request(
             LonePushServer.push, to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
           group.cancelAll()
@@ -133,7 +135,8 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `a rotated token is 410 over TLS, and the device is told by the next life too`() async throws {
+  @Test(.rule("APNS-32"))
+  func `a rotated token gets 410 over TLS, and a restarted push server sends the device its new token`() async throws {
     try await LonePushServer.run("rotated") { lone in
       let (replaced, continuation) = AsyncStream.makeStream(of: TokenReplaced.self)
       let device = try await lone.device { _, _ in }
@@ -149,22 +152,24 @@ import WidgetLabTesting
       let gone = try await lone.curl(server, token: token)
       #expect(gone.output.contains("HTTP 410") && gone.output.contains(#""reason":"Unregistered""#), "\(gone)")
       let since = Int((tokens.first?.since.timeIntervalSince1970 ?? 0) * 1_000)
-      #expect(gone.output.contains("\"timestamp\":\(since)"), "\(gone.output), and not \(since)")
+      #expect(gone.output.contains("\"timestamp\":\(since)"), "expected \(since): \(gone.output)")
       let next = try await lone.curl(server, token: tokens.last?.token ?? "")
       #expect(next.output.contains("HTTP 200"), "\(next)")
-      let told = try await connect(
+      let received = try await connect(
         as: .host, address: .host(LonePushServer.device), instance: lone.instance, within: LabTimeout.usual
       ) { connection in
         connection.onEvent(TokenReplaced.self) { event, _ in continuation.yield(event) }
       }
       var events = replaced.makeAsyncIterator()
       #expect(await events.next()?.token == tokens.last?.token)
-      await told.leave()
+      await received.leave()
     }
   }
 
-  @Test func `it answers as an operator asks, for as long as was asked, and the log says so`() async throws {
-    try await LonePushServer.run("asked for answers") { lone in
+  @Test func `the push server gives the responses that an operator sets, as often as requested, and logs them`()
+    async throws
+  {
+    try await LonePushServer.run("responses of the operator") { lone in
       let device = try await lone.device { _, _ in }
       try await say(device)
       let token = try await lone.token(device)
@@ -176,12 +181,13 @@ import WidgetLabTesting
       }
       #expect(try await lone.curl(server, token: token).output.contains("HTTP 200"))
       #expect(try await lone.tool("apns", "answer", "429", "TooManyRequests", "--token", "00ff").status == 0)
-      #expect(try await lone.curl(server, token: token).output.contains("HTTP 200"), "it is meant for another token")
+      #expect(
+        try await lone.curl(server, token: token).output.contains("HTTP 200"), "the response is set for another token")
       #expect(try await lone.tool("apns", "answer", "200", "--times", "0").status == 0)
       #expect(try await lone.tool("apns", "answer", "500", "--close-stream").status == 0)
       #expect(try await lone.curl(server, token: token).status == 92, "the stream was reset")
       #expect(try await lone.tool("apns", "answer", "503", "Shutdown", "--goaway").status == 0)
-      #expect(try await lone.curl(server, token: token).status != 0, "the connection went away")
+      #expect(try await lone.curl(server, token: token).status != 0, "the connection is closed")
       let begun = ContinuousClock.now
       #expect(try await lone.tool("apns", "answer", "200", "--latency", "1.5").status == 0)
       #expect(try await lone.curl(server, token: token).output.contains("HTTP 200"))
@@ -198,10 +204,10 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `an operator's push is held to the contract, and is told why it was refused`() async throws {
+  @Test func `an operator's push is validated like any other, and a refusal includes the reason`() async throws {
     try await LonePushServer.run("operator's push") { lone in
-      let heard = Heard()
-      let device = try await lone.device { notification, _ in heard.note(notification) }
+      let received = Receipt()
+      let device = try await lone.device { notification, _ in received.note(notification) }
       try await say(device)
       let none = try await lone.tool("push")
       #expect(none.status == 1 && none.errors.contains("token list"), "\(none)")
@@ -209,7 +215,7 @@ import WidgetLabTesting
       let sent = try await lone.tool("push", "--json")
       #expect(sent.status == 0, "\(sent)")
       let id = try BodyCoding.decode(SendPush.Reply.self, from: Array(sent.output.utf8)).uniqueID
-      var arrivals = heard.stream.makeAsyncIterator()
+      var arrivals = received.stream.makeAsyncIterator()
       #expect(await arrivals.next()?.uniqueID == id)
       let wrong = try await lone.tool("push", "--token", token, "--type", "alert")
       #expect(
@@ -226,15 +232,15 @@ import WidgetLabTesting
   }
 }
 
-/// The push server among the processes that `widgetlab up` keeps.
-@Suite(.live, .timeLimit(.live)) struct `up keeps the push server` {
-  @Test func `killed, it comes back at the same ports, answers pings, and has a key that is renewed`() async throws {
-    try await Trial.run("up and push server", with: "pushServer: {}") { trial in
-      let cluster = trial.cluster
+/// The push server as one of the processes that `widgetlab up` starts.
+@Suite(.live, .timeLimit(.live)) struct `The push server under widgetlab up` {
+  @Test func `up restarts a killed push server at the same ports, and its key can be rotated`() async throws {
+    try await LiveFixture.run("up and push server", with: "pushServer: {}") { fixture in
+      let cluster = fixture.cluster
       let first = try #require(cluster.ready.pushServer)
       #expect(try await cluster.attempt(["ping", "push-server"]).status == 0)
       #expect(try await cluster.run("ps").contains("push-server"))
-      try await trial.kill("push-server")
+      try await fixture.kill("push-server")
       try await cluster.eventually("the push server is back") {
         try await cluster.attempt(["ping", "push-server"]).status == 0
       }
@@ -247,12 +253,12 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `a cluster without one has none, and says what to do`() async throws {
-    try await Trial.run("no push server") { trial in
-      #expect(trial.cluster.ready.pushServer == nil)
-      let answer = try await trial.cluster.attempt(["push", "log"])
+  @Test func `a cluster without a push server has none, and push commands report how to configure one`() async throws {
+    try await LiveFixture.run("no push server") { fixture in
+      #expect(fixture.cluster.ready.pushServer == nil)
+      let answer = try await fixture.cluster.attempt(["push", "log"])
       #expect(answer.status == 78 && answer.errors.contains("pushServer: {}"), "\(answer)")
-      #expect(!FileManager.default.fileExists(atPath: trial.cluster.instance.pushServer))
+      #expect(!FileManager.default.fileExists(atPath: fixture.cluster.instance.pushServer))
     }
   }
 }

@@ -1,13 +1,14 @@
 import Cluster
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// Every reason of APNs, met truly by a provider that is not ours and seen over TLS: curl, and Python's httpx with h2.
+/// Every reason of APNs, caused by third-party providers over TLS: curl, and Python's httpx with h2.
 /// Documentation/apns.md names these tests.
-@Suite(.live, .timeLimit(.live)) struct `A provider` {
-  /// What it takes to meet a reason: what the last request of a connection is answered.
+@Suite(.live, .timeLimit(.live)) struct `Responses to providers` {
+  /// A plan that causes a reason: the response to the last request of its connection.
   private struct Case {
     let reason: String
     let status: Int
@@ -15,10 +16,10 @@ import WidgetLabTesting
   }
 
   @Test(arguments: ["httpx", "curl"])
-  func `meets every reason of a request that is wrong`(client: String) async throws {
-    try await ProviderTrial.with("reasons", rules: ["consecutiveRequests: 5"]) { trial in
-      let cases = try await Self.requests(of: trial) + Self.tokens(of: trial) + Self.keys(of: trial)
-      let answers = try await trial.send(cases.map(\.plan), with: client)
+  func `a provider receives the documented reason for each wrong request`(client: String) async throws {
+    try await ProviderFixture.with("reasons", rules: ["consecutiveRequests: 5"]) { fixture in
+      let cases = try await Self.requests(of: fixture) + Self.tokens(of: fixture) + Self.keys(of: fixture)
+      let answers = try await fixture.send(cases.map(\.plan), with: client)
       try #require(answers.count == cases.count)
       for (one, answers) in zip(cases, answers) {
         let answer = try #require(answers.last)
@@ -33,27 +34,27 @@ import WidgetLabTesting
         #expect((answer.timestamp != nil) == (one.status == 410))
         #expect(answer.headers?["apns-id"].flatMap(UUID.init(uuidString:)) != nil)
         #expect(
-          // A bad certificate is the front's to tell: nothing behind it has given the push an id.
+          // A bad certificate is rejected before the push gets an id.
           (answer.headers?["apns-unique-id"] != nil)
-            == (one.plan.url == trial.place.development && one.reason != "BadCertificate"),
+            == (one.plan.url == fixture.place.development && one.reason != "BadCertificate"),
           "\(one.reason)")
       }
-      let log = try await trial.run("push", "log", "--limit", "1000", "--json")
+      let log = try await fixture.run("push", "log", "--limit", "1000", "--json")
       for one in cases {
         #expect(log.contains(one.reason), "\(one.reason) is not in the delivery log")
       }
     }
   }
 
-  /// What is wrong in one request.
-  private static func requests(of trial: ProviderTrial) async throws -> [Case] {
-    let widgets = try await trial.token()
-    let app = try await trial.token(.app)
-    let key = try await trial.key()
+  /// Requests with one fault each.
+  private static func requests(of fixture: ProviderFixture) async throws -> [Case] {
+    let widgets = try await fixture.token()
+    let app = try await fixture.token(.app)
+    let key = try await fixture.key()
     let right = ProviderPlan.Request(to: widgets, token: key)
     let alert = ProviderPlan.Request(to: app, token: key).asAlert
     func one(_ status: Int, _ reason: String, _ request: ProviderPlan.Request) -> Case {
-      Case(reason: reason, status: status, plan: trial.plan([request]))
+      Case(reason: reason, status: status, plan: fixture.plan([request]))
     }
     let background = alert.with("apns-push-type", "background")
     let twice = right.changed { $0.headers.append($0.headers[1]) }
@@ -64,7 +65,7 @@ import WidgetLabTesting
       one(400, "BadMessageId", right.with("apns-id", "1234")),
       one(400, "BadPriority", right.with("apns-priority", "7")),
       one(400, "BadPriority", background.with("apns-priority", "10")),
-      one(400, "BadTopic", right.with("apns-topic", ProviderTrial.bundle)),
+      one(400, "BadTopic", right.with("apns-topic", ProviderFixture.bundle)),
       // The app's own token with the widgets' topic, and the widgets' token for an alert.
       one(400, "DeviceTokenNotForTopic", right.changed { $0.path = "/3/device/" + app }),
       one(400, "DeviceTokenNotForTopic", alert.changed { $0.path = "/3/device/" + widgets }),
@@ -79,54 +80,54 @@ import WidgetLabTesting
         413, "PayloadTooLarge",
         right.changed { $0.body = "{\"a\":\"" + String(repeating: "a", count: 4096) + "\"}" }),
       Case(
-        reason: "TooManyRequests", status: 429, plan: trial.plan(Array(repeating: right, count: 6))),
+        reason: "TooManyRequests", status: 429, plan: fixture.plan(Array(repeating: right, count: 6))),
     ]
   }
 
-  /// What is wrong with a device token.
-  private static func tokens(of trial: ProviderTrial) async throws -> [Case] {
-    let key = try await trial.key()
-    let other = try await trial.token(.widgets, of: "com.example.Production", .production)
-    let expired = try await trial.token(.widgets, of: "com.example.Expired")
-    try await trial.run("token", "expire", "--app", "com.example.Expired")
-    let gone = try await trial.token(.widgets, of: "com.example.Gone")
-    try await trial.run("token", "unregister", "--app", "com.example.Gone")
-    let rotated = try await trial.token(.widgets, of: "com.example.Rotated")
-    try await trial.run("token", "rotate", "--app", "com.example.Rotated")
+  /// Requests with a wrong device token.
+  private static func tokens(of fixture: ProviderFixture) async throws -> [Case] {
+    let key = try await fixture.key()
+    let other = try await fixture.token(.widgets, of: "com.example.Production", .production)
+    let expired = try await fixture.token(.widgets, of: "com.example.Expired")
+    try await fixture.run("token", "expire", "--app", "com.example.Expired")
+    let gone = try await fixture.token(.widgets, of: "com.example.Gone")
+    try await fixture.run("token", "unregister", "--app", "com.example.Gone")
+    let rotated = try await fixture.token(.widgets, of: "com.example.Rotated")
+    try await fixture.run("token", "rotate", "--app", "com.example.Rotated")
     return [
       (400, "BadDeviceToken", other, "Production"), (410, "ExpiredToken", expired, "Expired"),
       (410, "Unregistered", gone, "Gone"), (410, "Unregistered", rotated, "Rotated"),
     ].map { status, reason, token, name in
       let request = ProviderPlan.Request(to: token, token: key)
         .with("apns-topic", "com.example.\(name).push-type.widgets")
-      return Case(reason: reason, status: status, plan: trial.plan([request]))
+      return Case(reason: reason, status: status, plan: fixture.plan([request]))
     }
   }
 
-  /// What is wrong with who sends.
-  private static func keys(of trial: ProviderTrial) async throws -> [Case] {
-    let widgets = try await trial.token(.widgets, of: ProviderTrial.bundle)
-    let key = try await trial.key()
+  /// Requests with wrong credentials.
+  private static func keys(of fixture: ProviderFixture) async throws -> [Case] {
+    let widgets = try await fixture.token(.widgets, of: ProviderFixture.bundle)
+    let key = try await fixture.key()
     let right = ProviderPlan.Request(to: widgets, token: key)
     func with(_ token: ProviderPlan.Token?) -> ProviderPlan.Request {
       right.changed { $0.token = token }
     }
     func made(_ arguments: String...) async throws -> ProviderPlan.Token {
-      let made = try await trial.make(arguments)
+      let made = try await fixture.make(arguments)
       return ProviderPlan.Token(key: made.path, kid: made.id, iss: made.teamID ?? "")
     }
     let otherTeam = try await made("provider", "--team", "OTHERTEAM1")
-    let ofTopic = try await made("provider", "--topic", ProviderTrial.bundle)
+    let ofTopic = try await made("provider", "--topic", ProviderFixture.bundle)
     let ofOtherTopic = try await made("provider", "--topic", "com.example.Other")
-    let forProduction = try await trial.key(.production)
+    let forProduction = try await fixture.key(.production)
     let forged = key.changed { $0.key = otherTeam.key }
-    let certificate = try await trial.make([
-      "certificate", ProviderTrial.bundle, "--environment", "development",
+    let certificate = try await fixture.make([
+      "certificate", ProviderFixture.bundle, "--environment", "development",
     ])
     let mine = [certificate.path, certificate.keyPath ?? ""]
-    let foreign = try await trial.foreignCertificate()
+    let foreign = try await fixture.foreignCertificate()
     func one(_ status: Int, _ reason: String, _ requests: ProviderPlan.Request...) -> Case {
-      Case(reason: reason, status: status, plan: trial.plan(requests))
+      Case(reason: reason, status: status, plan: fixture.plan(requests))
     }
     return [
       one(403, "MissingProviderToken", with(nil)),
@@ -138,55 +139,54 @@ import WidgetLabTesting
       one(400, "TopicDisallowed", with(ofOtherTopic)),
       one(429, "TooManyProviderTokenUpdates", right, with(key.changed { $0.ago = 60 })),
       Case(
-        reason: "BadCertificate", status: 403, plan: trial.plan([with(nil)], certificate: foreign)),
+        reason: "BadCertificate", status: 403, plan: fixture.plan([with(nil)], certificate: foreign)),
       Case(
         reason: "BadCertificateEnvironment", status: 403,
-        plan: trial.plan([with(nil)], .production, certificate: mine)),
+        plan: fixture.plan([with(nil)], .production, certificate: mine)),
       Case(
-        reason: "TopicDisallowed", status: 400, plan: trial.plan([with(nil)], certificate: mine)),
+        reason: "TopicDisallowed", status: 400, plan: fixture.plan([with(nil)], certificate: mine)),
     ]
   }
 
   @Test(arguments: ["httpx", "curl"])
-  func `is told of a failure of the server when the operator asks for one`(client: String)
-    async throws
-  {
-    try await ProviderTrial.with("answers") { trial in
-      let token = try await trial.token()
-      let request = ProviderPlan.Request(to: token, token: try await trial.key())
+  func `a provider receives a server error when the operator sets one`(client: String) async throws {
+    try await ProviderFixture.with("answers") { fixture in
+      let token = try await fixture.token()
+      let request = ProviderPlan.Request(to: token, token: try await fixture.key())
       for (status, reason) in [(500, "InternalServerError"), (503, "ServiceUnavailable")] {
-        try await trial.run("apns", "answer", "\(status)", reason, "--token", token)
-        let answers = try await trial.send([trial.plan([request, request])], with: client)
+        try await fixture.run("apns", "answer", "\(status)", reason, "--token", token)
+        let answers = try await fixture.send([fixture.plan([request, request])], with: client)
         #expect(answers[0].map(\.status) == [status, 200])
         #expect(answers[0].map(\.reason) == [reason, nil])
       }
     }
   }
 
-  @Test func `is told IdleTimeout when it says nothing for too long`() async throws {
-    try await ProviderTrial.with("idle", rules: ["idleTimeout: 10"]) { trial in
-      let request = ProviderPlan.Request(to: try await trial.token(), token: try await trial.key())
-      var plan = trial.plan([request])
+  @Test(.rule("APNS-37"))
+  func `a provider receives IdleTimeout when its connection is idle for too long`() async throws {
+    try await ProviderFixture.with("idle", rules: ["idleTimeout: 10"]) { fixture in
+      let request = ProviderPlan.Request(to: try await fixture.token(), token: try await fixture.key())
+      var plan = fixture.plan([request])
       plan.untilClosed = true
-      let answers = try await trial.send([plan], with: "h2")[0]
+      let answers = try await fixture.send([plan], with: "h2")[0]
       #expect(answers.map(\.status) == [200, nil])
       #expect("IdleTimeout" == answers.last?.goawayReason)
     }
   }
 
-  @Test func `is told Shutdown when the push server ends`() async throws {
-    try await ProviderTrial.with("shutdown") { trial in
-      let request = ProviderPlan.Request(to: try await trial.token(), token: try await trial.key())
-      var plan = trial.plan([request])
+  @Test func `a provider receives Shutdown when the push server stops`() async throws {
+    try await ProviderFixture.with("shutdown") { fixture in
+      let request = ProviderPlan.Request(to: try await fixture.token(), token: try await fixture.key())
+      var plan = fixture.plan([request])
       plan.untilClosed = true
-      let script = try await trial.begin("provider.py", ["h2"], plan: [plan])
+      let script = try await fixture.begin("provider.py", ["h2"], plan: [plan])
       let ending = Task { await script.child.ending() }
       while LabProcess(pid: script.child.pid).isAlive,
         (try? String(contentsOfFile: script.errors, encoding: .utf8))?.contains("idle") != true
       {
-        try await Task.sleep(for: .milliseconds(10))  // looks whether the script has said so
+        try await Task.sleep(for: .milliseconds(10))  // polls the script's output
       }
-      kill(trial.place.pid, SIGTERM)
+      kill(fixture.place.pid, SIGTERM)
       #expect(await ending.value == 0)
       let output = try Data(contentsOf: URL(fileURLWithPath: script.output))
       let answers = try JSONDecoder().decode([[ProviderPlan.Answer]].self, from: output)
@@ -195,26 +195,26 @@ import WidgetLabTesting
   }
 
   @Test(arguments: ["httpx", "curl"])
-  func `is served in every form that real ones have`(client: String) async throws {
-    try await ProviderTrial.with("forms") { trial in
-      let key = try await trial.key()
-      let widgets = try await trial.token()
-      let app = try await trial.token(.app)
-      let certificate = try await trial.make(["certificate", ProviderTrial.bundle])
+  func `a provider's push is accepted in every form that real providers use`(client: String) async throws {
+    try await ProviderFixture.with("forms") { fixture in
+      let key = try await fixture.key()
+      let widgets = try await fixture.token()
+      let app = try await fixture.token(.app)
+      let certificate = try await fixture.make(["certificate", ProviderFixture.bundle])
       let right = ProviderPlan.Request(to: widgets, token: key)
       let now = "\(Int(Date().timeIntervalSince1970))"
       let id = "EABEAE54-14A8-11E5-B60B-1697F925EC7B"
       let connections = [
-        trial.plan([right, right.with("apns-id", id), right.with("apns-expiration", "0")]),
-        // As Apple's shell recipe signs.
-        trial.plan([right.changed { $0.token = key.changed { $0.openssl = true } }]),
-        trial.plan([right.changed { $0.token = key.changed { $0.iat = now } }]),
-        trial.plan([ProviderPlan.Request(to: app, token: key).asAlert]),
-        trial.plan(
+        fixture.plan([right, right.with("apns-id", id), right.with("apns-expiration", "0")]),
+        // Signed as in Apple's shell recipe.
+        fixture.plan([right.changed { $0.token = key.changed { $0.openssl = true } }]),
+        fixture.plan([right.changed { $0.token = key.changed { $0.iat = now } }]),
+        fixture.plan([ProviderPlan.Request(to: app, token: key).asAlert]),
+        fixture.plan(
           [ProviderPlan.Request(to: app, token: nil).asAlert],
           certificate: [certificate.path, certificate.keyPath ?? ""]),
       ]
-      let answers = try await trial.send(connections, with: client)
+      let answers = try await fixture.send(connections, with: client)
       for answer in answers.joined() {
         #expect(answer.status == 200 && answer.reason == nil, "\(answer)")
       }
@@ -223,34 +223,31 @@ import WidgetLabTesting
   }
 
   /// The request of Apple's *Updating widgets with WidgetKit push notifications*.
-  @Test(arguments: ["httpx", "curl"])
-  func `sends Apple's sample byte for byte`(client: String) async throws {
-    try await ProviderTrial.with("sample") { trial in
-      var sample = ProviderPlan.Request(to: try await trial.token(), token: nil)
+  @Test(.rule("APNS-20"), arguments: ["httpx", "curl"])
+  func `Apple's sample request is accepted byte for byte when it has a provider token`(client: String) async throws {
+    try await ProviderFixture.with("sample") { fixture in
+      var sample = ProviderPlan.Request(to: try await fixture.token(), token: nil)
       sample.body = "{\n    \"aps\": {\n        \"content-changed\": true,     \n    }\n}"
       sample.headers.insert(["host", "api.sandbox.push.apple.com"], at: 0)
-      let key = try await trial.key()
-      let answers = try await trial.send(
-        [trial.plan([sample]), trial.plan([sample.changed { $0.token = key }])], with: client)
+      let key = try await fixture.key()
+      let answers = try await fixture.send(
+        [fixture.plan([sample]), fixture.plan([sample.changed { $0.token = key }])], with: client)
       #expect(answers[0][0].status == 403 && answers[0][0].reason == "MissingProviderToken")
       #expect(answers[1][0].status == 200)
-      let log = try await trial.run("push", "log", "--json")
+      let log = try await fixture.run("push", "log", "--json")
       #expect(log.contains("the payload is not JSON"))
     }
   }
 
   @Test
-  func
-    `named aioapns sends three thousand pushes over one connection, some hundreds of them refused`()
-    async throws
-  {
+  func `aioapns sends three thousand pushes over one connection, and hundreds of them are refused`() async throws {
     struct Plan: Encodable {
       let url: String
       let ca: String
       let key: String
       let keyID: String
       let teamID: String
-      let topic = ProviderTrial.bundle + ".push-type.widgets"
+      let topic = ProviderFixture.bundle + ".push-type.widgets"
       let tokens: [String]
       let count = 3000
 
@@ -260,18 +257,18 @@ import WidgetLabTesting
         case teamID = "team_id"
       }
     }
-    try await ProviderTrial.with("aioapns") { trial in
-      let key = try await trial.key()
-      let right = try await trial.token()
-      let app = try await trial.token(.app)
-      let gone = try await trial.token(.widgets, of: "com.example.Gone")
-      try await trial.run("token", "unregister", "--app", "com.example.Gone")
+    try await ProviderFixture.with("aioapns") { fixture in
+      let key = try await fixture.key()
+      let right = try await fixture.token()
+      let app = try await fixture.token(.app)
+      let gone = try await fixture.token(.widgets, of: "com.example.Gone")
+      try await fixture.run("token", "unregister", "--app", "com.example.Gone")
       let tokens = Array(repeating: right, count: 7) + [app, gone, "00ff"]
       let plan = Plan(
-        url: trial.place.development, ca: trial.place.certificateAuthority, key: key.key,
+        url: fixture.place.development, ca: fixture.place.certificateAuthority, key: key.key,
         keyID: key.kid,
         teamID: key.iss, tokens: tokens)
-      let output = try await trial.script("aioapns_pushes.py", plan: plan)
+      let output = try await fixture.script("aioapns_pushes.py", plan: plan)
       let counts = try JSONDecoder().decode([String: Int].self, from: output)
       #expect(
         counts == [
@@ -283,14 +280,14 @@ import WidgetLabTesting
 }
 
 extension ProviderPlan.Answer {
-  /// What the JSON in a GOAWAY says.
+  /// The reason in the JSON of a GOAWAY.
   fileprivate var goawayReason: String? {
     struct Said: Decodable { let reason: String }
     return goaway.flatMap { try? JSONDecoder().decode(Said.self, from: Data($0.utf8)) }?.reason
   }
 }
 
-extension ProviderTrial {
+extension ProviderFixture {
   /// A client certificate that no authority of this push server signed.
   fileprivate func foreignCertificate() async throws -> [String] {
     let folder = lone.instance.path

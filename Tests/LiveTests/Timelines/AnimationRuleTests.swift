@@ -1,17 +1,19 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-@Suite(.live, .timeLimit(.live)) struct `the change of entries on the screen` {
-  @Test func `is animated as the author says or by the system's spring, two seconds at most, and costs nothing`()
+@Suite(.live, .timeLimit(.live)) struct `Animation of entry changes` {
+  @Test(.rule("TIMELINE-09", "BUDGET-12"))
+  func `an entry change animates by the author's choice or the system's spring, for at most two seconds and free`()
     async throws
   {
-    try await TimelinesTrial.run("animated", only: "Animated") { trial in
-      try await trial.begin()
-      let ledger = try await trial.ledger()
-      try await trial.cluster.run("clock", "advance", "70m")
-      let shown = try await trial.all(EntryShown.self).map(\.animation)
+    try await TimelinesFixture.run("animated", only: "Animated") { fixture in
+      try await fixture.begin()
+      let ledger = try await fixture.ledger()
+      try await fixture.cluster.run("clock", "advance", "70m")
+      let shown = try await fixture.all(EntryShown.self).map(\.animation)
       let spring = EntryAnimation(curve: "spring", seconds: 0.5, transition: "interpolate")
       #expect(
         shown == [
@@ -21,39 +23,43 @@ import WidgetLabTesting
           EntryAnimation(curve: "linear", seconds: 1, transition: "push bottom"),
           EntryAnimation(curve: "linear", seconds: 1, transition: "push bottom"),
         ])
-      #expect(try await trial.ledger() == ledger)
+      #expect(try await fixture.ledger() == ledger)
       #expect(
-        try await trial.cluster.run("tail", "--kind", "timeline.shown", "--no-follow").contains("by easeInOut in 0.7 s")
+        try await fixture.cluster.run("tail", "--kind", "timeline.shown", "--no-follow").contains(
+          "by easeInOut in 0.7 s")
       )
     }
   }
 
-  @Test func `is not animated on an Always-On display, nor out of sight, over the host's death`() async throws {
-    try await TimelinesTrial.run("always on", only: "Animated", model: "iPhone 16 Pro") { trial in
-      try await trial.begin()
-      try await trial.cluster.run("app", "open")
-      try await trial.journal.waitFor("the app runs") { $0.reading(AppActivation.self) != nil }
-      try await trial.cluster.run("add", "Animated", "--location", "lockScreen")
-      try await trial.stored(2)
-      let refused = try await trial.cluster.attempt(["look", "alwaysOn"])
+  @Test(.rule("TIMELINE-09", "TIMELINE-10"))
+  func `an entry change is not animated on an Always-On display or out of sight, also across a host kill`()
+    async throws
+  {
+    try await TimelinesFixture.run("always on", only: "Animated", model: "iPhone 16 Pro") { fixture in
+      try await fixture.begin()
+      try await fixture.cluster.run("app", "open")
+      try await fixture.journal.waitFor("the app runs") { $0.reading(AppActivation.self) != nil }
+      try await fixture.cluster.run("add", "Animated", "--location", "lockScreen")
+      try await fixture.stored(2)
+      let refused = try await fixture.cluster.attempt(["look", "alwaysOn"])
       #expect(refused.status == 1 && refused.errors.contains("widgetlab lock"), "\(refused.errors)")
-      try await trial.cluster.run("lock")
-      #expect(try await trial.cluster.run("look", "alwaysOn") == "locked, lockScreen is seen, Always-On\n")
-      let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
+      try await fixture.cluster.run("lock")
+      #expect(try await fixture.cluster.run("look", "alwaysOn") == "locked, lockScreen is visible, Always-On\n")
+      let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
-      #expect(try await animations(trial, advancing: "10m") == [nil, nil])
-      #expect(try await trial.cluster.run("look", "lockScreen") == "locked, lockScreen is seen\n")
-      let second = try await animations(trial, advancing: "10m")
+      #expect(try await animations(fixture, advancing: "10m") == [nil, nil])
+      #expect(try await fixture.cluster.run("look", "lockScreen") == "locked, lockScreen is visible\n")
+      let second = try await animations(fixture, advancing: "10m")
       #expect(second.first == .some(nil) && second.last??.curve == "linear", "\(second)")
     }
   }
 
-  /// Of what is shown next of the widget on the Home Screen, then of the one on the Lock Screen.
-  private func animations(_ trial: TimelinesTrial, advancing time: String) async throws -> [EntryAnimation?] {
-    let before = try await trial.all(EntryShown.self).count
-    try await trial.cluster.run("clock", "advance", time)
-    return try await trial.all(EntryShown.self).dropFirst(before).sorted { $0.placement < $1.placement }.map(
+  /// The animations of the next entries: of the widget on the Home Screen, then of the one on the Lock Screen.
+  private func animations(_ fixture: TimelinesFixture, advancing time: String) async throws -> [EntryAnimation?] {
+    let before = try await fixture.all(EntryShown.self).count
+    try await fixture.cluster.run("clock", "advance", time)
+    return try await fixture.all(EntryShown.self).dropFirst(before).sorted { $0.placement < $1.placement }.map(
       \.animation)
   }
 }

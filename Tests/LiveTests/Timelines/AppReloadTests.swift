@@ -1,157 +1,165 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
-/// Reloads that an app asks for, and who pays: section 4.3 of the rules of WidgetKit, over real processes.
-@Suite(.live, .timeLimit(.live)) struct `an app that reloads its widgets` {
-  @Test func `has it free and at once in front, and waits for the budget behind`() async throws {
-    try await run("app reloads") { trial in
-      try await trial.add("Touch")
-      _ = try await trial.entry(of: 1)
-      let front = try await trial.comesToFront()
+/// Reloads that an app requests, and their cost: section 4.3 of the rules of WidgetKit, over real processes.
+@Suite(.live, .timeLimit(.live)) struct `Reloads that an app requests` {
+  @Test(.rule("BUDGET-03", "BUDGET-06"))
+  func `an app in the foreground reloads its widgets at once and free; in the background it pays from the budget`()
+    async throws
+  {
+    try await run("app reloads") { fixture in
+      try await fixture.add("Touch")
+      _ = try await fixture.entry(of: 1)
+      let front = try await fixture.comesToFront()
       #expect(front.last == "app free app-in-foreground")
-      let waiting = try await trial.leavesFront()
+      let waiting = try await fixture.leavesFront()
       #expect(waiting.last == "app delayed budget")
-      // What waited comes at once when the person opens the app again.
-      #expect(try await trial.comesToFront().first == "app free app-in-foreground")
-      #expect(try await trial.leavesFront().last == "app delayed budget")
-      let before = try await trial.last
-      try await trial.cluster.run("clock", "advance", "2h")
-      #expect(try await trial.ledger(after: before) == ["app granted budget"])
-      #expect(try await trial.cluster.run("budget", "1").contains("granted by budget"))
-      #expect(try await trial.all(TimelineStored.self, after: before).map(\.because) == [.app])
+      // The waiting reload runs at once when the user opens the app again.
+      #expect(try await fixture.comesToFront().first == "app free app-in-foreground")
+      #expect(try await fixture.leavesFront().last == "app delayed budget")
+      let before = try await fixture.last
+      try await fixture.cluster.run("clock", "advance", "2h")
+      #expect(try await fixture.ledger(after: before) == ["app granted budget"])
+      #expect(try await fixture.cluster.run("budget", "1").contains("granted by budget"))
+      #expect(try await fixture.all(TimelineStored.self, after: before).map(\.because) == [.app])
     }
   }
 
-  @Test(arguments: [0, 30])
-  func `waits with what it reloads right after a person opened it from the widget, where the policy says so`(
+  @Test(.rule("BUDGET-09"), arguments: [0, 30])
+  func `an app's reload waits after the user opens it from the widget, if the policy sets a pause`(
     pause: Int
   ) async throws {
-    try await run("opened", policy: "afterOpenedFromWidget: \(pause)") { trial in
-      try await trial.add("Touch")
-      _ = try await trial.entry(of: 1)
-      let tapped = try await trial.moves(["tap", "1"], "in front", true)
+    try await run("opened", policy: "afterOpenedFromWidget: \(pause)") { fixture in
+      try await fixture.add("Touch")
+      _ = try await fixture.entry(of: 1)
+      let tapped = try await fixture.moves(["tap", "1"], "in front", true)
       #expect(tapped == (pause > 0 ? ["app delayed opened-from-widget"] : ["app free app-in-foreground"]))
-      let before = try await trial.last
-      try await trial.cluster.run("clock", "advance", "31s")
-      #expect(try await trial.ledger(after: before) == (pause > 0 ? ["app free app-in-foreground"] : []))
-      try await trial.leavesFront()
-      #expect(try await trial.comesToFront().first == "app free app-in-foreground", "the widget did not open it")
+      let before = try await fixture.last
+      try await fixture.cluster.run("clock", "advance", "31s")
+      #expect(try await fixture.ledger(after: before) == (pause > 0 ? ["app free app-in-foreground"] : []))
+      try await fixture.leavesFront()
+      #expect(try await fixture.comesToFront().first == "app free app-in-foreground", "the widget did not open it")
     }
   }
 
-  @Test func `has it free behind the front while it plays, leads or follows, over the host's death`() async throws {
-    try await run("activities") { trial in
-      try await trial.add("Touch")
-      _ = try await trial.entry(of: 1)
+  @Test(.rule("BUDGET-07"))
+  func `an app with an audio, navigation or location session reloads free in the background, across a host kill`()
+    async throws
+  {
+    try await run("activities") { fixture in
+      try await fixture.add("Touch")
+      _ = try await fixture.entry(of: 1)
       for (activity, rule) in [
         ("audio", "app-audio-session"), ("navigation", "app-navigation-session"), ("location", "app-location-service"),
       ] {
-        try await trial.comesToFront()
-        #expect(try await trial.leavesFront().last == "app delayed budget")
-        let before = try await trial.last
-        #expect(try await trial.cluster.run("app", "activity", activity).contains("\(GalleryTrial.app) "))
-        try await trial.cluster.eventually("what waited comes") {
-          try await trial.ledger(after: before) == ["app free \(rule)"]
+        try await fixture.comesToFront()
+        #expect(try await fixture.leavesFront().last == "app delayed budget")
+        let before = try await fixture.last
+        #expect(try await fixture.cluster.run("app", "activity", activity).contains("\(GalleryFixture.app) "))
+        try await fixture.cluster.eventually("the waiting reload runs") {
+          try await fixture.ledger(after: before) == ["app free \(rule)"]
         }
-        try await trial.cluster.run("app", "activity", "none")
+        try await fixture.cluster.run("app", "activity", "none")
       }
-      try await trial.comesToFront()
-      try await trial.cluster.run("app", "activity", "audio")
-      let host = LabProcess(pid: try #require(trial.cluster.pid(of: "host")))
+      try await fixture.comesToFront()
+      try await fixture.cluster.run("app", "activity", "audio")
+      let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
-      #expect(try await trial.cluster.run("look", "light").contains("has an audio session"))
-      #expect(try await trial.leavesFront().last == "app free app-audio-session")
+      #expect(try await fixture.cluster.run("look", "light").contains("has an audio session"))
+      #expect(try await fixture.leavesFront().last == "app free app-audio-session")
     }
   }
 
-  @Test func `is not suspended while it is at work, which ends with its process`() async throws {
-    try await run("at work") { trial in
-      try await trial.comesToFront(reloads: false)
-      try await trial.cluster.run("app", "activity", "audio")
-      let before = try await trial.last
-      try await trial.leavesFront(reloads: false)
-      try await trial.cluster.run("clock", "advance", "60s")
-      #expect(try await !trial.all(ProcessState.self, after: before).contains { $0.state == "suspended" && $0.isApp })
-      try await trial.cluster.run("app", "activity", "none")
-      try await trial.cluster.run("clock", "advance", "60s")
-      #expect(try await trial.all(ProcessState.self, after: before).contains { $0.state == "suspended" && $0.isApp })
-      try await trial.comesToFront(reloads: false)
-      try await trial.cluster.run("app", "activity", "audio")
-      try await trial.cluster.run("kill", "app")
-      try await trial.cluster.eventually("the session is over") {
-        try await !trial.cluster.run("look", "light").contains("audio")
+  @Test(.rule("BUDGET-08"))
+  func `an app with an activity is not suspended, and the activity ends with its process`() async throws {
+    try await run("at work") { fixture in
+      try await fixture.comesToFront(reloads: false)
+      try await fixture.cluster.run("app", "activity", "audio")
+      let before = try await fixture.last
+      try await fixture.leavesFront(reloads: false)
+      try await fixture.cluster.run("clock", "advance", "60s")
+      #expect(try await !fixture.all(ProcessState.self, after: before).contains { $0.state == "suspended" && $0.isApp })
+      try await fixture.cluster.run("app", "activity", "none")
+      try await fixture.cluster.run("clock", "advance", "60s")
+      #expect(try await fixture.all(ProcessState.self, after: before).contains { $0.state == "suspended" && $0.isApp })
+      try await fixture.comesToFront(reloads: false)
+      try await fixture.cluster.run("app", "activity", "audio")
+      try await fixture.cluster.run("kill", "app")
+      try await fixture.cluster.eventually("the session is over") {
+        try await !fixture.cluster.run("look", "light").contains("audio")
       }
-      #expect(try await trial.refusal("app", "activity", "audio").contains("does not run"))
+      #expect(try await fixture.refusal("app", "activity", "audio").contains("is not running"))
     }
   }
 
-  @Test func `reaches the widgets of each of its extensions, which are in the gallery and processes of their own`()
-    async throws
-  {
-    let second = ["executable: TrialWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
-    try await run("two extensions", second: second) { trial in
-      let bundles = Dictionary(grouping: try await trial.gallery("homeScreen"), by: \.bundle)
-      #expect(Set(bundles.keys) == [GalleryTrial.bundle, GalleryTrial.second])
-      try await trial.add("Touch")
-      try await trial.add("Before")
-      _ = try await trial.entry(of: 1)
-      _ = try await trial.entry(of: 2)
-      let before = try await trial.last
-      try await trial.comesToFront()
-      try await trial.cluster.eventually("both have new timelines") {
-        let stored = try await trial.all(TimelineStored.self, after: before).filter { $0.because == .app }
+  @Test(.rule("TIMELINE-01", "GALLERY-12"))
+  func `an app's reload reaches the widgets of each of its extensions, which run in separate processes`() async throws {
+    let second = ["executable: FixtureWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
+    try await run("two extensions", second: second) { fixture in
+      let bundles = Dictionary(grouping: try await fixture.gallery("homeScreen"), by: \.bundle)
+      #expect(Set(bundles.keys) == [GalleryFixture.bundle, GalleryFixture.second])
+      try await fixture.add("Touch")
+      try await fixture.add("Before")
+      _ = try await fixture.entry(of: 1)
+      _ = try await fixture.entry(of: 2)
+      let before = try await fixture.last
+      try await fixture.comesToFront()
+      try await fixture.cluster.eventually("both have new timelines") {
+        let stored = try await fixture.all(TimelineStored.self, after: before).filter { $0.because == .app }
         return Set(stored.map(\.placement)) == [1, 2]
       }
-      let lives = try await trial.all(ProcessStarted.self).filter { $0.address.role == .widgetExtension }
-      #expect(Set(lives.map(\.address.bundleIdentifier)) == [GalleryTrial.bundle, GalleryTrial.second])
-      #expect(Set(lives.map(\.pid)).count == 2)
+      let instances = try await fixture.all(ProcessStarted.self).filter { $0.address.role == .widgetExtension }
+      #expect(Set(instances.map(\.address.bundleIdentifier)) == [GalleryFixture.bundle, GalleryFixture.second])
+      #expect(Set(instances.map(\.pid)).count == 2)
     }
   }
 
-  @Test func `reloads the widgets of all its extensions when one of them asks`() async throws {
-    let second = ["executable: TrialWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
-    try await run("asked by another extension", second: second) { trial in
-      try await trial.add("Touch")
-      try await trial.add("Before")
-      _ = try await trial.entry(of: 1)
-      _ = try await trial.entry(of: 2)
-      try await trial.cluster.run("clock", "advance", "2h")
-      let before = try await trial.last
-      try await trial.cluster.run("tap", "2", "--control", "2")
-      try await trial.cluster.eventually("the other extension's widget has a new timeline") {
-        let stored = try await trial.all(TimelineStored.self, after: before)
+  @Test(.rule("TIMELINE-01"))
+  func `a reload by one extension reaches the widgets of all extensions of the app`() async throws {
+    let second = ["executable: FixtureWidgets", "environment:", "  TRIAL_WIDGETS: renamed"]
+    try await run("asked by another extension", second: second) { fixture in
+      try await fixture.add("Touch")
+      try await fixture.add("Before")
+      _ = try await fixture.entry(of: 1)
+      _ = try await fixture.entry(of: 2)
+      try await fixture.cluster.run("clock", "advance", "2h")
+      let before = try await fixture.last
+      try await fixture.cluster.run("tap", "2", "--control", "2")
+      try await fixture.cluster.eventually("the other extension's widget has a new timeline") {
+        let stored = try await fixture.all(TimelineStored.self, after: before)
         return stored.contains { $0.placement == 1 && $0.because == .extension }
       }
     }
   }
 
-  /// A device at noon that stands still, whose budget is empty at first, and whose app was launched and left.
+  /// Runs a device with a clock held at noon, a budget that is empty at first, and an app that was launched and left.
   private func run(
     _ name: String, policy more: String = "", second: [String] = [],
-    _ body: @Sendable (GalleryTrial) async throws -> Void
+    _ body: @Sendable (GalleryFixture) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     let policy = "perDay: 24\ninitial: 0\nminimumSpacing: 0\nlearningDays: 0\n\(more)"
     try Data(policy.utf8).write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }
-    try await GalleryTrial.run(
-      name, settings: ["placesEachKind: false", "budget: \(path)"], product: GalleryTrial.touched,
-      app: GalleryTrial.reloading, second: second, isLaunched: false
-    ) { trial in
-      try await trial.cluster.run("clock", "hold")
-      try await trial.cluster.run("clock", "set", "2026-03-01T12:00:00Z")
-      let before = try await trial.last
-      try await trial.comesToFront(reloads: false)
-      try await trial.leavesFront(reloads: false)
-      // Nothing is placed yet: both of its reloads come to nothing.
-      try await trial.cluster.eventually("both reloads of the launch are over") {
-        try await trial.all(ReloadFailed.self, after: before).count { $0.because == .app } >= 2
+    try await GalleryFixture.run(
+      name, settings: ["placesEachKind: false", "budget: \(path)"], product: GalleryFixture.touched,
+      app: GalleryFixture.reloading, second: second, isLaunched: false
+    ) { fixture in
+      try await fixture.cluster.run("clock", "hold")
+      try await fixture.cluster.run("clock", "set", "2026-03-01T12:00:00Z")
+      let before = try await fixture.last
+      try await fixture.comesToFront(reloads: false)
+      try await fixture.leavesFront(reloads: false)
+      // No widget is placed yet, so both of the app's reloads fail.
+      try await fixture.cluster.eventually("both reloads of the launch are over") {
+        try await fixture.all(ReloadFailed.self, after: before).count { $0.because == .app } >= 2
       }
-      try await body(trial)
+      try await body(fixture)
     }
   }
 }
@@ -160,16 +168,16 @@ extension ProcessState {
   fileprivate var isApp: Bool { address.role == .app }
 }
 
-extension GalleryTrial {
-  /// The app comes to the front, and asks for new timelines.
+extension GalleryFixture {
+  /// Opens the app, which requests new timelines.
   ///
-  /// - Returns: the lines of the ledger that follow, when all is done.
+  /// - Returns: the new lines of the ledger, when all work is done.
   @discardableResult
   fileprivate func comesToFront(reloads: Bool = true) async throws -> [String] {
     try await moves(["app", "open"], "in front", reloads)
   }
 
-  /// The same when it leaves it.
+  /// Sends the app to the background, which also requests new timelines.
   @discardableResult
   fileprivate func leavesFront(reloads: Bool = true) async throws -> [String] {
     try await moves(["app", "background"], "behind", reloads)
@@ -181,11 +189,11 @@ extension GalleryTrial {
     guard answer.status == 0 else { throw LabError("\(command): \(answer.errors)") }
     try await printed(line, after: before)
     guard reloads else { return [] }
-    let asked = try await journal.waitFor("it asks for new timelines", after: before) {
+    let asked = try await journal.waitFor("the app requests new timelines", after: before) {
       $0.reading(ReloadTimelines.self) != nil
     }
-    try await journal.waitFor("that is decided", after: asked.sequence) { $0.reading(BudgetDecided.self) != nil }
-    // Advanced by nothing, the clock waits for all that is under way.
+    try await journal.waitFor("the budget decides", after: asked.sequence) { $0.reading(BudgetDecided.self) != nil }
+    // An advance by zero waits for all work in progress.
     try await cluster.run("clock", "advance", "0s")
     return try await ledger(after: before)
   }

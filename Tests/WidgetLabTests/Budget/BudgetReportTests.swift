@@ -1,13 +1,13 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
-private let host = RecordedStory.cast.host
-private let widget = RecordedStory.cast.widgetExtension
+private let host = RecordedScenario.cast.host
+private let widget = RecordedScenario.cast.widgetExtension
 
 private func line(
   _ reload: Int, _ hoursAgo: Double, _ verdict: LedgerEntry.Verdict, _ rule: String = "budget", placement: Int = 1,
@@ -18,7 +18,7 @@ private func line(
     widgetKind: "Coffee", because: .policy, verdict: verdict, rule: rule, balance: 4.25, until: until)
 }
 
-@Suite struct `the table of the budget` {
+@Suite struct `The budget table` {
   private func report(
     _ entries: [LedgerEntry], accounts: Int = 1, isDeveloperMode: Bool = false, withheld: Withholding? = nil
   ) -> BudgetReport {
@@ -31,17 +31,17 @@ private func line(
       }, entries: entries)
   }
 
-  @Test func `tells the balance, what was spent and what is next`() {
+  @Test func `the budget table shows the balance, the reloads spent and the next reload`() {
     let lines = report([]).lines(width: 80, isColourful: false)
     #expect(lines[0] == "policy: standard   developer mode: off   clock: 2026-11-21 12:00:00Z")
-    #expect(lines[2] == "PLACEMENT  KIND    BALANCE  A DAY  SPENT  NEXT")
-    #expect(lines[3] == "1          Coffee  4.2      55     3      in 10 min, policy")
+    #expect(lines[2] == "PLACEMENT  KIND    BALANCE  PER DAY  SPENT  NEXT")
+    #expect(lines[3] == "1          Coffee  4.2      55       3      in 10 min, policy")
     let locked = report([], withheld: .locked).lines(width: 80, isColourful: false)
-    #expect(locked[3].hasSuffix("when it is unlocked, policy"))
+    #expect(locked[3].hasSuffix("when unlocked, policy"))
   }
 
   @Test(arguments: [(40, 24), (80, 48), (120, 96), (10, 8)])
-  func `has a plot of the last day as wide as the terminal allows`(width: Int, columns: Int) {
+  func `the budget table plots the last day as wide as the terminal allows`(width: Int, columns: Int) {
     let entries = [
       line(1, 23.9, .granted), line(2, 23.9, .granted), line(3, 12.1, .free), line(4, 6.1, .delayed),
       line(5, 0.1, .refused), line(6, 25, .granted),
@@ -50,16 +50,16 @@ private func line(
     let row = lines.first { $0.hasPrefix("1 Coffee  ") }?.dropFirst("1 Coffee  ".count) ?? ""
     #expect(row.count == columns)
     #expect(row.first == "2" && row.last == "x" && row.contains("+") && row.contains("~") && row.contains("."))
-    #expect(lines.last?.contains("1 to 9: paid for, + free, ~ delayed, x refused") == true)
+    #expect(lines.last?.contains("1 to 9 paid for, + free, ~ delayed, x refused") == true)
   }
 
-  @Test func `says what to do where nothing is placed`() {
+  @Test func `the budget table names the command to run when no widget is placed`() {
     #expect(
       report([], accounts: 0).lines(width: 80, isColourful: false).last?.contains("widgetlab reload --all") == true)
     #expect(report([], isDeveloperMode: true).lines(width: 80, isColourful: false)[0].contains("developer mode: on"))
   }
 
-  @Test func `lists the lines of one placement`() {
+  @Test func `the budget report lists the ledger lines of one placement`() {
     let lines = report([line(3, 1, .delayed, "minimum-spacing", until: noon)]).ledger
     #expect(
       lines.last
@@ -67,7 +67,7 @@ private func line(
   }
 }
 
-@Suite struct `the story of a reload` {
+@Suite struct `The report of a reload` {
   private func stored() -> TimelineStored {
     TimelineStored(
       bundle: "com.example.W", widgetKind: "Coffee", placement: 1, family: .systemSmall, because: .extension,
@@ -81,17 +81,17 @@ private func line(
       environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1))
   }
 
-  private func story(_ verdicts: [LedgerEntry], then: (inout RecordedStory) throws -> Void = { _ in }) throws
+  private func context(_ verdicts: [LedgerEntry], then: (inout RecordedScenario) throws -> Void = { _ in }) throws
     -> [String]
   {
-    var recorded = RecordedStory()
+    var recorded = RecordedScenario()
     for verdict in verdicts { try recorded.say(BudgetDecided(verdict), from: host) }
     try then(&recorded)
-    return ReloadStory(7, in: recorded.envelopes)?.text ?? []
+    return ReloadHistory(7, in: recorded.envelopes)?.text ?? []
   }
 
-  @Test func `has what the budget said and what came of it`() throws {
-    let lines = try story([
+  @Test func `the report of a reload shows the budget's decisions and the outcome`() throws {
+    let lines = try context([
       line(7, 1, .delayed, "minimum-spacing", until: noon), line(8, 1, .free), line(7, 0, .granted),
     ]) {
       try $0.say(stored(), from: host)
@@ -103,25 +103,25 @@ private func line(
     #expect(lines.last == "outcome: a timeline of 3 entries, 64 bytes")
   }
 
-  @Test func `says what it waits for, or why nothing comes`() throws {
+  @Test func `the report of a reload shows what it waits for, or why no timeline comes`() throws {
     #expect(
-      try story([line(7, 0, .delayed, until: noon + 60)]).last
-        == "outcome: nothing yet: it waits until 2026-11-21 12:01:00Z")
+      try context([line(7, 0, .delayed, until: noon + 60)]).last
+        == "outcome: pending: waiting until 2026-11-21 12:01:00Z")
     for rule in [Withholding.locked, .notUnlockedYet] {
       #expect(
-        try story([line(7, 0, .delayed, rule.rawValue)]).last
-          == "outcome: nothing yet: it waits until the device is unlocked")
+        try context([line(7, 0, .delayed, rule.rawValue)]).last
+          == "outcome: pending: waiting until the device is unlocked")
     }
-    #expect(try story([line(7, 0, .granted)]).last == "outcome: nothing yet: its extension is awaited")
-    #expect(try story([line(7, 0, .refused)]).last == "outcome: nothing: it was refused")
-    #expect(try story([line(7, 0, .merged)]).last?.contains("a newer reload") == true)
-    let failed = try story([line(7, 0, .granted)]) {
+    #expect(try context([line(7, 0, .granted)]).last == "outcome: pending: waiting for the extension")
+    #expect(try context([line(7, 0, .refused)]).last == "outcome: refused")
+    #expect(try context([line(7, 0, .merged)]).last?.contains("a newer reload") == true)
+    let failed = try context([line(7, 0, .granted)]) {
       try $0.say(ask(), from: host, to: widget)
       try $0.say(
         ReloadFailed(bundle: "com.example.W", widgetKind: "Coffee", placement: 1, reason: "it died", nextTry: noon),
         from: host)
     }
-    #expect(failed.last == "outcome: nothing: it died, tried again at 2026-11-21 12:00:00Z")
-    #expect(try story([line(6, 0, .granted)]).isEmpty)
+    #expect(failed.last == "outcome: failed: it died, retry at 2026-11-21 12:00:00Z")
+    #expect(try context([line(6, 0, .granted)]).isEmpty)
   }
 }

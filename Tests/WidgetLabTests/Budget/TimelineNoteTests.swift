@@ -1,20 +1,20 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-@Suite struct `notes of timelines and their budget` {
-  private func note<C: Conversation>(_ body: C) throws -> EnvelopeNote {
-    var story = RecordedStory()
-    try story.say(body, from: RecordedStory.cast.host)
-    return EnvelopeNote(story.envelopes[0])
+@Suite struct `Notes of timelines and the budget` {
+  private func note<C: Message>(_ body: C) throws -> EnvelopeNote {
+    var context = RecordedScenario()
+    try context.say(body, from: RecordedScenario.cast.host)
+    return EnvelopeNote(context.envelopes[0])
   }
 
-  @Test func `tell who is asked, why, and what it costs`() throws {
+  @Test func `a note on a request or a budget decision shows the placement, the cause and the cost`() throws {
     let request = RequestTimeline(
       .placeholder, widgetKind: "Coffee", placement: 3, because: .added,
       environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1))
@@ -30,10 +30,10 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     #expect(try note(ReloadTimelines(widgetKind: nil, within: "getTimeline")).text == "all kinds within getTimeline")
   }
 
-  @Test func `tell what is shown, and why nothing new is`() throws {
+  @Test func `a note on an entry shows its text, and a note on a failed reload shows the reason`() throws {
     let shown = EntryShown(bundle: "a.b", widgetKind: "Coffee", placement: 3, date: noon, text: ["95", "mg"])
     #expect(try note(shown).text == "Coffee of placement 3: 95 | mg")
     let failed = try note(ReloadFailed(bundle: "a.b", widgetKind: "Coffee", reason: "it died", nextTry: noon))
-    #expect(failed.text == "Coffee: it died; tried again at 2026-11-21 12:00:00Z" && failed.mark == .refused)
+    #expect(failed.text == "Coffee: it died; retry at 2026-11-21 12:00:00Z" && failed.mark == .refused)
   }
 }

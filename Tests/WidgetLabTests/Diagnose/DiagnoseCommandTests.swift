@@ -1,15 +1,16 @@
 import ArgumentParser
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-/// `diagnose` over journals that are really on disk, and what `tail` says of them.
-@Suite(.timeLimit(.minutes(1))) struct `diagnose` {
+/// `diagnose` over journals on disk.
+@Suite(.timeLimit(.minutes(1))) struct `The diagnose command` {
   private func journal() throws -> [Envelope] {
     var journal = RecordedMistakes()
-    try journal.birth()
+    try journal.launch()
     try journal.open("news")
     try journal.handler("news")
     try journal.expire("news")
@@ -24,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `reads a journal to its end, all of it or only what is asked for`() async throws {
+  @Test func `diagnose reads a journal to its end, for all codes or only the requested ones`() async throws {
     let all = try await diagnosed([])
     #expect(all.diagnoses.map(\.description.code) == ["completion-never-called", "interval-that-no-budget-pays"])
     #expect(all.envelopes == 6)
@@ -33,7 +34,8 @@ import Testing
     #expect(try await diagnosed(["--reloads-per-day", "300"]).diagnoses.count == 1)
   }
 
-  @Test func `from a point on knows what was before, and tells only what became true then`() async throws {
+  @Test
+  func `diagnose with --since uses the earlier envelopes, but reports only what becomes true later`() async throws {
     let late = try await diagnosed(["--since", "seq:5"])
     #expect(late.diagnoses.map(\.description.code) == ["completion-never-called", "interval-that-no-budget-pays"])
     #expect(late.diagnoses.first?.sighting.evidence.map(\.sequence) == [4, 5])
@@ -41,18 +43,18 @@ import Testing
     #expect(last.diagnoses.map(\.description.code) == ["interval-that-no-budget-pays"])
   }
 
-  @Test func `tells of a cause in lines that say what, where, by which envelopes, and what to do`() async throws {
+  @Test func `diagnose prints the problem, its place, its evidence and the advice`() async throws {
     let lines = DiagnosisText.lines(of: try await diagnosed([]), isColourful: false)
-    #expect(lines.first == "error completion-never-called: the completion of the events handler is never called")
+    #expect(lines.first == "error completion-never-called: the events' completion handler is never called")
     #expect(lines[1] == "  where    extension/com.example.Lab.Widget, session news")
     #expect(lines[3] == "  #4       extension/…Widget handler.called news in pid 1, 1 matching")
     for word in ["rule", "source", "do"] { #expect(lines.contains { $0.hasPrefix("  \(word.padded(8)) ") }) }
     #expect(lines.last?.hasPrefix("1 error, 1 warning in 6 envelopes") == true)
     let none = DiagnosisText.lines(of: Diagnostician(), isColourful: false)
-    #expect(none == ["nothing that is known by name, in 0 envelopes"])
+    #expect(none == ["no mistakes found in 0 envelopes"])
   }
 
-  @Test func `has a JSON object of a shape that stays`() async throws {
+  @Test func `diagnose prints a JSON object with a stable shape`() async throws {
     let diagnosis = try #require(try await diagnosed([]).diagnoses.first)
     let object = try JSONSerialization.jsonObject(with: Output.jsonData(DiagnosisReport(diagnosis))) as? [String: Any]
     #expect(
@@ -65,7 +67,7 @@ import Testing
     #expect(object?["severity"] as? String == "error")
   }
 
-  @Test func `fails from the severity on that is asked for`() {
+  @Test(.rule("DIAGNOSIS-02")) func `diagnose fails from the requested severity on`() {
     let severities = DiagnosisDescription.Severity.allCases
     func counted(_ threshold: DiagnoseCommand.Threshold) -> [DiagnosisDescription.Severity] {
       severities.filter(threshold.counts)
@@ -77,11 +79,11 @@ import Testing
   }
 
   @Test(arguments: [["no-such-code"], ["--since", "x"], ["--loop", "1"], ["--fail-on", "x"], ["--markdown"]])
-  func `refuses what it cannot do`(arguments: [String]) {
+  func `diagnose rejects invalid arguments`(arguments: [String]) {
     #expect(throws: (any Error).self) { try DiagnoseCommand.parse(arguments) }
   }
 
-  @Test func `names each mistake once, by a code, with everything that is to be said`() {
+  @Test func `the diagnostic table names each mistake once, with a code, a rule, a source and advice`() {
     let all = DiagnosticTable.descriptions
     #expect(Set(all.map(\.code)).count == all.count)
     for description in all {
@@ -94,20 +96,20 @@ import Testing
     }
   }
 
-  @Test func `is explained by a page that is what the table says today`() throws {
+  @Test func `the diagnoses page in Documentation matches the diagnostic table`() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let page = try String(contentsOf: root.appendingPathComponent("Documentation/diagnoses.md"), encoding: .utf8)
-    let advice: Comment = "write it anew: widgetlab diagnose --list --markdown > Documentation/diagnoses.md"
+    let advice: Comment = "generate it again: widgetlab diagnose --list --markdown > Documentation/diagnoses.md"
     #expect(page == DiagnosesPage.text, advice)
   }
 }
 
-/// What `tail` says of mistakes.
-@Suite(.timeLimit(.minutes(1))) struct `the tail of mistakes` {
+/// Diagnoses in the output of `tail`.
+@Suite(.timeLimit(.minutes(1))) struct `Diagnoses in the tail` {
   private func printed(_ arguments: [String]) async throws -> [String] {
     var journal = RecordedMistakes()
-    try journal.birth()
+    try journal.launch()
     try journal.open("news")
     try journal.handler("news")
     try journal.expire("news")
@@ -121,22 +123,23 @@ import Testing
     }
   }
 
-  @Test func `has a line of its own below the envelope by which a diagnosis became true`() async throws {
+  @Test func `tail prints a diagnosis on its own line below the envelope that completes it`() async throws {
     let lines = try await printed([])
     #expect(lines.count == 7)
     #expect(lines[5].contains("session.expire"))
     #expect(lines[6].contains("? error completion-never-called: extension/com.example.Lab.Widget, session news: "))
-    #expect(lines[6].contains("(#4 #5; widgetlab diagnose says what to do)"))
+    #expect(lines[6].contains("(#4 #5; see `widgetlab diagnose`)"))
   }
 
   @Test(arguments: [
     ["--no-diagnoses"], ["--kind", "process.*"], ["--output", "json"], ["--around", "5"], ["--until", "seq:4"],
     ["--exit-when", "kind == session.expire"],
-  ]) func `leaves it out where it would be in the way`(arguments: [String]) async throws {
+  ])
+  func `tail omits diagnoses when they would disturb the output`(arguments: [String]) async throws {
     #expect(try await printed(arguments).allSatisfy { !$0.contains("completion-never-called") })
   }
 
-  @Test func `has it in JSON when it is asked for`() async throws {
+  @Test func `tail prints a diagnosis as JSON on request`() async throws {
     let line = try #require(try await printed(["--output", "json", "--diagnoses"]).last)
     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: [String: Any]]
     #expect(object?["diagnosis"]?["code"] as? String == "completion-never-called")

@@ -1,15 +1,17 @@
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-/// Mistakes with background sessions, over journals that were written by hand.
-@Suite struct `A diagnosis of events` {
-  @Test func `is that the completion is never called, once its time runs out and once for all times`() throws {
+/// Mistakes with background sessions, over hand-written journals.
+@Suite struct `Diagnoses of events` {
+  @Test(.rule("DIAGNOSIS-01"))
+  func `a completion that is never called is diagnosed when its time runs out, once for all occurrences`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
       for _ in 1...2 {
-        try journal.birth()
+        try journal.launch()
         try journal.open("news")
         try journal.handler("news")
         try journal.expire("news")
@@ -24,9 +26,9 @@ import Testing
     #expect(diagnosis.times == 2)
   }
 
-  @Test func `is none when the completion is called, or the process is killed before`() throws {
+  @Test func `a called completion or a killed process gives no diagnosis`() throws {
     let called = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.open("news")
       try journal.handler("news")
       try journal.completion("news")
@@ -34,7 +36,7 @@ import Testing
     }
     #expect(called.isEmpty)
     let killed = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.open("news")
       try journal.handler("news")
       try journal.death(.signalled(signal: 9))
@@ -42,9 +44,9 @@ import Testing
     #expect(killed.isEmpty)
   }
 
-  @Test func `is that of several handlers one does not complete`() throws {
+  @Test func `a missing completion of one of several handlers is diagnosed`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.open("news")
       try journal.handler("news", matching: 2)
       try journal.completion("news", outstanding: 1)
@@ -54,15 +56,15 @@ import Testing
     #expect(found.first?.sighting.evidence.count == 3)
   }
 
-  @Test func `is that the session is not made, whether the handler completes at once or never`() throws {
+  @Test func `a session that is not recreated is diagnosed, whether the handler completes at once or never`() throws {
     let never = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.handler("news")
       try journal.expire("news")
     }
     let atOnce = try RecordedMistakes.codes { journal in
       let delivery = UUID()
-      try journal.birth()
+      try journal.launch()
       try journal.handler("news", delivery: delivery)
       try journal.completion("news")
       try journal.say(
@@ -73,7 +75,7 @@ import Testing
     #expect(atOnce == ["session-never-recreated"])
   }
 
-  @Test func `is not about a session that was made before the journal begins`() throws {
+  @Test func `a session that may have been created before the journal begins is not diagnosed as missing`() throws {
     let codes = try RecordedMistakes.codes { journal in
       try journal.handler("news")
       try journal.expire("news")
@@ -81,9 +83,9 @@ import Testing
     #expect(codes == ["completion-never-called"])
   }
 
-  @Test func `is that no handler matches`() throws {
+  @Test func `events without a matching handler are diagnosed`() throws {
     let codes = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.handler("other")
       try journal.completion("other")
       try journal.say(
@@ -93,18 +95,19 @@ import Testing
     #expect(codes == ["events-without-handler"])
   }
 
-  @Test func `is that a download is begun in the handler, and not before, after or by a provider`() throws {
+  @Test(.rule("DIAGNOSIS-08"))
+  func `a download begun in the handler is diagnosed, but not one begun before, after or by a provider`() throws {
     let inside = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.open("news")
       try journal.create("news")
       try journal.handler("news")
       try journal.create("news", task: 2)
     }
     #expect(inside.map(\.description.code) == ["download-in-events-handler"])
-    #expect(inside.first?.sighting.what == "task 2 was begun while the events of session news were handled")
+    #expect(inside.first?.sighting.what == "task 2 was started while the events of session news were handled")
     let outside = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.open("news")
       try journal.create("news")
       try journal.handler("news")
@@ -117,10 +120,11 @@ import Testing
     #expect(outside.isEmpty)
   }
 
-  @Test func `is that nothing can call the handler, when the extension sleeps and never made a session`() throws {
+  @Test(.rule("DIAGNOSIS-09"))
+  func `a handler that cannot be called is diagnosed when the suspended extension has created no session`() throws {
     func codes(handlesEvents: Bool = true, opens: Bool = false, gives: Bool = true) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth(handlesEvents: handlesEvents)
+        try journal.launch(handlesEvents: handlesEvents)
         let question = try journal.ask()
         if opens { try journal.open("news") }
         if gives { try journal.give(question) }
@@ -135,7 +139,7 @@ import Testing
     #expect(try codes(gives: false).isEmpty)
   }
 
-  @Test func `is that two processes share an identifier, and who has it`() throws {
+  @Test func `two processes that share a session identifier are diagnosed, with the current owner`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
       let (app, host) = (RecordedMistakes.app, RecordedMistakes.host)
       let first = try journal.open("news", in: app)
@@ -147,11 +151,11 @@ import Testing
         cause: second)
     }
     #expect(found.map(\.description.code) == ["same-identifier"])
-    #expect(found.first?.sighting.what == "the session was refused: app/com.example.Lab has it open")
+    #expect(found.first?.sighting.what == "the session was rejected: app/com.example.Lab has it open")
     #expect(found.first?.sighting.evidence.map(\.sequence) == [1, 3, 4])
   }
 
-  @Test func `is none where a session fails to open for another reason`() throws {
+  @Test func `a session that fails to open for another reason gives no diagnosis`() throws {
     let codes = try RecordedMistakes.codes { journal in
       let question = try journal.open("news")
       try journal.answer(
@@ -161,9 +165,8 @@ import Testing
     #expect(codes.isEmpty)
   }
 
-  @Test(arguments: FaultNoticed.Fault.allCases) func `is there for each fault that a process can notice`(
-    fault: FaultNoticed.Fault
-  ) throws {
+  @Test(arguments: FaultNoticed.Fault.allCases)
+  func `each fault that a process reports gives one diagnosis`(fault: FaultNoticed.Fault) throws {
     let found = try RecordedMistakes.diagnosing { journal in
       for _ in 1...2 {
         try journal.say(FaultNoticed(fault, subject: "QuoteProvider", details: "it did"), from: RecordedMistakes.widget)

@@ -1,17 +1,17 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
 @testable import WidgetLab
 
-/// A journal written by hand, one envelope after the other, a millisecond apart unless time passes.
+/// A hand-written journal, whose envelopes are a millisecond apart unless `pass` is called.
 struct RecordedMistakes {
   static let device = "iphone"
   static let widget = Address.widgetExtension(device, "com.example.Lab.Widget")
   static let app = Address.app(device, "com.example.Lab")
   static let host = Address.host(device)
   static let agent = Address.agent(device, 1)
-  /// When it begins.
+  /// The time at which the journal begins.
   static let start = Date(timeIntervalSince1970: 1_790_000_000)
 
   private(set) var envelopes: [Envelope] = []
@@ -24,13 +24,13 @@ struct RecordedMistakes {
   mutating func pass(_ seconds: Double) { time += seconds }
 
   @discardableResult
-  mutating func say<C: Conversation>(
+  mutating func say<C: Message>(
     _ body: C, from source: Address, to destination: Address = .journal, cause: UUID? = nil, again: UInt16 = 0
   ) throws -> UUID {
     try add(C.kind, try BodyCoding.encode(body), source, destination, cause, again)
   }
 
-  /// Answers what was said under an id.
+  /// Adds a reply to the envelope with an id.
   @discardableResult
   mutating func answer<Reply: Encodable>(
     _ kind: Kind, _ answer: Kind.Answer, _ reply: Reply, from source: Address, to destination: Address, cause: UUID
@@ -49,10 +49,10 @@ struct RecordedMistakes {
     return header.id
   }
 
-  // MARK: What is said often
+  // MARK: Common envelopes
 
-  /// The extension is born and says its widgets, by kind and the provider's type.
-  mutating func birth(_ widgets: [String: String] = ["Quote": "QuoteProvider"], handlesEvents: Bool = false) throws {
+  /// The extension is launched and announces its widgets, by kind and the provider's type.
+  mutating func launch(_ widgets: [String: String] = ["Quote": "QuoteProvider"], handlesEvents: Bool = false) throws {
     try say(
       ProcessStarted(address: Self.widget, generation: 1, pid: 1, executable: "/x"), from: Self.agent)
     let declarations = widgets.sorted { $0.key < $1.key }.map { kind, provider in
@@ -133,17 +133,17 @@ struct RecordedMistakes {
     try say(ReloadTimelines(widgetKind: kind, within: within), from: source, to: Self.host, cause: cause)
   }
 
-  // MARK: What is found
+  // MARK: Results
 
   func diagnosed(_ thresholds: DiagnosticThresholds = DiagnosticThresholds()) -> [Diagnosis] {
     var diagnostician = Diagnostician(thresholds)
-    for envelope in envelopes { _ = diagnostician.take(envelope) }
+    for envelope in envelopes { _ = diagnostician.handle(envelope) }
     return diagnostician.diagnoses
   }
 
   var codes: [String] { diagnosed().map(\.description.code) }
 
-  /// What is found in a journal that somebody writes.
+  /// The diagnoses of the journal that a closure writes.
   static func diagnosing(_ write: (inout RecordedMistakes) throws -> Void) rethrows -> [Diagnosis] {
     var journal = RecordedMistakes()
     try write(&journal)

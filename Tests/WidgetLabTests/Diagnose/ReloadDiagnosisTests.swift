@@ -1,15 +1,17 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-/// Mistakes with reloads, over journals that were written by hand.
-@Suite struct `A diagnosis of reloads` {
-  @Test func `is that a provider reloads itself, when the second reload follows from the first`() throws {
+/// Mistakes with reloads, over hand-written journals.
+@Suite struct `Diagnoses of reloads` {
+  @Test(.rule("DIAGNOSIS-06"))
+  func `a provider that reloads itself is diagnosed when the second reload follows from the first`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       let first = try journal.ask()
       let wish = try journal.reload(nil, cause: first)
       try journal.give(first)
@@ -20,9 +22,9 @@ import Testing
     #expect(found.first?.sighting.evidence.map(\.sequence) == [4, 7])
   }
 
-  @Test func `is the same by the cause of the reload, and by the method that it was asked for in`() throws {
+  @Test func `a provider that reloads itself is diagnosed by the reload cause and the calling method`() throws {
     let codes = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.ask()
       try journal.reload("Quote", within: "getTimeline")
       try journal.ask(because: .extension)
@@ -31,9 +33,9 @@ import Testing
     #expect(codes == ["reload-in-get-timeline"])
   }
 
-  @Test func `is none for a first reload, another kind, or a reload that the app asks for`() throws {
+  @Test func `a first reload, a reload of another kind and a reload by the app give no diagnosis`() throws {
     let codes = try RecordedMistakes.codes { journal in
-      try journal.birth(["Quote": "QuoteProvider", "List": "ListProvider"])
+      try journal.launch(["Quote": "QuoteProvider", "List": "ListProvider"])
       for _ in 1...3 {
         let question = try journal.ask()
         try journal.reload("List", cause: question)
@@ -48,10 +50,10 @@ import Testing
     #expect(codes.isEmpty)
   }
 
-  @Test func `is a loop from the sixth within a minute on`() throws {
+  @Test(.rule("DIAGNOSIS-05")) func `six reloads within a minute are diagnosed as a loop`() throws {
     func codes(_ count: Int, apart seconds: Double, again: Bool = false) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         for number in 0..<count {
           try journal.say(
             ReloadTimelines(widgetKind: "Quote"), from: RecordedMistakes.app, to: RecordedMistakes.host,
@@ -63,14 +65,15 @@ import Testing
     #expect(try codes(6, apart: 1) == ["reload-loop"])
     #expect(try codes(5, apart: 1).isEmpty)
     #expect(try codes(6, apart: 13).isEmpty)
-    #expect(try codes(20, apart: 0, again: true).isEmpty, "one that is sent again is one")
+    #expect(try codes(20, apart: 0, again: true).isEmpty, "a request that is sent again counts once")
     #expect(try codes(12, apart: 1) == ["reload-loop"])
   }
 
-  @Test func `is that the content stays the same, when the author asks for it`() throws {
+  @Test(.rule("DIAGNOSIS-07"))
+  func `reloads with unchanged content are diagnosed when the author requests them`() throws {
     func codes(_ timelines: [(ReloadCause, String)]) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         for (cause, digest) in timelines { try journal.stored(.never, because: cause, digest: digest) }
       }
     }
@@ -81,17 +84,17 @@ import Testing
     #expect(try codes([(.app, ""), (.app, ""), (.app, "")]).isEmpty)
   }
 
-  @Test func `is that a kind does not exist, also when that is known later`() throws {
+  @Test func `a reload of an unknown kind is diagnosed, also when the kinds become known later`() throws {
     let later = try RecordedMistakes.diagnosing { journal in
       try journal.reload("Quotes", by: RecordedMistakes.app)
       try journal.reload("Quote", by: RecordedMistakes.app)
-      try journal.birth()
+      try journal.launch()
     }
     #expect(later.map(\.description.code) == ["reload-of-unknown-kind"])
-    #expect(later.first?.sighting.what == "there is no widget of the kind Quotes; there are: Quote")
+    #expect(later.first?.sighting.what == "no widget has the kind Quotes; existing kinds: Quote")
     #expect(later.first?.place == "app/com.example.Lab")
     let atOnce = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.reload("Quotes")
       try journal.reload(nil)
       try journal.reload("Quotes", by: .operator("1"))

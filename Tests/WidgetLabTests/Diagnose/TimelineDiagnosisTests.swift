@@ -1,20 +1,20 @@
 import Archive
-import Conversations
+import FidelityRules
 import Foundation
+import Messages
 import Testing
 
 @testable import WidgetLab
 
-/// Mistakes with timelines, over journals that were written by hand.
-@Suite struct `A diagnosis of timelines` {
-  @Test(arguments: [ReloadFailed.Failure.overran, .failed]) func `is that a provider does not complete`(
-    failure: ReloadFailed.Failure
-  ) throws {
+/// Mistakes with timelines, over hand-written journals.
+@Suite struct `Diagnoses of timelines` {
+  @Test(arguments: [ReloadFailed.Failure.overran, .failed])
+  func `a provider that does not complete is diagnosed once`(failure: ReloadFailed.Failure) throws {
     let found = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.ask()
       try journal.failed(failure)
-      // What came of it is told once.
+      // A repeated failure does not count again.
       try journal.failed(failure)
     }
     #expect(found.map(\.description.code) == ["get-timeline-never-completes"])
@@ -22,14 +22,14 @@ import Testing
     #expect(found.first?.times == 1)
   }
 
-  @Test func `is none when the provider has answered, or its process has ended`() throws {
+  @Test func `a provider that replied or whose process exited is not diagnosed as incomplete`() throws {
     let answered = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.give(try journal.ask())
       try journal.failed(.failed)
     }
     let ended = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.ask()
       try journal.death(.signalled(signal: 9))
       try journal.failed(.failed)
@@ -38,14 +38,14 @@ import Testing
     #expect(ended.isEmpty)
   }
 
-  @Test func `is that there are no entries, and not that they are in a file`() throws {
+  @Test func `a timeline without entries is diagnosed, but not one whose entries are in a file`() throws {
     #expect(
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         try journal.give(try journal.ask(), entries: 0)
       } == ["timeline-without-entries"])
     let elsewhere = try RecordedMistakes.codes { journal in
-      try journal.birth()
+      try journal.launch()
       let question = try journal.ask()
       try journal.answer(
         RequestTimeline.kind, .ok, RequestTimeline.Reply(entries: [], policy: .never, file: "/x"),
@@ -54,10 +54,10 @@ import Testing
     #expect(elsewhere.isEmpty)
   }
 
-  @Test func `is that a timeline ends in the past`() throws {
+  @Test(.rule("DIAGNOSIS-04")) func `a timeline that ends in the past is diagnosed`() throws {
     func codes(_ policy: (Date) -> ReloadPolicy, entries: Int, last: Double) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         try journal.stored(policy(journal.now), entries: entries, last: journal.now.addingTimeInterval(last))
       }
     }
@@ -71,10 +71,10 @@ import Testing
     #expect(try codes({ _ in .atEnd }, entries: 24, last: 82_800).isEmpty)
   }
 
-  @Test func `is that no budget pays for the interval`() throws {
+  @Test(.rule("DIAGNOSIS-03")) func `a reload interval that no budget pays for is diagnosed`() throws {
     func codes(_ policy: (Date) -> ReloadPolicy, entries: Int, last: Double) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         try journal.stored(policy(journal.now), entries: entries, last: journal.now.addingTimeInterval(last))
       }
     }
@@ -86,11 +86,11 @@ import Testing
     #expect(try codes({ .after($0.addingTimeInterval(3600)) }, entries: 60, last: 60).isEmpty)
   }
 
-  @Test func `counts by the device's clock, held or ahead`() throws {
+  @Test func `the diagnosis of past timelines uses the device's clock, held, ahead or faster`() throws {
     let held = RecordedMistakes.start.addingTimeInterval(86_400)
     func codes(_ state: ClockState) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         try journal.say(ClockChanged(state: state), from: RecordedMistakes.host)
         journal.pass(10)
         try journal.stored(.after(held.addingTimeInterval(7200)), last: held)
@@ -98,21 +98,22 @@ import Testing
     }
     #expect(try codes(ClockState(now: held, isHeld: true, offset: 0)).isEmpty)
     #expect(try codes(ClockState(now: held, isHeld: false, offset: 86_400)).isEmpty)
-    // Ten of the machine's seconds are two of the device's hours and a half.
+    // Ten seconds of the machine are two and a half hours of the device.
     #expect(try codes(ClockState(now: held, isHeld: false, offset: 86_400, rate: 900)) == ["timeline-in-the-past"])
   }
 
-  @Test func `takes other limits when it is told to`() throws {
+  @Test(.rule("DIAGNOSIS-03"))
+  func `the diagnosis of reload intervals uses a configured number of reloads per day`() throws {
     var journal = RecordedMistakes()
-    try journal.birth()
+    try journal.launch()
     try journal.stored(.after(journal.now.addingTimeInterval(300)))
     #expect(journal.codes == ["interval-that-no-budget-pays"])
     #expect(journal.diagnosed(DiagnosticThresholds(reloadsPerDay: 300)).isEmpty)
   }
 
-  @Test func `is that the extension crashes while it is asked, with its last words`() throws {
+  @Test func `a crash during a timeline request is diagnosed with the last line of output`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.ask()
       try journal.say(
         ProcessOutput(
@@ -125,7 +126,7 @@ import Testing
     #expect(found.first?.sighting.evidence[1].text.contains("Index out of range") == true)
     for ending in [Ending.signalled(signal: 9), .exited(code: 0), .lostWithAgent] {
       let codes = try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         try journal.ask()
         try journal.death(ending)
       }
@@ -133,9 +134,9 @@ import Testing
     }
   }
 
-  @Test func `is that there is too much memory, and in what`() throws {
+  @Test func `an eviction for memory is diagnosed with the request in progress`() throws {
     let found = try RecordedMistakes.diagnosing { journal in
-      try journal.birth()
+      try journal.launch()
       try journal.ask()
       try journal.say(
         MemoryExceeded(address: RecordedMistakes.widget, generation: 1, pid: 1, memory: 64 << 20, limit: 30 << 20),
@@ -147,10 +148,10 @@ import Testing
     #expect(found.first?.sighting.subject == "QuoteProvider of the kind Quote")
   }
 
-  @Test func `is that the archive is too large, and no other failure`() throws {
+  @Test func `an archive that is too large is diagnosed, and no other failure is`() throws {
     func codes(_ code: BusError.Code) throws -> [String] {
       try RecordedMistakes.codes { journal in
-        try journal.birth()
+        try journal.launch()
         let question = try journal.ask()
         try journal.answer(
           RequestTimeline.kind, .failed, BusError(code, "imageArea: 3131904 of 2121055"), from: RecordedMistakes.widget,

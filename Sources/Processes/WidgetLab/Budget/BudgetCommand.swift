@@ -1,20 +1,20 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Glibc
+import Messages
 
 /// `widgetlab budget`.
 struct BudgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "budget",
-    abstract: "Shows what each placed widget may spend on reloads, and who spent what in the last 24 hours.",
+    abstract: "Shows the reload budget of each placed widget, and its reloads of the last 24 hours.",
     discussion: """
-      Every reload that is asked for is a line of the ledger: granted (paid for), free (an exemption), delayed until it can be \
-      paid, merged with a newer one, or refused; each with the rule that decided. With a placement's number its lines of the \
-      last 24 hours follow; `widgetlab why RELOAD` tells one reload's story.
+      Every requested reload is a line of the ledger: granted (paid for), free (an exemption), delayed until it can be \
+      paid for, merged with a newer one, or refused; each with the rule that decided. With a placement's number, its \
+      lines of the last 24 hours are listed; `widgetlab why RELOAD` explains one reload.
 
-      The policy is a file: `budget: PATH` below `settings` of widgetlab.yaml, deploy/budgets has examples. While \
-      `developerMode: true` stands there everything is free.
+      The policy is a file: `budget: PATH` in `settings` of widgetlab.yaml; deploy/budgets has examples. With \
+      `developerMode: true` all reloads are free.
 
       EXAMPLES
         widgetlab budget
@@ -24,19 +24,19 @@ struct BudgetCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "A placement's number: only that one, with its lines of the ledger.")
+  @Argument(help: "A placement's number: show only this one, with its lines of the ledger.")
   var placement: Int?
 
-  @Flag(help: "One JSON object on a line.")
+  @Flag(help: "Print one JSON object on one line.")
   var json = false
 
   func run() async throws {
     try await reporting {
       let report = try await OperatorSession.with(options) { try await BudgetReport($0, placement) }
       if let placement, report.accounts.isEmpty {
-        throw Complaint(
-          Exit.no, "there is no placement \(placement)", at: try options.folder(),
-          advice: "`widgetlab budget` lists what is placed")
+        throw CommandError(
+          Exit.no, "placement \(placement) does not exist", at: try options.folder(),
+          advice: "`widgetlab budget` lists the placements")
       }
       if json { return Output.say(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
       let lines = report.lines(width: Output.width, isColourful: Output.isColourful)
@@ -46,7 +46,7 @@ struct BudgetCommand: AsyncParsableCommand {
 }
 
 extension BudgetReport {
-  /// Asks the host for all pages.
+  /// Requests all pages from the host.
   init(_ operation: OperatorSession, _ placement: Int?) async throws {
     var entries: [LedgerEntry] = []
     while true {
@@ -61,7 +61,7 @@ extension BudgetReport {
     }
   }
 
-  /// The lines of the last day, one by one.
+  /// The lines of the last 24 hours.
   var ledger: [String] {
     var table = TextTable(headings: ["RELOAD", "WHEN", "BECAUSE", "DECIDED"])
     table.rows = entries.map { ["\($0.reload)", Amount.text($0.date), $0.because.rawValue, $0.text] }
@@ -70,7 +70,7 @@ extension BudgetReport {
 }
 
 extension Output {
-  /// Columns of the terminal; of `COLUMNS` where there is none, else 80.
+  /// The number of terminal columns; without a terminal `COLUMNS`, else 80.
   static var width: Int {
     var size = winsize()
     if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }

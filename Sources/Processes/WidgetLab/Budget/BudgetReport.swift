@@ -1,25 +1,25 @@
-import Conversations
 import Foundation
+import Messages
 
-/// What `budget` prints.
+/// The output of `budget`.
 struct BudgetReport: Encodable, Sendable {
   let now: Date
   let policy: String
   let isDeveloperMode: Bool
   let accounts: [ListBudget.Account]
-  /// Of the last 24 hours.
+  /// The entries of the last 24 hours.
   let entries: [LedgerEntry]
 
-  /// The page for a terminal of so many columns.
+  /// The text for a terminal with `width` columns.
   func lines(width: Int, isColourful: Bool) -> [String] {
-    let mode = isDeveloperMode ? "on: neither budget nor spacing holds" : "off"
+    let mode = isDeveloperMode ? "on: no budget, no spacing" : "off"
     let head = "policy: \(policy)   developer mode: \(mode)   clock: \(Amount.text(now))"
     guard !accounts.isEmpty else {
       return [
-        head, "", "nothing is placed: `widgetlab reload --all` launches each extension once, so that it says its kinds",
+        head, "", "no widget is placed: `widgetlab reload --all` launches each extension, which declares its kinds",
       ]
     }
-    var table = TextTable(headings: ["PLACEMENT", "KIND", "BALANCE", "A DAY", "SPENT", "NEXT"])
+    var table = TextTable(headings: ["PLACEMENT", "KIND", "BALANCE", "PER DAY", "SPENT", "NEXT"])
     table.rows = accounts.map { account in
       [
         "\(account.placement)", account.widgetKind, account.balance.formatted(.number.precision(.fractionLength(1))),
@@ -31,17 +31,18 @@ struct BudgetReport: Encodable, Sendable {
 
   private func next(of account: ListBudget.Account) -> String {
     guard let because = account.nextBecause else { return "-" }
-    if account.withheld != nil { return "when it is unlocked, \(because)" }
+    if account.withheld != nil { return "when unlocked, \(because)" }
     guard let date = account.next, date > now else { return "now, \(because.rawValue)" }
     return "in \(Amount.text(seconds: date.timeIntervalSince(now))), \(because.rawValue)"
   }
 
   // MARK: The last day
 
-  /// A row for each placement, from 24 hours ago to now: how many reloads were paid for in each column, and what was not.
+  /// One row per placement, from 24 hours ago to now: the number of reloads that were paid for in each column, and the
+  /// others.
   private func plot(width: Int, isColourful: Bool) -> [String] {
     let label = (accounts.map { "\($0.placement) \($0.widgetKind)".count }.max() ?? 0).clamped(to: 4...24)
-    // A column is a whole part of an hour where there is room for one.
+    // Columns are whole fractions of an hour, if they fit.
     let columns = [96, 72, 48, 24, 12].first { $0 + label + 2 <= width } ?? 8
     let rows = accounts.map { account in
       let name = String("\(account.placement) \(account.widgetKind)".prefix(label)).padded(label)
@@ -51,7 +52,7 @@ struct BudgetReport: Encodable, Sendable {
     let column = Amount.text(seconds: 86_400 / Double(columns))
     let scale = String(repeating: " ", count: label + 2) + "24 h ago".padded(columns - 3) + "now"
     return [scale] + rows + [
-      "", "a column is \(column); 1 to 9: paid for, + free, ~ delayed, x refused, . nothing",
+      "", "each column is \(column); 1 to 9 paid for, + free, ~ delayed, x refused, . none",
     ]
   }
 
@@ -92,7 +93,7 @@ extension Comparable {
 }
 
 extension LedgerEntry {
-  /// A line of the ledger in words.
+  /// A line of the ledger as text.
   var text: String {
     let until = until.map { " until \(Amount.text($0))" } ?? ""
     let balance = balance.formatted(.number.precision(.fractionLength(1)))

@@ -1,15 +1,15 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Journal
+import Messages
 
 /// `widgetlab why`.
 struct WhyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "why",
-    abstract: "Tells the story of one reload: who asked, what the budget said, and what came of it.",
+    abstract: "Explains one reload: its cause, the budget's decisions, and the result.",
     discussion: """
-      A reload's number stands in `widgetlab budget PLACEMENT` and in the notes of `budget.decided` in the tail.
+      `widgetlab budget PLACEMENT` and the notes of `budget.decided` in the tail show the numbers of reloads.
 
       EXAMPLES
         widgetlab why 12
@@ -17,42 +17,42 @@ struct WhyCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: InstanceOptions
-  @OptionGroup var place: JournalPlace
+  @OptionGroup var place: JournalLocation
 
   @Argument(help: "The reload's number.")
   var reload: Int
 
-  @Flag(help: "One JSON object on a line; times are seconds since 1970.")
+  @Flag(help: "Print one JSON object on one line; times are seconds since 1970.")
   var json = false
 
   func run() async throws {
     try await reporting {
       let envelopes = try place.reader(options).read(from: .beginning)
-      guard let story = ReloadStory(reload, in: envelopes) else {
-        throw Complaint(
-          Exit.no, "the journal has no reload \(reload)", at: try place.folder(options),
+      guard let context = ReloadHistory(reload, in: envelopes) else {
+        throw CommandError(
+          Exit.no, "the journal does not contain reload \(reload)", at: try place.folder(options),
           advice: "`widgetlab budget PLACEMENT` lists the reloads of a placed widget")
       }
-      if json { return Output.say(String(decoding: try BodyCoding.data(story), as: UTF8.self)) }
-      for line in story.text { Output.say(line) }
+      if json { return Output.say(String(decoding: try BodyCoding.data(context), as: UTF8.self)) }
+      for line in context.text { Output.say(line) }
     }
   }
 }
 
-/// One reload, as the journal tells it.
-struct ReloadStory: Encodable, Sendable {
+/// One reload, from the journal.
+struct ReloadHistory: Encodable, Sendable {
   let reload: Int
   let placement: Int
   let widgetKind: String
   let because: ReloadCause
-  /// The address of who asked for it, if somebody did.
+  /// The address of the process that requested it, if any.
   var asker: String?
-  /// What the budget said, in order.
+  /// The budget's decisions, in order.
   var lines: [LedgerEntry]
-  /// What came of it, in words.
+  /// The result, as text.
   var outcome: String
 
-  /// `nil` when the journal does not know it.
+  /// Returns `nil` when the journal does not contain it.
   init?<Envelopes: Sequence<Envelope>>(_ reload: Int, in envelopes: Envelopes) {
     var lines: [LedgerEntry] = []
     var asked: [UUID: Address] = [:]
@@ -81,8 +81,8 @@ struct ReloadStory: Encodable, Sendable {
         guard let failed = envelope.reading(ReloadFailed.self), failed.placement == lines.last?.placement else {
           continue
         }
-        let next = failed.nextTry.map { ", tried again at \(Amount.text($0))" } ?? ""
-        outcome = "nothing: \(failed.reason)\(next)"
+        let next = failed.nextTry.map { ", retry at \(Amount.text($0))" } ?? ""
+        outcome = "failed: \(failed.reason)\(next)"
       default: continue
       }
     }
@@ -99,18 +99,18 @@ struct ReloadStory: Encodable, Sendable {
   private static func pending(_ last: LedgerEntry, _ isAsking: Bool) -> String {
     switch last.verdict {
     case .granted, .free:
-      isAsking ? "nothing yet: the provider is being asked" : "nothing yet: its extension is awaited"
-    case .delayed where Withholding(rawValue: last.rule) != nil: "nothing yet: it waits until the device is unlocked"
-    case .delayed: "nothing yet: it waits until \(last.until.map(Amount.text) ?? "it can be paid")"
-    case .merged: "nothing of its own: a newer reload of the placement stands for it"
-    case .refused: "nothing: it was refused"
+      isAsking ? "pending: waiting for the provider" : "pending: waiting for the extension"
+    case .delayed where Withholding(rawValue: last.rule) != nil: "pending: waiting until the device is unlocked"
+    case .delayed: "pending: waiting until \(last.until.map(Amount.text) ?? "it can be paid for")"
+    case .merged: "merged with a newer reload of the placement"
+    case .refused: "refused"
     }
   }
 
   var text: [String] {
     var table = TextTable(headings: ["WHEN", "DECIDED"])
     table.rows = lines.map { [Amount.text($0.date), $0.text] }
-    let who = asker.map { ", asked for by \($0)" } ?? ""
+    let who = asker.map { ", requested by \($0)" } ?? ""
     return ["reload \(reload) of placement \(placement) (\(widgetKind)): because of \(because.rawValue)\(who)"]
       + table.lines + ["outcome: \(outcome)"]
   }

@@ -2,10 +2,10 @@ import Cluster
 import Foundation
 import Glibc
 
-/// The demo's own cluster: a fresh temporary folder, the sample's configuration with a slow download, and a `widgetlab up`
-/// that dies with this process.
+/// The demo's cluster: a temporary folder, the sample's configuration with a slow download, and a `widgetlab up` that
+/// is killed when this process exits.
 final class DemoHome: Sendable {
-  /// Bytes of the extension's file; the app's is smaller.
+  /// Bytes of the extension's file. The app's is smaller.
   static let fileBytes: Int64 = 1_572_864
   private static let bytesPerSecond = 409_600
 
@@ -19,16 +19,16 @@ final class DemoHome: Sendable {
     let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(temporary)/widgetlab-demo-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw Complaint(
-        Exit.configuration, "no temporary folder could be made: \(String(cString: strerror(errno)))", at: temporary,
-        advice: "set TMPDIR to a folder that you may write to")
+      throw CommandError(
+        Exit.configuration, "cannot create a temporary folder: \(String(cString: strerror(errno)))", at: temporary,
+        advice: "set TMPDIR to a writable folder")
     }
     instance = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     configurationPath = instance + "/widgetlab.yaml"
     try Self.configuration.write(toFile: configurationPath, atomically: true, encoding: .utf8)
   }
 
-  /// Starts `widgetlab up` and returns when it is ready.
+  /// Starts `widgetlab up` and waits until it is ready.
   func up() async throws -> ClusterFacts {
     let pipe = Pipe()
     var arguments = ["up", "--json", "--instance", instance, "--config", configurationPath]
@@ -41,20 +41,20 @@ final class DemoHome: Sendable {
     await child.born(up)
     try pipe.fileHandleForWriting.close()
     let line = await FirstLine.of(pipe.fileHandleForReading)
-    guard let line, (try? JSONDecoder().decode(ClusterLife.Ready.self, from: Data(line.utf8))) != nil else {
+    guard let line, (try? JSONDecoder().decode(ClusterLifecycle.Ready.self, from: Data(line.utf8))) != nil else {
       let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-      throw Complaint(
+      throw CommandError(
         Exit.unavailable, "the demo's cluster did not start\n\(said)", at: instance, advice: "read \(instance)/logs")
     }
     return try ClusterFacts(folder: instance, configurationPath: configurationPath)
   }
 
-  /// Stops the cluster, as Ctrl-C would.
+  /// Stops the cluster, like Ctrl-C.
   func down() async { await child.stop() }
 
   func remove() { try? FileManager.default.removeItem(atPath: instance) }
 
-  /// The sample's, but slower and bigger, so that there is a middle to kill in.
+  /// The sample's configuration, but with slower and larger downloads, so that a kill hits the middle.
   static let configuration = """
     device:
       name: iphone
@@ -75,7 +75,7 @@ final class DemoHome: Sendable {
           CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=\(fileBytes)&bytesPerSecond=\(bytesPerSecond)&seed=widget
     provider:
       executable: provider-server
-      # The figures stay fresh for longer than the demo lasts: the reload at its end starts no second download.
+      # The figures stay fresh longer than the demo runs, so the reload at its end starts no second download.
       arguments: [--fresh-for, "3600"]
     settings:
       developerMode: true
@@ -84,7 +84,7 @@ final class DemoHome: Sendable {
     """
 }
 
-/// The `up` of a demo.
+/// The `widgetlab up` of a demo.
 private actor ChildOfDemo {
   private var child: Child?
   private var end: Task<String, Never>?
@@ -106,9 +106,9 @@ private actor ChildOfDemo {
   }
 }
 
-/// The first line that comes through a pipe.
+/// Reads the first line from a pipe.
 enum FirstLine {
-  /// `nil` when the other end closed before a line was whole. Read on a thread of its own.
+  /// Returns `nil` when the other end was closed before a line was complete. Reads on a separate thread.
   static func of(_ handle: FileHandle) async -> String? {
     let descriptor = handle.fileDescriptor
     let line: String? = await withCheckedContinuation { continuation in
@@ -126,7 +126,7 @@ enum FirstLine {
         }
       }
     }
-    // The pipe stays open until here: whoever writes more into it later must not be killed for that.
+    // Keep the pipe open until here: a process that writes to it later must not be killed by SIGPIPE.
     _ = handle
     return line
   }

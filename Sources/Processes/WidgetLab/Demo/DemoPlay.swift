@@ -1,87 +1,87 @@
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 
-/// Plays the demo in a running cluster: asks, kills, and holds the journal against the table.
+/// Runs the demo in a running cluster: requests, kills, and checks the journal against the table.
 struct DemoPlay {
   let cluster: ClusterFacts
   let victim: Victim
   let widgetKind: String
   let limit: Duration
-  /// Whether the processes are this machine's, so that `/proc` can be asked about them.
+  /// Whether the processes run on this machine, so that `/proc` can be read.
   let isLocal: Bool
-  /// Whether the whole journal belongs to the story: in a cluster of the demo's own.
+  /// Whether the whole journal belongs to the demo, as in the demo's own cluster.
   let startsWithJournal: Bool
-  /// Of the extension's file, when the demo chose it.
+  /// The size of the extension's file, when the demo set it.
   let fileBytes: Int64?
-  let watch: StoryWatch
+  let watch: ScenarioWatch
 
-  /// Bytes of the extension's download from which on the victim is killed.
+  /// The victim is killed once this many bytes of the extension's download have arrived.
   private var middle: Int64 { fileBytes.map { $0 / 3 } ?? 96 * 1024 }
 
-  /// Plays it, and prints each step as it is seen.
+  /// Runs the demo, and prints each step as it is seen.
   ///
-  /// - Throws: exit code 1 with the missing steps, or 2 with what was forbidden.
+  /// - Throws: exit code 1 with the missing steps, or 2 with the violations.
   func run() async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + limit
     let session = try await OperatorSession.open(cluster, within: .seconds(10))
-    let teller = StoryTeller(watch: watch, cluster: cluster, isLocal: isLocal)
+    let narrator = ScenarioNarrator(watch: watch, cluster: cluster, isLocal: isLocal)
     do {
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
-      teller.tell("killing: \(victim.rawValue); every line below was read from the journal of the bus")
+      narrator.tell("killing: \(victim.rawValue); all lines below come from the journal of the bus")
       var asked = try await reload(session)
       var hasOpened = false
       var hasKilled = victim == .none
       while true {
-        while let envelope = try cursor.next() { teller.see(envelope, isStory: envelope.header.sequence > first) }
-        if teller.isOver { break }
-        if !teller.isAccepted, clock.now - asked > Self.patience {
-          // In a cluster that was used before, the figures may be fresh still, and no download was needed.
+        while let envelope = try cursor.next() { narrator.see(envelope, isScenario: envelope.header.sequence > first) }
+        if narrator.isOver { break }
+        if !narrator.isAccepted, clock.now - asked > Self.patience {
+          // In a cluster that was used before, the figures may still be fresh, so that no download was needed.
           asked = try await reload(session)
         }
-        if !hasOpened, teller.isAccepted {
+        if !hasOpened, narrator.isAccepted {
           hasOpened = true
-          try await openApp(session, teller)
+          try await openApp(session, narrator)
         }
-        if !hasKilled, teller.isUnderWay, try await isInTheMiddle(session) {
+        if !hasKilled, narrator.isUnderWay, try await isInTheMiddle(session) {
           hasKilled = true
-          try await killVictim(teller)
+          try await killVictim(narrator)
         }
         guard clock.now < deadline else { break }
         try await Task.sleep(for: .milliseconds(20))
       }
-      if teller.isComplete {
-        // Once more everything up to a moment after the last step, for what is forbidden.
+      if narrator.isComplete {
+        // Reads the journal once more up to a moment after the last step, to find late violations.
         _ = try? await session.connection.request(
           DeviceStatus(), to: cluster.host, within: .seconds(5), whenUnreachable: .wait)
-        while let envelope = try cursor.next() { teller.see(envelope, isStory: envelope.header.sequence > first) }
+        while let envelope = try cursor.next() { narrator.see(envelope, isScenario: envelope.header.sequence > first) }
       }
     } catch {
       await session.connection.leave()
       if let error = error as? BusError {
-        throw Complaint(
-          Exit.no, "the demo stopped: \(error)", at: "\(cluster.folder)/journal", advice: "`widgetlab tail`")
+        throw CommandError(
+          Exit.no, "the demo failed: \(error)", at: "\(cluster.folder)/journal", advice: "see `widgetlab tail`")
       }
       throw error
     }
     await session.connection.leave()
-    try teller.judge(after: limit)
+    try narrator.judge(after: limit)
   }
 
-  /// After this long without a download the extension is asked again.
+  /// After this time without a download, the extension is asked again.
   private static let patience = Duration.seconds(3)
 
-  /// Opens the app as a person would. One that is open already is ended first, since it begins its own download when it
-  /// comes to the front.
-  private func openApp(_ session: OperatorSession, _ teller: StoryTeller) async throws {
+  /// Opens the app, as a user would. An app that is already open is killed first, since it begins a download when it
+  /// comes to the foreground.
+  private func openApp(_ session: OperatorSession, _ narrator: ScenarioNarrator) async throws {
     let app = watch.facts.cast.app
     if !startsWithJournal, try await isAlive(app, session) {
       let ended = try await Killing(cluster: cluster).kill(app, 9)
-      teller.tell("the app was open: \(ended) was ended, so that a new one begins a download of its own")
+      narrator.tell("the app was open: killed \(ended), so that a new process begins its own download")
       while try await isAlive(app, session) { try await Task.sleep(for: .milliseconds(20)) }
     }
     try await session.openApp(try cluster.bundle(ofApp: nil))
@@ -103,53 +103,53 @@ struct DemoPlay {
     return own.bytesReceived >= middle && own.running > 0
   }
 
-  private func killVictim(_ teller: StoryTeller) async throws {
+  private func killVictim(_ narrator: ScenarioNarrator) async throws {
     guard let address = watch.facts.cast.address(of: victim) else { return }
-    teller.willKill(address)
+    narrator.willKill(address)
     let killed = try await Killing(cluster: cluster).kill(address, 9)
-    teller.tell("SIGKILL to \(killed), in the middle of the download")
+    narrator.tell("sent SIGKILL to \(killed) in the middle of the download")
   }
 }
 
-/// Prints what the watch sees, and has the last word.
-final class StoryTeller {
-  private var watch: StoryWatch
+/// Prints what the watch detects, and the verdict.
+final class ScenarioNarrator {
+  private var watch: ScenarioWatch
   private let cluster: ClusterFacts
   private let isLocal: Bool
   private let isColourful = Output.isColourful
   private var start: Timestamp?
   private var last = Timestamp.now
 
-  init(watch: StoryWatch, cluster: ClusterFacts, isLocal: Bool) {
+  init(watch: ScenarioWatch, cluster: ClusterFacts, isLocal: Bool) {
     self.watch = watch
     self.cluster = cluster
     self.isLocal = isLocal
   }
 
   var isComplete: Bool { watch.isComplete }
-  /// Everything was seen, or something that must not be.
+  /// Whether every step was seen, or a violation.
   var isOver: Bool { watch.isComplete || !watch.violations.isEmpty }
   var isAccepted: Bool { watch.hasSeen("accepted") }
-  /// Both downloads have begun: the victim can be killed.
+  /// Whether both downloads have begun, so that the victim can be killed.
   var isUnderWay: Bool { ["accepted", "started", "app-started"].allSatisfy(watch.hasSeen) }
 
   func willKill(_ address: Address) {
-    watch.willKill(Life(address: address, generation: watch.facts.generation[address] ?? 0))
+    watch.willKill(DemoInstance(address: address, generation: watch.facts.generation[address] ?? 0))
   }
 
-  /// A line of the demo's own.
+  /// Prints a line of the demo itself.
   func tell(_ text: String) { Output.say(Colour.bold("         · \(text)", isColourful)) }
 
-  /// The next envelope of the journal.
-  func see(_ envelope: Envelope, isStory: Bool) {
-    let sight = watch.see(envelope, isStory: isStory)
-    guard isStory else { return }
+  /// Processes the next envelope of the journal.
+  func see(_ envelope: Envelope, isScenario: Bool) {
+    let sight = watch.see(envelope, isScenario: isScenario)
+    guard isScenario else { return }
     let header = envelope.header
     if start == nil { start = header.sentAt }
     let note = EnvelopeNote(envelope)
-    if note.mark == .birth || note.mark == .death, sight.steps.isEmpty, header.kind != RegistrationChanged.kind {
+    if note.mark == .launch || note.mark == .exit, sight.steps.isEmpty, header.kind != RegistrationChanged.kind {
       let line = "\(time(header)) \(note.mark.rawValue) \(note.text)"
-      Output.say(note.mark == .birth ? Colour.green(line, isColourful) : Colour.red(line, isColourful))
+      Output.say(note.mark == .launch ? Colour.green(line, isColourful) : Colour.red(line, isColourful))
     }
     for step in sight.steps {
       Output.say("\(time(header)) \(Colour.green("✓", isColourful)) \(step.title): \(step.note)  #\(header.sequence)")
@@ -158,41 +158,42 @@ final class StoryTeller {
     lookAtProcess(envelope)
   }
 
-  /// The process that says it is ready is asked for at the kernel: that pid must run what the agent says it started.
+  /// Checks a process that reports ready in `/proc`: its pid must run the executable that the agent reported.
   private func lookAtProcess(_ envelope: Envelope) {
     guard isLocal, let ready = envelope.reading(ProcessReady.self), watch.hasSeen("started") else { return }
-    let life = Life(address: envelope.header.source, generation: envelope.header.sourceGeneration)
+    let life = DemoInstance(address: envelope.header.source, generation: envelope.header.sourceGeneration)
     guard let executable = ProcessFacts(pid: ready.pid).executable else { return }
     let name = watch.facts.executables[life]?.split(separator: "/").last.map(String.init)
     let isExtension = executable == ready.executable && (name == nil || executable.hasSuffix("/\(name ?? "")"))
     guard !isExtension else { return }
     let what =
-      "pid \(ready.pid) of \(life) runs \(executable), and not \(watch.facts.executables[life] ?? ready.executable)"
+      "pid \(ready.pid) of \(life) runs \(executable), not \(watch.facts.executables[life] ?? ready.executable)"
     watch.contradict(what)
     Output.say(Colour.red("         ✗ \(what)", isColourful))
   }
 
-  /// Says how it ended.
+  /// Prints the verdict.
   ///
   /// - Throws: exit code 1 or 2.
   func judge(after limit: Duration) throws {
     let journal = "\(cluster.folder)/journal"
     let look = "widgetlab tail --no-follow --instance \(cluster.folder)"
     if !watch.violations.isEmpty {
-      throw Complaint(
-        Exit.forbidden, "forbidden, and seen:\n" + watch.violations.map { "    ✗ \($0)" }.joined(separator: "\n"),
+      throw CommandError(
+        Exit.forbidden, "violations:\n" + watch.violations.map { "    ✗ \($0)" }.joined(separator: "\n"),
         at: journal, advice: look)
     }
     guard watch.isComplete else {
-      throw Complaint(
+      throw CommandError(
         Exit.no,
-        "missing after \(limit):\n" + watch.missing.map { "    ✗ \($0)" }.joined(separator: "\n"),
+        "steps missing after \(limit):\n" + watch.missing.map { "    ✗ \($0)" }.joined(separator: "\n"),
         at: journal, advice: look)
     }
     let app =
-      "the app received none of it: of \(watch.envelopesOfApp) envelopes from or to it, none is of the extension's session"
+      "the app received none of it: none of the \(watch.envelopesOfApp) envelopes from or to it is of the extension's "
+      + "session"
     Output.say("         \(Colour.green("✓", isColourful)) \(app)")
-    Output.say(Colour.bold("all \(watch.steps.count) steps were seen, and nothing that is forbidden", isColourful))
+    Output.say(Colour.bold("all \(watch.steps.count) steps were seen, without violations", isColourful))
   }
 
   private func time(_ header: EnvelopeHeader) -> String {

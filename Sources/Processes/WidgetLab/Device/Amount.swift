@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times and sizes as a person writes and reads them.
+/// Parses and formats times and sizes.
 enum Amount {
   private static let units: [(name: Character, seconds: Double)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
@@ -32,7 +32,7 @@ enum Amount {
   /// `12.3 s`, `5 min 3 s`, `1 d 2 h`: the two largest units.
   static func text(seconds: Double) -> String {
     guard seconds >= 60 else { return "\(rounded(seconds)) s" }
-    // Rounded to the smaller of the two.
+    // Rounded to the smaller of the two units.
     let step = seconds >= 86_400 - 1800 ? 3600.0 : seconds >= 3600 - 30 ? 60 : 1
     let whole = Int((seconds / step).rounded() * step)
     let parts = [(whole / 86_400, "d"), (whole / 3600 % 24, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")]
@@ -59,7 +59,7 @@ enum Amount {
   /// `3600`, `0.5`.
   static func text(factor: Double) -> String { factor == factor.rounded() ? "\(Int(factor))" : "\(factor)" }
 
-  /// With one digit after the point, if it is not 0.
+  /// With one decimal digit, unless it is 0.
   private static func rounded(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

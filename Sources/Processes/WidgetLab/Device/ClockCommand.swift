@@ -1,44 +1,45 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab clock`.
 struct ClockCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clock",
-    abstract: "Shows the device's clock; holds it, lets it go, sets it, advances it, changes its rate, or resets it.",
+    abstract: "Shows, holds, continues, sets, advances or resets the device's clock, or changes its rate.",
     discussion: """
-      Everything of the device that waits for a time waits by this clock: timelines, budgets, back-offs, deadlines, the \
-      resume rate limiter, the limits of seven days, the pause before a process is suspended. While it is held, none of it \
-      comes. `Date()` in an app or an extension is this clock's time. It stays as it was set when the host dies.
+      All waits of the device use this clock: timelines, budgets, back-offs, deadlines, the resume rate limiter, the \
+      limits of seven days, the pause before a process is suspended. While the clock is held, none of them elapses. \
+      `Date()` in an app or an extension returns this clock's time. The setting survives a host restart.
 
-      `advance` goes from one due instant to the next, so that what is due happens in the order of time, and stands still \
-      while a process has not answered, an extension that was asked for its timeline for instance: the same day twice comes \
-      out alike. Who has not answered after `advancePatience` (30 s of this machine's time) is not waited for, so that its \
-      deadline comes. A rate waits for nobody: 30 s for a completion handler are half a second at the rate of 60, and 8 ms at 3600.
+      `advance` moves from one due time to the next, so that events happen in the order of time, and pauses while a \
+      process has not replied, such as an extension that was asked for its timeline: two runs of the same day give the \
+      same result. A process that has not replied after `advancePatience` (30 s of this machine's time) is not waited \
+      for, so that its deadline passes. A rate does not wait: 30 s for a completion handler are 0.5 s at a rate of 60, \
+      and 8 ms at 3600.
 
-      Not of this clock: sleeps, timers and time-outs in an author's process, and what happens on the network (a connection's \
-      idle time, the bytes of a second).
+      Not affected: sleeps, timers and timeouts in an author's process, and network timing (a connection's idle \
+      timeout, bytes per second).
 
       ACTIONS
-        hold              it stands still
-        run               it goes on from where it is, at its rate
-        set TIME          it is 2026-03-01T06:00:00Z now (or 2026-03-01), and stands
-                          or goes on as it did. What was to happen before that is due
-                          at once; set back, all goes on waiting for the same instants
-        rate NUMBER       device seconds in one of the machine's: 0.001 to 100000
-        advance DURATION  by 90s, 5m, 24h, 7d or 1d12h; held or not
-        reset             this machine's time again, running at its rate
+        hold              stops the clock
+        run               continues from the current time, at its rate
+        set TIME          sets it to 2026-03-01T06:00:00Z (or 2026-03-01); held or
+                          running as before. Everything before that time is due at
+                          once; when set back, waits keep their due times
+        rate NUMBER       device seconds per machine second: 0.001 to 100000
+        advance DURATION  by 90s, 5m, 24h, 7d or 1d12h; held or running
+        reset             this machine's time, running at its rate
 
       EXAMPLES
         widgetlab clock
         widgetlab clock hold; widgetlab clock advance 30s
         widgetlab clock set 2026-03-01T06:00:00Z
-        widgetlab clock advance 24h      a day of all widgets in some seconds
-        widgetlab clock rate 60          a minute in a second
-        widgetlab clock advance 7d       what is not done in a week fails now
+        widgetlab clock advance 24h      a day of all widgets in a few seconds
+        widgetlab clock rate 60          a minute per second
+        widgetlab clock advance 7d       unfinished transfers fail after a week
         widgetlab clock reset
       """)
 
@@ -46,16 +47,16 @@ struct ClockCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "hold, run, set, rate, advance or reset; nothing to see the clock.")
+  @Argument(help: "hold, run, set, rate, advance or reset; without it, the clock is shown.")
   var action: Action?
 
   @Argument(help: "With set: a time; with rate: a number; with advance: a duration.")
   var value: String?
 
-  @Option(help: "Seconds to wait for the host's answer.")
+  @Option(help: "Seconds to wait for the host's reply.")
   var timeout = 600.0
 
-  @Flag(help: "One JSON object: now (seconds since 1970), isHeld, offset (seconds ahead of this machine), rate.")
+  @Flag(help: "Print one JSON object: now (seconds since 1970), isHeld, offset (seconds ahead of this machine), rate.")
   var json = false
 
   func validate() throws { _ = try change() }
@@ -84,24 +85,24 @@ struct ClockCommand: AsyncParsableCommand {
     case (.reset, nil): return .reset
     case (.set, let value?):
       guard let seconds = ISOTime.seconds(of: value) else {
-        throw ValidationError("'\(value)' is no time; say 2026-03-01T06:00:00Z or 2026-03-01T07:00:00+01:00.")
+        throw ValidationError("'\(value)' is not a time; use 2026-03-01T06:00:00Z or 2026-03-01T07:00:00+01:00.")
       }
       return .set(Date(timeIntervalSince1970: seconds))
     case (.rate, let value?):
       guard let rate = Double(value), (1e-3...1e5).contains(rate) else {
-        throw ValidationError("'\(value)' is no rate; say 0.001 to 100000. A clock that is to stand is held.")
+        throw ValidationError("'\(value)' is not a rate; use 0.001 to 100000, or `hold` to stop the clock.")
       }
       return .rate(rate)
     case (.advance, let value?):
       guard let seconds = Amount.seconds(value) else {
-        throw ValidationError("'\(value)' is no duration; say 90s, 5m, 24h, 7d or 1d12h.")
+        throw ValidationError("'\(value)' is not a duration; use 90s, 5m, 24h, 7d or 1d12h.")
       }
       return .advance(seconds)
-    case (.set, nil): throw ValidationError("Say to what time: widgetlab clock set 2026-03-01T06:00:00Z.")
-    case (.rate, nil): throw ValidationError("Say how fast: widgetlab clock rate 3600.")
-    case (.advance, nil): throw ValidationError("Say by how much: widgetlab clock advance 24h.")
+    case (.set, nil): throw ValidationError("Give a time: widgetlab clock set 2026-03-01T06:00:00Z.")
+    case (.rate, nil): throw ValidationError("Give a rate: widgetlab clock rate 3600.")
+    case (.advance, nil): throw ValidationError("Give a duration: widgetlab clock advance 24h.")
     case (_, let value?):
-      throw ValidationError("'\(value)' goes with set, rate or advance: widgetlab clock advance 24h.")
+      throw ValidationError("'\(value)' needs set, rate or advance: widgetlab clock advance 24h.")
     }
   }
 }
@@ -114,8 +115,8 @@ extension ClockState {
   }
 
   private var distance: String {
-    // A clock that runs with the machine's is some microseconds off when it is read.
-    guard abs(offset) >= 0.05 else { return "as this machine's" }
+    // A clock with the machine's time differs by some microseconds when it is read.
+    guard abs(offset) >= 0.05 else { return "same as this machine's" }
     return "\(Amount.text(seconds: abs(offset))) \(offset > 0 ? "ahead of" : "behind") this machine's"
   }
 }

@@ -1,13 +1,14 @@
-import Conversations
 import Foundation
 import Glibc
 import Journal
+import Messages
 
-/// Where the clock is while it is advanced: a line on standard error, if that is a terminal, written over and over.
+/// Shows the progress of a clock advance: a line on standard error that is overwritten, if standard error is a
+/// terminal.
 final class ClockProgress: Sendable {
   private let following: Task<Void, Never>
 
-  /// `nil` when nothing is advanced, or nobody looks.
+  /// Returns `nil` when the clock is not advanced, or without a terminal.
   init?(_ change: SetClock.Change, folder: String) {
     guard case .advance(let seconds) = change, isatty(STDERR_FILENO) == 1 else { return nil }
     following = Task {
@@ -31,7 +32,7 @@ final class ClockProgress: Sendable {
     }
   }
 
-  /// The line goes.
+  /// Clears the line.
   func end() {
     following.cancel()
     ClockProgress.write("\r\u{1b}[K")

@@ -1,23 +1,24 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab network`.
 struct NetworkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "network",
-    abstract: "Shows the device's network; takes it away, gives it back, makes it cellular or slow.",
+    abstract: "Shows the device's network, or makes it off, on, cellular or slow.",
     discussion: """
-      Background transfers wait for connectivity and go on where they were; a session or a request that may not use \
-      cellular waits for Wi-Fi. Requests that an author's process performs itself obey it too. It is the device's network, \
-      not this machine's: nothing outside the cluster notices. It stays so when the host dies.
+      Background transfers wait for connectivity and resume where they stopped; a session or a request that may not \
+      use cellular waits for Wi-Fi. Requests that an author's process performs itself are also affected. It is the \
+      device's network, not this machine's: nothing outside the cluster is affected. The setting survives a host \
+      restart.
 
       STATES
-        off        none
-        on, wifi   Wi-Fi, as fast as this machine is
-        cellular   expensive, as fast as this machine is
-        slow RATE  the network as it is, with RATE bytes a second for all together:
+        off        no network
+        on, wifi   Wi-Fi, as fast as this machine
+        cellular   expensive, as fast as this machine
+        slow RATE  the current network, with RATE bytes per second in total:
                    800, 50k, 1M; Wi-Fi when it is off
 
       Low Data Mode (--low-data) makes any of them constrained, until --no-low-data.
@@ -34,16 +35,16 @@ struct NetworkCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "off, on, wifi, cellular or slow; nothing to see the network.")
+  @Argument(help: "off, on, wifi, cellular or slow; without it, the network is shown.")
   var word: Word?
 
-  @Argument(help: "With slow: bytes a second, such as 50k or 1M.")
+  @Argument(help: "With slow: bytes per second, such as 50k or 1M.")
   var rate: String?
 
-  @Flag(inversion: .prefixedNo, help: "Low Data Mode: who may not use a constrained network waits.")
+  @Flag(inversion: .prefixedNo, help: "Low Data Mode: transfers that may not use a constrained network wait.")
   var lowData: Bool?
 
-  @Flag(help: "One JSON object: path, rate in bytes a second if there is one, and isConstrained in Low Data Mode.")
+  @Flag(help: "Print one JSON object: path, rate in bytes per second if limited, and isConstrained in Low Data Mode.")
   var json = false
 
   func validate() throws { _ = try wanted(NetworkState()) }
@@ -59,12 +60,12 @@ struct NetworkCommand: AsyncParsableCommand {
     }
   }
 
-  /// What the network is to be after it was `now`; `nil` when it is only to be seen.
+  /// The new state of the network after `now`; `nil` when it is only shown.
   func wanted(_ now: NetworkState) throws -> NetworkState? {
     var state = now
     if let lowData { state.isConstrained = lowData }
     guard word == .slow else {
-      if rate != nil { throw ValidationError("A rate goes with slow: widgetlab network slow 50k.") }
+      if rate != nil { throw ValidationError("A rate needs slow: widgetlab network slow 50k.") }
       guard let word else { return lowData == nil ? nil : state }
       state.rate = nil
       switch word {
@@ -74,9 +75,9 @@ struct NetworkCommand: AsyncParsableCommand {
       }
       return state
     }
-    guard let rate else { throw ValidationError("Say how slow: widgetlab network slow 50k.") }
+    guard let rate else { throw ValidationError("Give a rate: widgetlab network slow 50k.") }
     guard let bytes = Amount.bytes(rate) else {
-      throw ValidationError("'\(rate)' is no rate; say bytes a second, such as 800, 50k or 1M.")
+      throw ValidationError("'\(rate)' is not a rate; use bytes per second, such as 800, 50k or 1M.")
     }
     if state.path == .off { state.path = .wifi }
     state.rate = bytes

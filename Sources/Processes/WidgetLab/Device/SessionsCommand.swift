@@ -1,37 +1,38 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab sessions`.
 struct SessionsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sessions",
-    abstract: "Shows every background session and its tasks: how far each is, and what it waits for.",
+    abstract: "Shows every background session and its tasks: their progress, and what they wait for.",
     discussion: """
-      The first line is the device's: its network, its clock, and until when the resume rate limiter holds what a process \
-      creates in the background. All times are the device's. Of a session with more than \(SessionsReport.limit) tasks the \
-      first are listed, those that move before those that wait, and the others are counted.
+      The first line is about the device: its network, its clock, and until when the resume rate limiter holds tasks \
+      that a process creates in the background. All times are the device's. Of a session with more than \
+      \(SessionsReport.limit) tasks only the first are listed, active ones before waiting ones, and the others are \
+      counted.
 
       EXAMPLES
         widgetlab sessions
         widgetlab sessions com.example.Widget.figures --all
-        widgetlab sessions --follow            again whenever something changed
+        widgetlab sessions --follow            again at every change
         widgetlab sessions --json              network, clock, sessions, all tasks
       """)
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "Only the session with this identifier.")
+  @Argument(help: "Show only the session with this identifier.")
   var session: String?
 
   @Flag(help: "List every task.")
   var all = false
 
-  @Flag(name: [.short, .long], help: "Print it again whenever it changed, until Ctrl-C.")
+  @Flag(name: [.short, .long], help: "Print again at every change, until Ctrl-C.")
   var follow = false
 
-  @Flag(help: "One JSON object on a line; times are seconds since 1970.")
+  @Flag(help: "Print one JSON object on one line; times are seconds since 1970.")
   var json = false
 
   func run() async throws {
@@ -41,9 +42,9 @@ struct SessionsCommand: AsyncParsableCommand {
         repeat {
           let report = try await SessionsReport(operation, session)
           if let session, report.sessions.isEmpty {
-            throw Complaint(
+            throw CommandError(
               Exit.no, "the device has no background session '\(session)'", at: operation.folder,
-              advice: "`widgetlab sessions` lists what it has")
+              advice: "`widgetlab sessions` lists its sessions")
           }
           let lines = json ? [try report.json] : report.lines(all: all)
           if lines != last { show(lines, again: !last.isEmpty) }
@@ -54,7 +55,7 @@ struct SessionsCommand: AsyncParsableCommand {
     }
   }
 
-  /// In the place of what was shown before, where there is a screen.
+  /// Replaces the former output, on a terminal.
   private func show(_ lines: [String], again: Bool) {
     if !json, follow, Output.isColourful { Output.say("\u{1b}[H\u{1b}[2J") } else if !json, again { Output.say("") }
     for line in lines { Output.say(line) }
@@ -62,7 +63,7 @@ struct SessionsCommand: AsyncParsableCommand {
 }
 
 extension SessionsReport {
-  /// Asks the host for all pages.
+  /// Requests all pages from the host.
   init(_ operation: OperatorSession, _ session: String?) async throws {
     var sessions: [SessionReport] = []
     var tasks: [TaskReport] = []

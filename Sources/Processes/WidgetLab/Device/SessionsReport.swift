@@ -1,17 +1,17 @@
-import Conversations
 import Foundation
+import Messages
 
-/// What `sessions` prints.
+/// The output of `sessions`.
 struct SessionsReport: Encodable, Sendable {
   let network: NetworkState
   let clock: ClockState
   let sessions: [SessionReport]
   let tasks: [TaskReport]
 
-  /// So many tasks of a session are listed unless all are asked for.
+  /// The maximum number of listed tasks of a session, unless all are requested.
   static let limit = 20
 
-  /// The page for a terminal.
+  /// The text for a terminal.
   func lines(all: Bool) -> [String] {
     let blocks = sessions.map { session in
       let own = tasks.filter { $0.owner == session.owner && $0.session == session.session }
@@ -39,7 +39,7 @@ struct SessionsReport: Encodable, Sendable {
       "\(session.undelivered) undelivered",
     ]
     var title = "\(session.session) of \(session.owner.tailName): \(facts.joined(separator: ", "))"
-    if let waitsFor = session.waitsFor { title += "; their delivery waits for \(waitsFor)" }
+    if let waitsFor = session.waitsFor { title += "; delivery waits for \(waitsFor)" }
     guard !tasks.isEmpty else { return [title] }
     let listed = all || tasks.count <= Self.limit ? tasks : Array(tasks.prefix(Self.limit))
     var table = TextTable(headings: ["  TASK", "STATE", "PROGRESS", "BYTES", "TRIES", "NEXT", "WHY", "REQUEST"])
@@ -62,7 +62,7 @@ struct SessionsReport: Encodable, Sendable {
     ]
   }
 
-  /// How many of what is not listed are in which state.
+  /// Counts the tasks that are not listed, by state.
   private func rest(_ tasks: [TaskReport]) -> [String] {
     guard !tasks.isEmpty else { return [] }
     var order: [String] = []
@@ -73,10 +73,10 @@ struct SessionsReport: Encodable, Sendable {
       counts[text, default: 0] += 1
     }
     let parts = order.map { "\(counts[$0] ?? 0) \($0)" }
-    return ["  and \(tasks.count) more, --all lists them: \(parts.joined(separator: ", "))"]
+    return ["  and \(tasks.count) more (--all lists them): \(parts.joined(separator: ", "))"]
   }
 
-  /// From now by the device's clock.
+  /// The time from now, by the device's clock.
   private func left(_ instant: Date) -> String {
     let seconds = instant.timeIntervalSince(clock.now)
     return seconds > 0 ? "in \(Amount.text(seconds: seconds))" : "now"
@@ -84,7 +84,7 @@ struct SessionsReport: Encodable, Sendable {
 }
 
 extension TaskReport {
-  /// What moves comes first.
+  /// The sort order: active tasks first.
   var rank: Int {
     switch state {
     case .loading: 0
@@ -94,14 +94,14 @@ extension TaskReport {
     }
   }
 
-  /// Why it is as it is: what it waits for, or how it ended.
+  /// The reason for its state: what it waits for, or how it ended.
   var why: String {
     if let failure { return "\(failure.code) \(failure.message)" }
     if state == .ended { return response.map { "HTTP \($0.status)" } ?? "-" }
     return waitsFor ?? "-"
   }
 
-  /// Bytes that went, of how many; of an upload those that were sent.
+  /// Transferred bytes, the total, and the share. For an upload, the bytes sent.
   var progress: (bytes: Int64, whole: Int64?, share: Double?) {
     let isUpload = task.type == .upload
     let bytes = isUpload ? task.bytesSent : task.bytesReceived

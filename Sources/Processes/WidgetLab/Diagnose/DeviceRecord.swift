@@ -1,67 +1,67 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
-/// What the journal has told so far of the devices on its bus, as far as more than one rule asks for it.
+/// State of the devices on the bus, from the journal, as far as several rules need it.
 struct DeviceRecord: Sendable {
-  /// A timeline, snapshot or placeholder that a provider was asked for and has not given.
+  /// A request for a timeline, snapshot or placeholder that a provider has not answered.
   struct Asked: Sendable {
     let request: RequestTimeline
     let evidence: Evidence
   }
 
-  /// The handlers of a session's events were called.
+  /// A call of the handlers of a session's events.
   struct Handling: Sendable {
     let delivery: UUID?
-    /// How many handlers there were.
+    /// The number of handlers.
     let matching: Int
     let called: Evidence
-    /// Completions that were called.
+    /// The completion handlers that were called.
     var completions: [Evidence] = []
-    /// Completions that were not.
+    /// The number of completion handlers that were not called.
     var outstanding: Int
   }
 
-  /// A life that goes on.
-  struct Life: Sendable {
+  /// A running process instance.
+  struct DemoInstance: Sendable {
     var asked: [UUID: Asked] = [:]
-    /// By session.
+    /// Handler calls by session.
     var handling: [String: Handling] = [:]
-    /// The sessions that it has open.
+    /// Its open sessions.
     var sessions: [String: Evidence] = [:]
-    /// The first line on standard error since it was asked for something.
-    var complaint: Evidence?
-    /// Whether its birth was seen: of another one there may be sessions that nobody has told of here.
+    /// The first line on standard error since its last request.
+    var errorOutput: Evidence?
+    /// Whether its start was seen. Otherwise it may have sessions that were opened before the journal begins.
     var isWhole = false
 
-    /// What it was asked for and has not given, the first first.
+    /// Its unanswered requests, oldest first.
     var questions: [Asked] { asked.values.sorted { $0.evidence.sequence < $1.evidence.sequence } }
   }
 
-  /// How a device's clock goes.
+  /// The state of a device's clock.
   private struct Clock: Sendable {
     let state: ClockState
     let at: Timestamp
   }
 
-  private var lives: [Address: Life] = [:]
-  /// As each extension said last.
+  private var instances: [Address: DemoInstance] = [:]
+  /// The last declarations of each extension.
   private var declarations: [Address: [WidgetDeclaration]] = [:]
-  /// Who ever made a background session, or tried to.
+  /// Processes that ever created a background session, or tried to.
   private var downloaders: Set<Address> = []
-  /// Extensions that ever gave a timeline.
+  /// Extensions that ever provided a timeline.
   private var givers: Set<Address> = []
-  /// Whether all that was ever said on the bus was seen.
+  /// Whether the record contains all envelopes since the start of the bus.
   private(set) var isWhole = false
   private var openings: [UUID: (identifier: String, evidence: Evidence)] = [:]
   private var clocks: [String: Clock] = [:]
 
-  func life(of address: Address) -> Life { lives[address] ?? Life() }
+  func instance(of address: Address) -> DemoInstance { instances[address] ?? DemoInstance() }
 
-  /// `nil` before it has said which it has.
+  /// The kinds of an extension; `nil` before it has declared them.
   func kinds(of address: Address) -> [String]? { declarations[address]?.map(\.kind) }
 
-  /// Extensions of an app that have said what kinds they have; an extension is its own.
+  /// The extensions of an app that have declared their kinds. For an extension, the extension itself.
   func extensions(of source: Address) -> [Address] {
     if source.role == .widgetExtension { return declarations[source] == nil ? [] : [source] }
     let prefix = (source.bundleIdentifier ?? "") + "."
@@ -70,43 +70,43 @@ struct DeviceRecord: Sendable {
     }.sorted { $0.text < $1.text }
   }
 
-  /// The kinds of an extension that has given a timeline, has actions for the events of background sessions, and has never
-  /// made one. Empty for another one.
+  /// The kinds of an extension that has provided a timeline, has actions for the events of background sessions, and has
+  /// never created a background session. Empty for other extensions.
   func unfedHandlers(of address: Address) -> [String] {
     guard isWhole, givers.contains(address), !downloaders.contains(address) else { return [] }
     return (declarations[address] ?? []).filter(\.handlesBackgroundEvents).map(\.kind)
   }
 
-  /// `QuoteProvider of the kind Quote`, or the kind alone where its extension has not said who provides it.
+  /// `QuoteProvider of the kind Quote`, or only the kind when its extension has not declared the provider.
   func provider(of kind: String, in address: Address) -> String {
     let type = declarations[address]?.last { $0.kind == kind }?.provider ?? ""
     return type.isEmpty ? "kind \(kind)" : "\(type) of the kind \(kind)"
   }
 
-  /// The session that an answer to `session.open` is about.
+  /// The session of the request that a reply to `session.open` answers.
   func opening(answeredBy header: EnvelopeHeader) -> (identifier: String, evidence: Evidence)? {
     header.cause.flatMap { openings[$0] }
   }
 
-  /// Who has a session of this name open, but for one.
+  /// The process that has a session of this name open, other than `address`.
   func holder(of session: String, except address: Address) -> (owner: Address, opened: Evidence)? {
-    let others = lives.filter { $0.key != address && $0.key.device == address.device }
+    let others = instances.filter { $0.key != address && $0.key.device == address.device }
     return others.compactMap { other in other.value.sessions[session].map { (other.key, $0) } }.first
   }
 
-  /// The device's time at an instant of the machine's.
+  /// Converts machine time to device time.
   func date(on device: String?, at time: Timestamp) -> Date {
     guard let clock = device.flatMap({ clocks[$0] }) else { return time.date }
     guard !clock.state.isHeld else { return clock.state.now }
     return clock.state.now.addingTimeInterval(time.date.timeIntervalSince(clock.at.date) * clock.state.rate)
   }
 
-  /// Device seconds in one of the machine's.
+  /// Device seconds per machine second.
   func rate(on device: String?) -> Double { device.flatMap { clocks[$0]?.state.rate } ?? 1 }
 
-  // MARK: Taking
+  // MARK: Updating
 
-  mutating func take(_ envelope: Envelope) {
+  mutating func handle(_ envelope: Envelope) {
     let header = envelope.header
     if header.sequence == 1 { isWhole = true }
     switch header.kind {
@@ -114,10 +114,12 @@ struct DeviceRecord: Sendable {
       guard header.source.role == .widgetExtension, let ready = envelope.reading(ProcessReady.self) else { return }
       declarations[header.source] = ready.widgets
     case ProcessStarted.kind:
-      // A quick child may have spoken before its agent tells of its birth.
-      if let started = envelope.reading(ProcessStarted.self) { lives[started.address, default: Life()].isWhole = true }
+      // A fast child may have sent messages before its agent reports its start.
+      if let started = envelope.reading(ProcessStarted.self) {
+        instances[started.address, default: DemoInstance()].isWhole = true
+      }
     case ProcessExited.kind:
-      if let exited = envelope.reading(ProcessExited.self) { lives[exited.address] = nil }
+      if let exited = envelope.reading(ProcessExited.self) { instances[exited.address] = nil }
     case ProcessOutput.kind: takeOutput(envelope)
     case ClockChanged.kind:
       guard let changed = envelope.reading(ClockChanged.self), let device = header.source.device else { return }
@@ -137,9 +139,9 @@ struct DeviceRecord: Sendable {
 
   private mutating func takeOutput(_ envelope: Envelope) {
     guard let output = envelope.reading(ProcessOutput.self), output.stream == "stderr",
-      let life = lives[output.address], !life.asked.isEmpty, life.complaint == nil
+      let instance = instances[output.address], !instance.asked.isEmpty, instance.errorOutput == nil
     else { return }
-    lives[output.address]?.complaint = Evidence(envelope)
+    instances[output.address]?.errorOutput = Evidence(envelope)
   }
 
   private mutating func takeSession(_ envelope: Envelope) {
@@ -147,44 +149,44 @@ struct DeviceRecord: Sendable {
     if let opened = envelope.reading(OpenSession.self) {
       downloaders.insert(header.source)
       openings[header.id] = (opened.identifier, Evidence(envelope))
-      lives[header.source, default: Life()].sessions[opened.identifier] = Evidence(envelope)
+      instances[header.source, default: DemoInstance()].sessions[opened.identifier] = Evidence(envelope)
     } else if let closed = envelope.reading(CloseSession.self) {
-      lives[header.source]?.sessions[closed.identifier] = nil
+      instances[header.source]?.sessions[closed.identifier] = nil
     } else if let cause = header.cause, let opening = openings.removeValue(forKey: cause),
       header.kind.answer == .failed
     {
-      lives[header.destination]?.sessions[opening.identifier] = nil
+      instances[header.destination]?.sessions[opening.identifier] = nil
     }
   }
 
   private mutating func takeHandling(_ envelope: Envelope) {
     let header = envelope.header
     if let called = envelope.reading(HandlerCalled.self) {
-      lives[header.source, default: Life()].handling[called.session] = Handling(
+      instances[header.source, default: DemoInstance()].handling[called.session] = Handling(
         delivery: header.cause, matching: called.matching, called: Evidence(envelope), outstanding: called.matching)
     } else if let completion = envelope.reading(CompletionCalled.self) {
-      lives[header.source]?.handling[completion.session]?.completions.append(Evidence(envelope))
-      lives[header.source]?.handling[completion.session]?.outstanding = completion.outstanding
+      instances[header.source]?.handling[completion.session]?.completions.append(Evidence(envelope))
+      instances[header.source]?.handling[completion.session]?.outstanding = completion.outstanding
     }
   }
 
   private mutating func takeTimeline(_ envelope: Envelope) {
     let header = envelope.header
     if let request = envelope.reading(RequestTimeline.self) {
-      if lives[header.destination]?.asked.isEmpty != false { lives[header.destination]?.complaint = nil }
-      lives[header.destination, default: Life()].asked[header.id] = Asked(
+      if instances[header.destination]?.asked.isEmpty != false { instances[header.destination]?.errorOutput = nil }
+      instances[header.destination, default: DemoInstance()].asked[header.id] = Asked(
         request: request, evidence: Evidence(envelope))
     } else if let failed = envelope.reading(ReloadFailed.self), let address = header.owner(of: failed.bundle) {
-      for (id, _) in unanswered(failed, by: address) { lives[address]?.asked[id] = nil }
+      for (id, _) in unanswered(failed, by: address) { instances[address]?.asked[id] = nil }
     } else if let cause = header.cause {
-      let asked = lives[header.source]?.asked.removeValue(forKey: cause)
+      let asked = instances[header.source]?.asked.removeValue(forKey: cause)
       if asked?.request.purpose == .timeline, header.kind.answer == .ok { givers.insert(header.source) }
     }
   }
 
-  /// The timelines of a placement that its extension still owes when the host has given them up.
+  /// The timelines of a placement that its extension has not provided when the host gives up.
   func unanswered(_ failed: ReloadFailed, by address: Address) -> [(id: UUID, asked: Asked)] {
-    life(of: address).asked.filter { _, asked in
+    instance(of: address).asked.filter { _, asked in
       asked.request.widgetKind == failed.widgetKind && asked.request.purpose == .timeline
         && (failed.placement == nil || asked.request.placement == nil || asked.request.placement == failed.placement)
     }.map { ($0.key, $0.value) }
@@ -192,6 +194,6 @@ struct DeviceRecord: Sendable {
 }
 
 extension EnvelopeHeader {
-  /// The extension that a host speaks of.
+  /// The extension of a host's message.
   func owner(of bundle: String) -> Address? { source.device.map { .widgetExtension($0, bundle) } }
 }

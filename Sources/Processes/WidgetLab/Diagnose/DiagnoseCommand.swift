@@ -1,75 +1,76 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Journal
+import Messages
 
 /// `widgetlab diagnose`.
 struct DiagnoseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diagnose",
-    abstract: "Names what the authors of app and extension get wrong, from the journal.",
+    abstract: "Reports mistakes in the code of app and extension, from the journal.",
     discussion: """
-      Once for each cause: what happened, by which envelopes (`widgetlab tail --around N` shows what stands there), the \
-      rule, by whose word it holds, and what to do. It reads files and asks nobody, so that it works after a run too. \
-      Exit code 0 when nothing is found that --fail-on counts, else 1. `widgetlab tail` prints the same as it happens.
+      Each cause is reported once: what happened, the envelopes that show it (`widgetlab tail --around N` prints their \
+      context), the rule, its source, and what to do. It only reads files, so that it also works after a run. Exit \
+      code 0 when nothing is found that --fail-on counts, else 1. `widgetlab tail` prints the same diagnoses live.
 
       EXAMPLES
         widgetlab diagnose                             this instance's journal
-        widgetlab diagnose reload-loop same-identifier only these
+        widgetlab diagnose reload-loop same-identifier only these diagnoses
         widgetlab diagnose --since 5m --fail-on error  for scripts and CI
         widgetlab diagnose --journal ~/copied/journal --json
-        widgetlab diagnose --follow                    each as it becomes true
-        widgetlab diagnose --list                      all that is known by name
+        widgetlab diagnose --follow                    live
+        widgetlab diagnose --list                      all known diagnoses
 
       JSON
-      One list on a line; with --follow one object on each. An object has code, severity (note, warning, error), title, \
-      process (such as extension/com.example.Widget), bundle, device, subject (the author's type, kind or session), what, \
-      evidence ([{"sequence", "text"}]), rule, source, advice and times. Fields may be added, and none goes.
+      One array on a line; with --follow one object per line. An object has code, severity (note, warning, error), \
+      title, process (such as extension/com.example.Widget), bundle, device, subject (the author's type, kind or \
+      session), what, evidence ([{"sequence", "text"}]), rule, source, advice and times. Fields may be added, but are \
+      never removed.
       """)
 
   enum Threshold: String, CaseIterable, ExpressibleByArgument {
     case note, warning, error, never
 
-    /// Whether a diagnosis of this severity fails the run.
+    /// Whether a diagnosis of this severity makes the command fail.
     func counts(_ severity: DiagnosisDescription.Severity) -> Bool {
       DiagnosisDescription.Severity(rawValue: rawValue).map { severity >= $0 } ?? false
     }
   }
 
   @OptionGroup var options: InstanceOptions
-  @OptionGroup var place: JournalPlace
+  @OptionGroup var place: JournalLocation
   @OptionGroup var limits: DiagnosticOptions
 
-  @Argument(help: "Only these; `widgetlab diagnose --list` names them.")
+  @Argument(help: "Only these diagnoses; `widgetlab diagnose --list` lists them.")
   var codes: [String] = []
 
-  @Flag(name: [.short, .long], help: "Go on with what comes, until Ctrl-C.")
+  @Flag(name: [.short, .long], help: "Wait for new entries, until Ctrl-C.")
   var follow = false
 
-  @Option(help: "Only what became true from here on: \(TailFilter.Moment.forms).")
+  @Option(help: "Only diagnoses from this point on: \(TailFilter.Moment.forms).")
   var since: String?
 
-  @Option(help: "From which severity on the exit code is 1: note, warning, error or never.")
+  @Option(help: "The lowest severity with exit code 1: note, warning, error or never.")
   var failOn = Threshold.warning
 
-  @Flag(help: "A JSON list on a line.")
+  @Flag(help: "Print a JSON array on one line.")
   var json = false
 
-  @Flag(help: "Explain every mistake that is known by name, and read no journal.")
+  @Flag(help: "Explain all known diagnoses, without reading a journal.")
   var list = false
 
-  @Flag(help: ArgumentHelp("With --list: as Documentation/diagnoses.md.", visibility: .hidden))
+  @Flag(help: ArgumentHelp("With --list: print Documentation/diagnoses.md.", visibility: .hidden))
   var markdown = false
 
   func validate() throws {
     if let since, TailFilter.Moment(since) == nil {
-      throw ValidationError("'\(since)' is no point in the journal; say \(TailFilter.Moment.forms).")
+      throw ValidationError("'\(since)' is not a point in the journal; use \(TailFilter.Moment.forms).")
     }
     let known = DiagnosticTable.descriptions.map(\.code)
     for code in codes where !known.contains(code) {
-      throw ValidationError("'\(code)' is no diagnosis; there are: \(known.joined(separator: ", "))")
+      throw ValidationError("'\(code)' is not a diagnosis; use one of: \(known.joined(separator: ", "))")
     }
-    if markdown, !list { throw ValidationError("--markdown: of what? Add --list.") }
+    if markdown, !list { throw ValidationError("--markdown needs --list.") }
     try limits.validate()
   }
 
@@ -82,20 +83,20 @@ struct DiagnoseCommand: AsyncParsableCommand {
     }
   }
 
-  /// Reads the journal, and follows it if that is asked for.
+  /// Reads the journal, and follows it if requested.
   func diagnose() async throws -> Diagnostician {
     let filter = TailFilter(since: since.flatMap { TailFilter.Moment($0)?.fixed(now: .now) })
     var diagnostician = Diagnostician(limits.thresholds, codes: codes.isEmpty ? nil : Set(codes))
     guard follow else {
       var cursor = try place.reader(options).cursor()
       while let envelope = try cursor.next() {
-        _ = diagnostician.take(envelope, counts: filter.place(envelope.header) == .inside)
+        _ = diagnostician.handle(envelope, counts: filter.place(envelope.header) == .inside)
       }
       return diagnostician
     }
     let reader = JournalReader(folder: URL(fileURLWithPath: try place.folder(options)))
     for try await envelope in reader.follow() {
-      for diagnosis in diagnostician.take(envelope, counts: filter.place(envelope.header) == .inside) {
+      for diagnosis in diagnostician.handle(envelope, counts: filter.place(envelope.header) == .inside) {
         if json {
           try Output.json(DiagnosisReport(diagnosis))
         } else {
@@ -121,29 +122,29 @@ struct DiagnoseCommand: AsyncParsableCommand {
   }
 }
 
-/// From when on it is a mistake.
+/// Thresholds of diagnoses.
 struct DiagnosticOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Reloads that a day's budget pays: a policy that asks for more is named.", valueName: "n"))
+  @Option(help: ArgumentHelp("Reloads that a day's budget pays for; a policy with more is reported.", valueName: "n"))
   var reloadsPerDay = DiagnosticThresholds().reloadsPerDay
 
-  @Option(help: ArgumentHelp("Reloads of a kind by a process within --loop-seconds that are a loop.", valueName: "n"))
+  @Option(help: ArgumentHelp("Reloads of a kind by a process within --loop-seconds that form a loop.", valueName: "n"))
   var loop = DiagnosticThresholds().loopCount
 
   @Option(help: ArgumentHelp("See --loop.", valueName: "seconds"))
   var loopSeconds = DiagnosticThresholds().loopSeconds
 
-  @Option(help: ArgumentHelp("Timelines with the same content in a row that are too many.", valueName: "n"))
+  @Option(help: ArgumentHelp("Consecutive timelines with the same content that are reported.", valueName: "n"))
   var equal = DiagnosticThresholds().equalTimelines
 
-  @Option(help: ArgumentHelp("How old the end of a timeline may be.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Maximum age of the end of a timeline.", valueName: "seconds"))
   var past = DiagnosticThresholds().pastSeconds
 
   func validate() throws {
-    guard (1...86_400).contains(reloadsPerDay) else { throw ValidationError("--reloads-per-day: from 1 to 86400.") }
-    guard (2...10_000).contains(loop) else { throw ValidationError("--loop: from 2 to 10000.") }
-    guard (0...1e9).contains(loopSeconds) else { throw ValidationError("--loop-seconds: seconds, 0 or more.") }
-    guard (2...10_000).contains(equal) else { throw ValidationError("--equal: from 2 to 10000.") }
-    guard (0...1e9).contains(past) else { throw ValidationError("--past: seconds, 0 or more.") }
+    guard (1...86_400).contains(reloadsPerDay) else { throw ValidationError("--reloads-per-day must be 1 to 86400.") }
+    guard (2...10_000).contains(loop) else { throw ValidationError("--loop must be 2 to 10000.") }
+    guard (0...1e9).contains(loopSeconds) else { throw ValidationError("--loop-seconds must be 0 or more.") }
+    guard (2...10_000).contains(equal) else { throw ValidationError("--equal must be 2 to 10000.") }
+    guard (0...1e9).contains(past) else { throw ValidationError("--past must be 0 or more seconds.") }
   }
 
   var thresholds: DiagnosticThresholds {

@@ -1,27 +1,27 @@
-import Conversations
+import Messages
 
-/// What is known of one mistake before anybody has made it: its name, and what is said of it.
+/// The description of a kind of mistake.
 struct DiagnosisDescription: Sendable, Equatable {
   enum Severity: String, Sendable, CaseIterable, Comparable, Codable {
-    /// Worth knowing.
+    /// For information.
     case note
     /// It costs budget, time or a reload.
     case warning
-    /// Something does not happen that the author meant to happen.
+    /// Something that the author intended does not happen.
     case error
 
     static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
   }
 
-  /// Stays the same in every version: `completion-never-called`.
+  /// Stable across versions: `completion-never-called`.
   let code: String
   let severity: Severity
   /// The mistake, in a few words.
   let title: String
-  /// What holds, and what follows from the mistake.
+  /// The rule, and the consequence of the mistake.
   let rule: String
-  /// By whose word: documented, observed or ours, and where.
+  /// The source of the rule: documented, observed or ours, and where.
   let source: String
   let advice: String
 }
@@ -38,9 +38,9 @@ struct Evidence: Sendable, Equatable, Codable {
   }
 }
 
-/// A mistake as a rule sees it once.
+/// One occurrence of a mistake.
 struct Sighting: Sendable, Equatable {
-  /// Whose code it is.
+  /// The process whose code made the mistake.
   let owner: Address
   /// The author's type, the kind of widget or the session.
   let subject: String
@@ -48,10 +48,10 @@ struct Sighting: Sendable, Equatable {
   let evidence: [Evidence]
 }
 
-/// A mistake that an author's code has made, however often.
+/// A mistake in an author's code, with all its occurrences.
 struct Diagnosis: Sendable, Equatable {
   let description: DiagnosisDescription
-  /// As it was seen first.
+  /// The first occurrence.
   let sighting: Sighting
   var times = 1
 

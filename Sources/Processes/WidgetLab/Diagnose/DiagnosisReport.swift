@@ -1,6 +1,6 @@
-import Conversations
+import Messages
 
-/// A diagnosis as JSON. Its shape is told in the command's help; fields may be added, and none goes.
+/// A diagnosis as JSON. The command's help documents its shape. Fields may be added, but are never removed.
 struct DiagnosisReport: Encodable {
   let code: String
   let severity: DiagnosisDescription.Severity
@@ -34,7 +34,7 @@ struct DiagnosisReport: Encodable {
   }
 }
 
-/// What is known of a mistake, as `diagnose --list --json` prints it.
+/// The description of a diagnosis, as `diagnose --list --json` prints it.
 struct DescriptionReport: Encodable {
   let code: String
   let severity: DiagnosisDescription.Severity

@@ -1,16 +1,16 @@
-/// Diagnoses as a person reads them.
+/// Formats diagnoses for the terminal.
 enum DiagnosisText {
-  /// All of a journal, with a line that sums them up.
+  /// All diagnoses of a journal, with a summary.
   static func lines(of diagnosed: Diagnostician, isColourful: Bool) -> [String] {
     let blocks = diagnosed.diagnoses.sorted { $0.description.severity > $1.description.severity }
       .flatMap { lines($0, isColourful: isColourful) + [""] }
     return blocks + [sum(diagnosed)]
   }
 
-  /// One of them.
+  /// One diagnosis.
   static func lines(_ diagnosis: Diagnosis, isColourful: Bool) -> [String] {
     let (description, sighting) = (diagnosis.description, diagnosis.sighting)
-    let times = diagnosis.times > 1 ? "  (\(diagnosis.times) times; the first:)" : ""
+    let times = diagnosis.times > 1 ? "  (\(diagnosis.times) times; first occurrence:)" : ""
     let head = heading(description, isColourful) + ": \(description.title)"
     let rows =
       [("where", "\(diagnosis.place), \(sighting.subject)\(times)"), ("what", sighting.what)]
@@ -19,18 +19,18 @@ enum DiagnosisText {
     return [head] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
   }
 
-  /// What is known of a mistake.
+  /// The description of a diagnosis.
   static func lines(_ description: DiagnosisDescription, isColourful: Bool) -> [String] {
     let rows = [("rule", description.rule), ("source", description.source), ("do", description.advice)]
     return ["\(heading(description, isColourful)): \(description.title)"] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
   }
 
-  /// In one line, for `tail`.
+  /// One line, for `tail`.
   static func line(_ diagnosis: Diagnosis, isColourful: Bool) -> String {
     let numbers = diagnosis.sighting.evidence.map { "#\($0.sequence)" }.joined(separator: " ")
     let text =
       "          ? \(diagnosis.description.severity.rawValue) \(diagnosis.description.code): \(diagnosis.place), "
-      + "\(diagnosis.sighting.subject): \(diagnosis.sighting.what) (\(numbers); widgetlab diagnose says what to do)"
+      + "\(diagnosis.sighting.subject): \(diagnosis.sighting.what) (\(numbers); see `widgetlab diagnose`)"
     return colour(diagnosis.description.severity)(text, isColourful)
   }
 
@@ -48,12 +48,12 @@ enum DiagnosisText {
 
   private static func sum(_ diagnosed: Diagnostician) -> String {
     let severities = diagnosed.diagnoses.map(\.description.severity)
-    guard !severities.isEmpty else { return "nothing that is known by name, in \(diagnosed.envelopes) envelopes" }
+    guard !severities.isEmpty else { return "no mistakes found in \(diagnosed.envelopes) envelopes" }
     let counts = DiagnosisDescription.Severity.allCases.reversed().compactMap { severity -> String? in
       let count = severities.count { $0 == severity }
       return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
     }
     return "\(counts.joined(separator: ", ")) in \(diagnosed.envelopes) envelopes; "
-      + "`widgetlab tail --around N` shows what stands at #N"
+      + "`widgetlab tail --around N` shows the context of #N"
   }
 }

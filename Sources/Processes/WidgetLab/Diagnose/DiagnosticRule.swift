@@ -1,31 +1,32 @@
-import Conversations
+import Messages
 
-/// How one mistake is seen in the journal. A plain value: it is shown each envelope once, in order, before the record has it.
+/// Detects one mistake in the journal. A value that receives each envelope once, in order, before the record does.
 protocol DiagnosticRule: Sendable {
   var description: DiagnosisDescription { get }
 
-  /// What the envelope shows of the mistake, after all that was shown before.
+  /// Returns the occurrences that the envelope shows, given all earlier envelopes.
   ///
-  /// - Parameter record: what is known of the device up to the envelope before this one.
+  /// - Parameter record: the state of the devices before this envelope.
   mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting]
 }
 
-/// From when on something that authors may well do is a mistake. All of it is ours.
+/// Thresholds beyond which valid behaviour counts as a mistake. All are ours.
 struct DiagnosticThresholds: Sendable, Equatable {
-  /// Reloads a day that a budget pays at most. Source: "40 to 70 refreshes" in Apple's *Keeping a widget up to date*.
+  /// Maximum reloads per day that a budget pays for. Source: "40 to 70 refreshes" in Apple's *Keeping a widget up to
+  /// date*.
   var reloadsPerDay = 70.0
-  /// So many reloads of one kind, asked for by one process within `loopSeconds`, are a loop.
+  /// This many reloads of one kind, requested by one process within `loopSeconds`, are a loop.
   var loopCount = 6
   var loopSeconds = 60.0
-  /// So many timelines in a row with the same content, all asked for by the author's code, are too many.
+  /// This many consecutive timelines with the same content, all requested by the author's code, are reported.
   var equalTimelines = 3
-  /// A timeline that ended less than so many seconds ago is as good as one that ends now.
+  /// A timeline that ended less than this many seconds ago counts as one that ends now.
   var pastSeconds = 60.0
 }
 
-/// Every mistake that is known by name.
+/// All diagnostic rules.
 enum DiagnosticTable {
-  /// The rules, in the order in which they are listed: new ones each time, since they remember.
+  /// Returns new instances of the rules, in list order. Rules have state.
   static func rules(_ thresholds: DiagnosticThresholds = DiagnosticThresholds()) -> [any DiagnosticRule] {
     [
       CompletionNeverCalled(), CompletionOfOneHandlerMissing(), SessionNeverRecreated(), EventsWithoutHandler(),

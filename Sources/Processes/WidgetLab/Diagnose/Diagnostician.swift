@@ -1,8 +1,8 @@
-import Conversations
+import Messages
 
-/// Names what authors get wrong, from the journal and nothing else: the same journal gives the same diagnoses.
+/// Detects authors' mistakes. The result depends only on the journal.
 struct Diagnostician: Sendable {
-  /// By what two sightings are the same mistake.
+  /// Two occurrences with the same cause are one diagnosis.
   private struct Cause: Hashable {
     let code: String
     let owner: Address
@@ -12,21 +12,22 @@ struct Diagnostician: Sendable {
   private var record = DeviceRecord()
   private var rules: [any DiagnosticRule]
   private var places: [Cause: Int] = [:]
-  /// One for each cause, in the order in which they became true.
+  /// One diagnosis per cause, in the order of their first occurrences.
   private(set) var diagnoses: [Diagnosis] = []
-  /// How many envelopes it was shown.
+  /// The number of envelopes received.
   private(set) var envelopes = 0
 
-  /// - Parameter codes: the only ones that are looked for; all when `nil`.
+  /// - Parameter codes: the diagnoses to detect; all when `nil`.
   init(_ thresholds: DiagnosticThresholds = DiagnosticThresholds(), codes: Set<String>? = nil) {
     rules = DiagnosticTable.rules(thresholds).filter { codes?.contains($0.description.code) ?? true }
   }
 
-  /// Takes the next envelope of the journal.
+  /// Processes the next envelope of the journal.
   ///
-  /// - Parameter counts: `false` for what is read for its consequences alone: what it shows is remembered, and no diagnosis.
-  /// - Returns: the diagnoses that became true by it; of a cause that has one already, none.
-  mutating func take(_ envelope: Envelope, counts: Bool = true) -> [Diagnosis] {
+  /// - Parameter counts: `false` for envelopes that only provide context: they update the state, but yield no
+  ///   diagnoses.
+  /// - Returns: the new diagnoses. A cause that has a diagnosis already yields no second one.
+  mutating func handle(_ envelope: Envelope, counts: Bool = true) -> [Diagnosis] {
     envelopes += 1
     var new: [Diagnosis] = []
     for index in rules.indices {
@@ -44,7 +45,7 @@ struct Diagnostician: Sendable {
         }
       }
     }
-    record.take(envelope)
+    record.handle(envelope)
     return new
   }
 }

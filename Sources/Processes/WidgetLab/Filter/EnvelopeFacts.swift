@@ -1,7 +1,7 @@
-import Conversations
 import Foundation
+import Messages
 
-/// The fields of one envelope as expressions ask for them; a body is read when it is first asked for.
+/// The fields of one envelope for expressions. The body is decoded lazily.
 final class EnvelopeFacts {
   let envelope: Envelope
   private(set) lazy var note = EnvelopeNote(envelope)
@@ -9,15 +9,15 @@ final class EnvelopeFacts {
 
   init(_ envelope: Envelope) { self.envelope = envelope }
 
-  /// A body that is no JSON object has no fields.
+  /// A body that is not a JSON object has no fields.
   private func read() -> [String: Any] {
     let object = try? JSONSerialization.jsonObject(with: Data(envelope.body))
     let fields = object as? [String: Any] ?? [:]
-    // What the broker says of a peer stands one level deeper.
+    // In broker messages about a peer, the fields are one level deeper.
     return fields.merging(fields["registration"] as? [String: Any] ?? [:]) { own, _ in own }
   }
 
-  /// All texts that a field of text or address has; an address also in its short forms.
+  /// All values of a text or address field. An address also has its short forms.
   func texts(_ field: FilterField) -> [String] {
     let header = envelope.header
     switch field {
@@ -37,7 +37,7 @@ final class EnvelopeFacts {
     }
   }
 
-  /// The number of a field of numbers; `nil` when the envelope has none.
+  /// The value of a numeric field; `nil` when the envelope does not have it.
   func number(_ field: FilterField) -> Int64? {
     let header = envelope.header
     switch field {
@@ -50,7 +50,7 @@ final class EnvelopeFacts {
     }
   }
 
-  /// An identifier's digits, lower case, without hyphens.
+  /// The digits of an identifier, lower case, without hyphens.
   func identifier(_ field: FilterField) -> String? {
     let header = envelope.header
     return switch field {
@@ -61,18 +61,19 @@ final class EnvelopeFacts {
     }
   }
 
-  /// Whether it carries the story of a session of that name of its sender, its receiver or the process spoken of: so that
-  /// answers belong to the session too.
+  /// Whether its correlation id is that of a session with that name of its sender, its receiver or the process that it
+  /// is about, so that replies belong to the session too.
   func belongs(toSession name: String) -> Bool {
     guard let correlation = envelope.header.correlation else { return false }
-    return parties.contains { Story.session($0, name) == correlation }
+    return parties.contains { MessageContext.session($0, name) == correlation }
   }
 
   private var parties: [Address] {
     [envelope.header.source, envelope.header.destination, note.subject].compactMap(\.self)
   }
 
-  /// In full, without the device, with the last part of a bundle identifier only, and what it plays.
+  /// The full address, the one without the device, the one with only the last part of the bundle identifier, and the
+  /// role.
   private static func names(_ address: Address) -> [String] {
     [address.text, address.short, address.tailName, address.role.rawValue] + (address == .messageBus ? ["bus"] : [])
   }
@@ -84,11 +85,11 @@ extension UUID {
 }
 
 extension EnvelopeNote.Mark {
-  /// The mark in a word; `nil` for none.
+  /// The mark as a word; `nil` for none.
   var word: String? {
     switch self {
-    case .birth: "birth"
-    case .death: "death"
+    case .launch: "launch"
+    case .exit: "exit"
     case .refused: "refused"
     case .none: nil
     }

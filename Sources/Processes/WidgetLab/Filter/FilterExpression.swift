@@ -1,27 +1,28 @@
-import Conversations
 import Foundation
 import Glibc
+import Messages
 
-/// A question to one envelope, such as `kind == transfer.* && session == "daily"`. See `FilterParser` for the language.
+/// A predicate over one envelope, such as `kind == transfer.* && session == "daily"`. See `FilterParser` for the
+/// grammar.
 indirect enum FilterExpression: Equatable, Sendable {
   case comparison(FilterComparison)
   case not(FilterExpression)
   case and(FilterExpression, FilterExpression)
   case or(FilterExpression, FilterExpression)
 
-  /// Reads an expression.
+  /// Parses an expression.
   ///
-  /// - Parameter now: what times such as `5m` are reckoned from.
-  /// - Throws: an error that points at the place.
+  /// - Parameter now: the base of relative times such as `5m`.
+  /// - Throws: an error with the position.
   init(_ text: String, now: Timestamp = .now) throws(FilterError) {
     var parser = FilterParser(text, now: now)
     self = try parser.expression()
   }
 
-  /// Whether the envelope is meant.
+  /// Whether the envelope matches.
   func matches(_ envelope: Envelope) -> Bool { matches(EnvelopeFacts(envelope)) }
 
-  /// The same for facts that several expressions share.
+  /// Same, for facts that several expressions share.
   func matches(_ facts: EnvelopeFacts) -> Bool {
     switch self {
     case .comparison(let comparison): comparison.matches(facts)
@@ -42,7 +43,7 @@ struct FilterComparison: Equatable, Sendable {
     case less = "<"
     case greater = ">"
 
-    /// Whether it asks for an order, which texts do not have here.
+    /// Whether it is an ordering, which texts do not support.
     var isOrder: Bool { self != .equal && self != .unequal }
 
     func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
@@ -58,7 +59,7 @@ struct FilterComparison: Equatable, Sendable {
   }
 
   enum Value: Equatable, Sendable {
-    /// Text with `*`, `?` and `[a-z]` as in a shell.
+    /// A text with `*`, `?` and `[a-z]`, as in a shell.
     case glob(String)
     case number(Int64)
     case time(Timestamp)
@@ -70,7 +71,7 @@ struct FilterComparison: Equatable, Sendable {
   let relation: Relation
   let value: Value
 
-  /// A field that the envelope does not have is equal to nothing, and neither less nor greater.
+  /// A field that the envelope does not have equals nothing, and is neither less nor greater.
   func matches(_ facts: EnvelopeFacts) -> Bool {
     if relation == .unequal {
       return !FilterComparison(field: field, relation: .equal, value: value).matches(facts)
@@ -86,7 +87,7 @@ struct FilterComparison: Equatable, Sendable {
   }
 }
 
-/// What an expression can ask an envelope for.
+/// The fields of an envelope that an expression can use.
 enum FilterField: String, CaseIterable, Sendable {
   case kind, from, to, address, generation, sequence, correlation, session, pid, widget, attempt, time
   case id, cause, task, state, step, method, mark, note
@@ -103,42 +104,43 @@ enum FilterField: String, CaseIterable, Sendable {
     }
   }
 
-  /// What it is, for the help.
+  /// The description in the help text.
   var meaning: String {
     switch self {
     case .kind: "transfer.create, session.events/ack …"
     case .from: "the sender: host, extension, agent/1, app/com.example.*"
     case .to: "the receiver"
-    case .address: "the sender, the receiver or the process spoken of"
-    case .generation: "which life speaks; of births, deaths and states, which is meant"
+    case .address: "the sender, the receiver or the process it is about"
+    case .generation: "the sender's generation; of process events, that of the process"
     case .sequence: "the broker's number"
-    case .correlation: "the story: its first digits"
+    case .correlation: "the correlation id: its first digits"
     case .session: "the background session's identifier"
-    case .pid: "the process that says its pid, or is spoken of"
+    case .pid: "the pid in the message: of the sender or of the process it is about"
     case .widget: "the kind of widget"
-    case .attempt: "how often it was sent before"
+    case .attempt: "how often the sender has sent it before"
     case .time: "when it was sent: 13:05:07, 5m (ago), 2026-11-21T13:05:07Z"
-    case .id: "the envelope's own id: its first digits"
-    case .cause: "the id of what it answers or follows from"
+    case .id: "the envelope's id: its first digits"
+    case .cause: "the id of the envelope that it replies to or follows from"
     case .task: "the task of a session: 1, 2 …"
     case .state: "of process.state: running, suspended, absent …"
     case .step: "of transfer.progress: started, resumed, finished …"
     case .method: "of delegate.called: didFinishDownloadingTo …"
-    case .mark: "birth, death or refused"
+    case .mark: "launch (process started), exit (process exited) or refused"
     case .note: "the last column of the tail"
     }
   }
 }
 
 extension FilterExpression {
-  /// The language in a page, for `tail --help`.
+  /// The syntax, for `tail --help`.
   static var lesson: String {
     let fields = FilterField.allCases.map { "  \($0.rawValue.padded(12)) \($0.meaning)" }.joined(separator: "\n")
     return """
       EXPRESSIONS (--where, --exit-when, `wait --for`)
-      field == value, joined by && (binds closer) and ||, turned round by !, grouped by ( ). Texts and addresses know == and \
-      != with globs (* ? [a-z]); numbers and times also < <= > >=. A value is a bare word or stands in "quotes". What an \
-      envelope lacks equals nothing: `session == *` is whatever has a session. Put it all in single quotes, for the shell.
+      field == value, combined with && (binds tighter) and ||, negated with !, grouped with ( ). Texts and addresses \
+      support == and != with globs (* ? [a-z]); numbers and times also < <= > >=. A value is a bare word or is in \
+      "quotes". A field that an envelope lacks equals nothing: `session == *` matches all envelopes with a session. \
+      Put the expression in single quotes for the shell.
 
       \(fields)
       """

@@ -1,25 +1,25 @@
-import Conversations
 import Foundation
+import Messages
 
-/// Why a text is no expression, with the place.
+/// A syntax error, with its position.
 struct FilterError: Error, Equatable, CustomStringConvertible {
   let message: String
-  /// What can stand there.
+  /// What is allowed at this position.
   let allowed: String
   let text: String
-  /// Which characters of the text are meant; an empty range behind the last one is its end.
+  /// The range of characters at fault. An empty range after the last character is the end of the text.
   let place: Range<Int>
 
-  /// Four lines: what is wrong, the text, a mark under the place, and what is allowed there.
+  /// Four lines: the error, the text, a mark below the position, and what is allowed there.
   var description: String {
-    // What is no letter would move the mark.
+    // Characters other than plain spaces would misalign the mark.
     let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
     let mark = String(repeating: " ", count: place.lowerBound) + String(repeating: "^", count: max(1, place.count))
     return "\(message)\n  \(line)\n  \(mark)\n  \(allowed)"
   }
 }
 
-/// Reads the language of filters. Total: any text gives an expression or an error that points at a place.
+/// Parses filter expressions. Total: any text yields an expression or an error with a position.
 ///
 ///     expression = and { "||" and }
 ///     and        = not { "&&" not }
@@ -52,12 +52,12 @@ struct FilterParser {
     self.now = now
   }
 
-  /// The whole text.
+  /// Parses the whole text.
   mutating func expression() throws(FilterError) -> FilterExpression {
     try advance()
     let found = try anyOf()
     guard token == .end else {
-      throw error("here the expression is complete", "join with && or ||, or close nothing that was not opened")
+      throw error("the expression is already complete here", "join with && or ||, or remove an unmatched )")
     }
     return found
   }
@@ -84,7 +84,7 @@ struct FilterParser {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.depthLimit else {
-      throw error("this is nested too deep", "at most \(Self.depthLimit) levels of ! and ( are read")
+      throw error("the nesting is too deep", "at most \(Self.depthLimit) levels of ! and ( are allowed")
     }
     switch token {
     case .symbol("!"):
@@ -96,7 +96,7 @@ struct FilterParser {
       let inner = try anyOf()
       guard token == .symbol(")") else {
         if token == .end { place = opening }
-        throw error(token == .end ? "this is not closed" : "this does not go on", "expected: && or || or )")
+        throw error(token == .end ? "a ) is missing" : "this is not expected here", "expected: && or || or )")
       }
       try advance()
       return inner
@@ -107,13 +107,13 @@ struct FilterParser {
   private mutating func comparison() throws(FilterError) -> FilterComparison {
     let names = FilterField.allCases.map(\.rawValue).joined(separator: ", ")
     guard case .word(let name) = token else {
-      throw error(token == .end ? "something is missing here" : "a field must stand here", "one of: \(names)")
+      throw error(token == .end ? "the expression is incomplete" : "a field is expected here", "one of: \(names)")
     }
-    guard let field = FilterField(rawValue: name) else { throw error("'\(name)' is no field", "one of: \(names)") }
+    guard let field = FilterField(rawValue: name) else { throw error("'\(name)' is not a field", "one of: \(names)") }
     try advance()
     guard case .symbol(let symbol) = token, let relation = FilterComparison.Relation(rawValue: symbol) else {
-      let hint = token == .symbol("=") ? "say == for equality" : "expected: == != < <= > >="
-      throw error("a comparison must follow '\(name)'", hint)
+      let hint = token == .symbol("=") ? "use == for equality" : "expected: == != < <= > >="
+      throw error("a comparison is expected after '\(name)'", hint)
     }
     if relation.isOrder, field.shape != .number, field.shape != .time {
       throw error("'\(name)' has no order", "expected: == or != (with globs)")
@@ -122,7 +122,7 @@ struct FilterParser {
     let value: String
     switch token {
     case .word(let text), .quoted(let text): value = text
-    default: throw error("a value must follow", "a word, or text in \"quotes\"")
+    default: throw error("a value is expected", "a word, or text in \"quotes\"")
     }
     let comparison = FilterComparison(field: field, relation: relation, value: try read(value, field))
     try advance()
@@ -134,19 +134,19 @@ struct FilterParser {
     case .text, .address: return .glob(text)
     case .number:
       guard let number = Int64(text) else {
-        throw error("'\(field.rawValue)' is a number, and this is none", "such as \(field.rawValue) >= 2")
+        throw error("'\(field.rawValue)' needs a number", "such as \(field.rawValue) >= 2")
       }
       return .number(number)
     case .time:
       guard case .time(let time) = TailFilter.Moment(text)?.fixed(now: now) else {
-        throw error("'\(text)' is no time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
+        throw error("'\(text)' is not a time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
       }
       return .time(time)
     case .identifier:
       let digits = text.lowercased().filter { $0 != "-" }
       guard !digits.isEmpty, digits.count <= 32, digits.allSatisfy(\.isHexDigit) else {
         throw error(
-          "'\(field.rawValue)' is an identifier, and this is none", "its first digits, as the tail prints them: 3fa94c")
+          "'\(field.rawValue)' needs the digits of an identifier", "the first digits, as the tail prints them: 3fa94c")
       }
       return .digits(digits)
     }
@@ -176,11 +176,11 @@ struct FilterParser {
     }
     place = start..<position
     if token == .symbol("&") || token == .symbol("|") {
-      throw error("one of two", "say && for and, || for or")
+      throw error("an operator has two characters", "use && for and, || for or")
     }
   }
 
-  /// Text up to the same quotation mark; a backslash before the mark makes it part of the text.
+  /// Reads a text up to the same quotation mark. A backslash before the mark makes it part of the text.
   private mutating func quoted(_ mark: Character) throws(FilterError) -> String {
     let start = position
     position += 1

@@ -1,26 +1,26 @@
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
-/// What `keys` shows.
+/// The output of `keys`.
 struct KeyReport: Encodable, Sendable {
   struct Row: Encodable, Sendable {
-    /// Whose it is: the name that `keys rotate` takes, and that of its folder.
+    /// The holder: the name that `keys rotate` accepts, and that of the key's folder.
     let holder: String
-    /// Which addresses it may speak as.
+    /// The addresses that it may use.
     let speaksAs: String
     let publicKey: String
-    /// When it was made or registered, UTC; `nil` where that cannot be known.
+    /// The time of its creation or registration, UTC; `nil` if unknown.
     let since: String?
     let state: String
   }
 
   var keys: [Row] = []
 
-  /// Asks the bus, or reads what the next one will let in.
+  /// Queries the bus, or reads the keys that the next bus will accept.
   ///
-  /// - Throws: `unavailable` when the bus does not answer.
+  /// - Throws: `unavailable` when the bus does not reply.
   static func gather(_ cluster: ClusterFacts) async throws -> KeyReport {
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else { return try written(cluster) }
     return try await OperatorSession.with(cluster) { session in
@@ -34,7 +34,7 @@ struct KeyReport: Encodable, Sendable {
     }
   }
 
-  /// What stands in the files.
+  /// Reads the keys from their files.
   static func written(_ cluster: ClusterFacts) throws -> KeyReport {
     let known = try StandingKey.loadAllPublic(in: cluster.instance).map(\.facts)
     var report = KeyReport(cluster, known) { _ in "made" }
@@ -60,20 +60,20 @@ struct KeyReport: Encodable, Sendable {
       holder: name.rawValue, speaksAs: Address.messageBus.text, publicKey: key, since: since.map(text), state: state)
   }
 
-  /// What a key of the bus is worth beside the others of its pattern.
+  /// The state of a key on the bus, relative to the other keys of its pattern.
   static func state(of key: StandingKeyFacts, among all: [StandingKeyFacts]) -> String {
     let others = all.filter { $0.pattern == key.pattern && $0.publicKey != key.publicKey }
-    if others.contains(where: { $0.hasSpoken && $0.since > key.since }) { return "ends" }
-    return !key.hasSpoken && others.contains { $0.since < key.since } ? "registered" : "in use"
+    if others.contains(where: { $0.hasSentHello && $0.since > key.since }) { return "ends" }
+    return !key.hasSentHello && others.contains { $0.since < key.since } ? "registered" : "in use"
   }
 
   private static func text(_ time: Timestamp) -> String {
     time.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false))
   }
 
-  /// The table for a terminal.
+  /// The table for the terminal.
   var lines: [String] {
-    var table = TextTable(headings: ["KEY", "SPEAKS AS", "PUBLIC KEY", "SINCE", "STATE"])
+    var table = TextTable(headings: ["KEY", "ADDRESSES", "PUBLIC KEY", "SINCE", "STATE"])
     table.rows = keys.map { [$0.holder, $0.speaksAs, $0.publicKey, $0.since ?? "-", $0.state] }
     return table.lines
   }

@@ -1,25 +1,26 @@
 import Cluster
-import Conversations
 import Foundation
 import Glibc
 import MessageBus
+import Messages
 
-/// Renews standing keys: asks a process that holds one, and does it for holders that are no processes.
+/// Renews standing keys: sends a request to a process that holds one, and renews the keys of holders that are not
+/// processes.
 struct KeyRotation {
-  /// What became of one key.
+  /// The result for one key.
   struct Outcome: Encodable, Sendable {
     let holder: String
     let former: String?
     let current: String?
-    /// How long the former key is still let in; `nil` where no bus runs.
+    /// How long the former key is still accepted; `nil` when no bus is running.
     var graceSeconds: Double?
 
     var line: String {
       guard let former, let current else {
-        return "\(holder): left out; its key is not here, and nobody speaks with it"
+        return "\(holder): skipped; its key is not here, and no process uses it"
       }
-      let end = graceSeconds.map { ", and is turned away in \($0.formatted()) s" } ?? ", from the next start on"
-      return "\(holder): \(current.prefix(8))… follows \(former.prefix(8))…\(end)"
+      let end = graceSeconds.map { ", which is rejected in \($0.formatted()) s" } ?? ", from the next start on"
+      return "\(holder): \(current.prefix(8))… replaces \(former.prefix(8))…\(end)"
     }
   }
 
@@ -27,9 +28,9 @@ struct KeyRotation {
 
   private var isRunning: Bool { FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) }
 
-  /// Whose keys are meant, this tool's own last.
+  /// Resolves the holders, this tool's own key last.
   ///
-  /// - Throws: a complaint about a name that holds no key.
+  /// - Throws: a command error for a name that holds no key.
   func holders(_ names: [String]) throws -> [StandingKey.Name] {
     let all =
       cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) }
@@ -44,16 +45,16 @@ struct KeyRotation {
     if let holder = known.first(where: { $0.rawValue == name }) { return holder }
     let address = try cluster.address(name)
     guard let holder = known.first(where: { $0.rawValue == ClusterFacts.standingName(of: address) }) else {
-      throw Complaint(
-        Exit.usage, "\(address.short) has no standing key: a life's key dies with the life", at: cluster.folder,
-        advice: "name one of: \(known.map(\.rawValue).joined(separator: ", "))")
+      throw CommandError(
+        Exit.usage, "\(address.short) has no standing key: it gets a new key at each launch", at: cluster.folder,
+        advice: "use one of:\(known.map(\.rawValue).joined(separator: ", "))")
     }
     return holder
   }
 
   /// Renews one key.
   ///
-  /// - Throws: a complaint, or the reason that the holder gave.
+  /// - Throws: a command error, or the holder's error.
   func rotate(_ name: StandingKey.Name) async throws -> Outcome {
     guard isRunning else {
       let (former, current) = try StandingKey.replace(name, in: cluster.instance)
@@ -61,9 +62,9 @@ struct KeyRotation {
     }
     switch name {
     case .messageBus:
-      throw Complaint(
+      throw CommandError(
         Exit.usage, "the broker's own key is not renewed while the cluster runs", at: cluster.folder,
-        advice: "every process knows the broker by it: `widgetlab down`, then this command again, then `widgetlab up`")
+        advice: "every process identifies the broker by it: run `widgetlab down`, this command, and `widgetlab up`")
     case .operator: return try await exchange(name, pattern: nil, speakingAs: { .operator($0) })
     case .watcher: return try await exchange(name, pattern: .watchers, speakingAs: { .watcher($0) })
     case .provider: return try await exchange(name, pattern: AddressPattern(.provider), speakingAs: { _ in .provider })
@@ -74,7 +75,7 @@ struct KeyRotation {
   private func ask(_ name: StandingKey.Name) async throws -> Outcome {
     let all = [cluster.host, .pushServer] + cluster.agents
     guard let address = all.first(where: { ClusterFacts.standingName(of: $0) == name.rawValue }) else {
-      throw Complaint(Exit.usage, "\(name) is no process of this cluster", at: cluster.configurationPath)
+      throw CommandError(Exit.usage, "\(name) is not a process of this cluster", at: cluster.configurationPath)
     }
     return try await OperatorSession.with(cluster) { session in
       let reply = try await session.connection.request(RenewKey(), to: address, within: .seconds(30))
@@ -82,7 +83,7 @@ struct KeyRotation {
     }
   }
 
-  /// Makes, registers and takes up the next key here, and says a first word with it.
+  /// Creates, registers and installs the next key here, and uses it once.
   private func exchange(
     _ name: StandingKey.Name, pattern: AddressPattern?, speakingAs address: (String) -> Address
   ) async throws -> Outcome {

@@ -1,25 +1,25 @@
 import APNs
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab keys`.
 struct KeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys",
-    abstract: "Lists, makes and renews the standing keys of a cluster; never shows a secret.",
+    abstract: "Lists, creates and renews the standing keys of a cluster. Never shows a secret key.",
     discussion: """
-      Every process of a cluster has a key, and the bus believes the key and not the word. An app's and an extension's is \
-      made for its life and dies with it; the others stand until they are renewed.
+      Every process of a cluster has a key, which the bus uses to authenticate it. An app's or extension's key is \
+      created at its launch and discarded when it exits; standing keys are used until they are renewed.
 
       EXAMPLES
-        widgetlab keys                          whose key it is, and since when
+        widgetlab keys                          the keys, their holders and their dates
         widgetlab keys --json
-        widgetlab keys make                     makes what is missing; `up` does it
+        widgetlab keys make                     creates missing keys, as `up` does
         widgetlab keys rotate                   renews all, while the cluster runs
         widgetlab keys rotate --process host    renews one
-        widgetlab keys provider                 another key for provider tokens
+        widgetlab keys provider                 a new key for provider tokens
         widgetlab keys certificate BUNDLE       a client certificate for pushes
       """,
     subcommands: [
@@ -33,15 +33,15 @@ struct KeysCommand: AsyncParsableCommand {
 struct ListKeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Shows who speaks with which key, and since when.",
+    abstract: "Shows the holders of keys, and since when.",
     discussion: """
-      Asks the bus; where none runs, it says what the next one will let in. The first 8 characters of a key are what \
-      `tail` shows of one that was turned away.
+      Queries the bus; when none is running, it shows what the next one will accept. `tail` shows the first 8 \
+      characters of a rejected key.
       """)
 
   @OptionGroup var options: InstanceOptions
 
-  @Flag(help: "One JSON object: {\"keys\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"keys\":[…]}.")
   var json = false
 
   func run() async throws {
@@ -57,10 +57,10 @@ struct ListKeysCommand: AsyncParsableCommand {
 struct MakeKeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
-    abstract: "Makes the standing keys that are missing, mode 0600.",
+    abstract: "Creates the missing standing keys, mode 0600.",
     discussion: """
-      `widgetlab up` does this itself; in compose it is the first step. Keys that are there stay. With a push server, its \
-      certificates and the first provider keys are made too.
+      `widgetlab up` does this itself; in compose it is the first step. Existing keys are kept. With a push server, \
+      its certificates and the first provider keys are created too.
 
       EXAMPLE
         widgetlab keys make --instance /instance --config widgetlab.yaml
@@ -80,7 +80,7 @@ struct MakeKeysCommand: AsyncParsableCommand {
         try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
         for line in try KeyReport.written(cluster).lines { Output.say(line) }
       } catch {
-        throw Complaint(Exit.configuration, "\(error)", at: cluster.folder)
+        throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
       }
     }
   }
@@ -90,16 +90,17 @@ struct MakeKeysCommand: AsyncParsableCommand {
 struct RotateKeysCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Renews standing keys while the cluster runs; nothing under way is lost.",
+    abstract: "Renews standing keys while the cluster runs. No message is lost.",
     discussion: """
-      Each holder makes its next key itself, so that no secret travels; the bus writes it down and lets it in; the holder \
-      speaks with it; then, after a grace (`bus: keyGrace` in widgetlab.yaml, 10 s), the former key is turned away. Whoever \
-      dies on the way finds a key that is let in; said again, it is finished. The journal says each step: `key.changed`.
+      Each holder creates its next key itself, so that no secret is transmitted; the bus journals and accepts it; the \
+      holder switches to it; then, after a grace period (`bus: keyGrace` in widgetlab.yaml, 10 s), the former key is \
+      rejected. A process that is killed during the renewal restarts with a valid key; repeating the command completes \
+      the renewal. The journal records each step: `key.changed`.
 
-      The broker's own key is renewed only while the cluster is down, since every process knows the broker by it, a spawned \
-      one from its birth: `widgetlab down`, `widgetlab keys rotate --process bus`, `widgetlab up`.
+      The broker's own key can only be renewed while the cluster is down, since every process identifies the broker by \
+      it from its launch: `widgetlab down`, `widgetlab keys rotate --process bus`, `widgetlab up`.
 
-      Exit code 1: some could not be renewed; said again, it goes on there.
+      Exit code 1: some keys could not be renewed; repeat the command to continue.
 
       EXAMPLES
         widgetlab keys rotate
@@ -113,11 +114,11 @@ struct RotateKeysCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("process"),
     help: ArgumentHelp(
-      "Whose: host, agent/1, provider, operator (this tool), watcher (health checks), bus, or all; may be repeated.",
+      "Holder: host, agent/1, provider, operator (this tool), watcher (health checks), bus, or all; may be repeated.",
       valueName: "name"))
   var processes: [String] = ["all"]
 
-  @Flag(help: "One JSON object for each key.")
+  @Flag(help: "Print one JSON object per key.")
   var json = false
 
   func run() async throws {
@@ -130,16 +131,16 @@ struct RotateKeysCommand: AsyncParsableCommand {
         do {
           let outcome = try await rotation.rotate(name)
           if json { try Output.json(outcome) } else { Output.say(outcome.line) }
-        } catch let complaint as Complaint where complaint.exit != Exit.no {
-          throw complaint
+        } catch let commandError as CommandError where commandError.exit != Exit.no {
+          throw commandError
         } catch {
-          failures.append("\(name): \((error as? Complaint)?.what ?? "\(error)")")
+          failures.append("\(name): \((error as? CommandError)?.what ?? "\(error)")")
         }
       }
       guard failures.isEmpty else {
-        throw Complaint(
+        throw CommandError(
           Exit.no, failures.joined(separator: "\n           "), at: cluster.folder,
-          advice: "what could not be renewed has its former key; `widgetlab ps` shows who is there, then say it again")
+          advice: "these keys are unchanged; check `widgetlab ps`, then repeat the command")
       }
     }
   }

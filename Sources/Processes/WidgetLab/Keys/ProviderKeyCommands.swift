@@ -1,17 +1,18 @@
 import APNs
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab keys provider`.
 struct ProviderKeyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "provider",
-    abstract: "Makes and registers another provider key, as the developer account does.",
+    abstract: "Creates and registers a new provider key, as the developer account does.",
     discussion: """
-      The first two are there with the push server: LABDEVKEY0 and LABPRDKEY0, of the team LABTEAM000, for all its topics, \
-      each in one environment. A push server that runs knows the new one at once. Prints its id and where its .p8 lies.
+      The push server creates the first two: LABDEVKEY0 and LABPRDKEY0, of the team LABTEAM000, for all its topics, \
+      each in one environment. A running push server accepts the new key at once. Prints its id and the path of its \
+      .p8.
 
       EXAMPLES
         widgetlab keys provider
@@ -27,10 +28,10 @@ struct ProviderKeyCommand: AsyncParsableCommand {
   @Option(help: "Only for this app's topics; may be repeated.")
   var topic: [String] = []
 
-  @Option(help: "development or production; twice for a key of the old kind, which is for both.")
+  @Option(help: "development or production; repeat it for a key of the old type, which is for both.")
   var environment: [PushEnvironment] = []
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
@@ -53,9 +54,9 @@ struct ProviderKeyCommand: AsyncParsableCommand {
 struct ClientCertificateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "certificate",
-    abstract: "Makes a client certificate for an app's pushes, as the developer account does.",
+    abstract: "Creates a client certificate for an app's pushes, as the developer account does.",
     discussion: """
-      It is for the topics of the bundle identifier, with .voip and .complication; widgets are for provider keys alone.
+      It is for the topics of the bundle identifier, with .voip and .complication; widget pushes need provider keys.
 
       EXAMPLE
         widgetlab keys certificate com.example.CaffeineTracker --environment development
@@ -66,10 +67,10 @@ struct ClientCertificateCommand: AsyncParsableCommand {
   @Argument(help: "The containing app's bundle identifier.")
   var bundle: String
 
-  @Option(help: "development or production; both without it.")
+  @Option(help: "development or production (default: both).")
   var environment: [PushEnvironment] = []
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
@@ -88,7 +89,7 @@ struct ClientCertificateCommand: AsyncParsableCommand {
   }
 }
 
-/// What was made, and where it lies.
+/// The created credential, and its paths.
 struct MadeCredential: Codable {
   let id: String
   let teamID: String?
@@ -96,11 +97,11 @@ struct MadeCredential: Codable {
   let keyPath: String?
 }
 
-/// Makes what a provider has, with a complaint for people.
+/// Creates a provider's credentials. Converts errors to command errors.
 private func credentials<T>(_ make: () throws -> T) throws -> T {
   do {
     return try make()
   } catch let error as PushCredentialsError {
-    throw Complaint(Exit.configuration, error.description)
+    throw CommandError(Exit.configuration, error.description)
   }
 }

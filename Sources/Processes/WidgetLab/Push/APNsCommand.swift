@@ -1,15 +1,15 @@
 import APNs
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab apns`.
 struct APNsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apns",
-    abstract: "Has the push server answer providers with any refusal of APNs, late, or not at all.",
+    abstract: "Makes the push server reply to providers with APNs errors, with a delay, or not at all.",
     discussion: """
-      For what a provider meets once in a year, and its code has to be ready for.
+      For rare responses that a provider's code has to handle.
 
       EXAMPLES
         widgetlab apns reasons
@@ -22,10 +22,10 @@ struct APNsCommand: AsyncParsableCommand {
 /// `widgetlab apns reasons`.
 struct ReasonsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reasons", abstract: "Lists every reason with its status; Documentation/apns.md says when each is due."
+    commandName: "reasons", abstract: "Lists every reason with its status; Documentation/apns.md explains each."
   )
 
-  @Flag(help: "One JSON object a line: status, reason.")
+  @Flag(help: "Print one JSON object per line: status, reason.")
   var json = false
 
   private struct Line: Encodable {
@@ -48,44 +48,44 @@ struct ReasonsCommand: ParsableCommand {
 struct AnswerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "answer",
-    abstract: "Has the next requests of providers answered so, whatever is due.",
+    abstract: "Overrides the responses to the next requests of providers.",
     discussion: """
-      What is answered so is not delivered, and stands in the delivery log as refused. 200 is the answer that is due, and is \
-      worth asking for with --latency, --close-stream or --goaway: the provider then does not know that its notification was \
-      accepted. Requests that were asked for earlier come first; `--times 0` takes them back. A push server that is started \
-      again has forgotten them.
+      A notification with an overridden response is not delivered, and is refused in the delivery log. 200 means the \
+      normal response, and is useful with --latency, --close-stream or --goaway: the provider then does not learn that \
+      its notification was accepted. Overrides apply in the order in which they were set; `--times 0` removes them. \
+      They are lost when the push server restarts.
 
       EXAMPLES
         widgetlab apns answer 503 ServiceUnavailable
         widgetlab apns answer 429 TooManyRequests --times 5 --token 00ff…
-        widgetlab apns answer 410                      Unregistered and ExpiredToken: it asks which
-        widgetlab apns answer 200 --latency 30         late
-        widgetlab apns answer 500 --close-stream       no answer: RST_STREAM
-        widgetlab apns answer 503 Shutdown --goaway    no answer: GOAWAY with the reason
-        widgetlab apns answer 200 --times 0            all as it is due
+        widgetlab apns answer 410                      fails: Unregistered or ExpiredToken?
+        widgetlab apns answer 200 --latency 30         delayed
+        widgetlab apns answer 500 --close-stream       no response: RST_STREAM
+        widgetlab apns answer 503 Shutdown --goaway    no response: GOAWAY with the reason
+        widgetlab apns answer 200 --times 0            normal responses again
       """)
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The status: 400 to 599, or 200 for what is due.")
+  @Argument(help: "The status: 400 to 599, or 200 for the normal response.")
   var status: Int
 
-  @Argument(help: "The reason; needed where the status has several, see `widgetlab apns reasons`.")
+  @Argument(help: "The reason; required when the status has several, see `widgetlab apns reasons`.")
   var reason: String?
 
-  @Option(help: "How many requests; 0 takes back what was asked for.")
+  @Option(help: "The number of requests; 0 removes the overrides.")
   var times = 1
 
   @Option(help: "Only requests to this device token.")
   var token: String?
 
-  @Option(help: "Seconds until the answer.")
+  @Option(help: "Seconds until the response.")
   var latency = 0.0
 
-  @Flag(help: "No answer: the stream is reset.")
+  @Flag(help: "No response: the stream is reset.")
   var closeStream = false
 
-  @Flag(help: "No answer: the connection ends with a GOAWAY that has the reason.")
+  @Flag(help: "No response: the connection is closed by a GOAWAY with the reason.")
   var goaway = false
 
   func validate() throws { _ = try order() }
@@ -99,16 +99,16 @@ struct AnswerCommand: AsyncParsableCommand {
   }
 
   private func order() throws -> AnswerPushes {
-    guard !(closeStream && goaway) else { throw ValidationError("say --close-stream or --goaway, and not both") }
-    guard (0...1_000_000).contains(times) else { throw ValidationError("--times is 0 to 1000000") }
-    guard (0...3_600).contains(latency) else { throw ValidationError("--latency is 0 to 3600 seconds") }
+    guard !(closeStream && goaway) else { throw ValidationError("give --close-stream or --goaway, not both") }
+    guard (0...1_000_000).contains(times) else { throw ValidationError("--times must be 0 to 1000000") }
+    guard (0...3_600).contains(latency) else { throw ValidationError("--latency must be 0 to 3600 seconds") }
     return AnswerPushes(
       status: status, reason: try knownReason(),
       manner: closeStream ? .closesStream : goaway ? .goesAway : .response, times: times, token: token?.lowercased(),
       latency: latency)
   }
 
-  /// The reason, which must be one of the status; that of the status when it has only one.
+  /// Returns the reason, which must be one of the status. Defaults to the status's only reason.
   private func knownReason() throws -> String? {
     guard status != 200 else {
       guard reason == nil else { throw ValidationError("200 has no reason") }
@@ -116,29 +116,29 @@ struct AnswerCommand: AsyncParsableCommand {
     }
     let known = APNsReason.allCases.filter { $0.status == status }.map(\.rawValue)
     guard !known.isEmpty else {
-      throw ValidationError("APNs does not answer \(status); `widgetlab apns reasons` lists what it answers")
+      throw ValidationError("APNs has no status \(status); see `widgetlab apns reasons`")
     }
     guard let reason = reason ?? (known.count == 1 ? known[0] : nil) else {
-      throw ValidationError("\(status) has several reasons, name one: \(known.joined(separator: ", "))")
+      throw ValidationError("\(status) has several reasons; use one of: \(known.joined(separator: ", "))")
     }
     guard known.contains(reason) else {
-      throw ValidationError("'\(reason)' is no reason of \(status): \(known.joined(separator: ", "))")
+      throw ValidationError("'\(reason)' is not a reason of \(status); use one of: \(known.joined(separator: ", "))")
     }
     return reason
   }
 }
 
 extension AnswerPushes {
-  /// What a person is told.
+  /// The message for the user.
   var line: String {
     let who = token.map { " to \($0.tokenExcerpt)" } ?? ""
-    guard times > 0 else { return "requests\(who) are answered as it is due" }
+    guard times > 0 else { return "requests\(who) get normal responses" }
     let what = [String(status), reason].compactMap(\.self).joined(separator: " ")
     let how =
       switch manner {
       case .response: "answered \(what)"
-      case .closesStream: "not answered: the stream is reset"
-      case .goesAway: "not answered: GOAWAY\(reason.map { " with \($0)" } ?? "")"
+      case .closesStream: "no response: the stream is reset"
+      case .goesAway: "no response: GOAWAY\(reason.map { " with \($0)" } ?? "")"
       }
     let late = latency > 0 ? ", after \(latency) s" : ""
     return "the next \(times == 1 ? "request" : "\(times) requests")\(who): \(how)\(late)"

@@ -1,18 +1,18 @@
 import APNs
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab push`.
 struct PushCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "push",
-    abstract: "Sends a notification as Apple's console does, and shows what became of those that were sent.",
+    abstract: "Sends notifications, like Apple's Push Notifications Console, and shows their delivery.",
     discussion: """
       EXAMPLES
         widgetlab push                      a widget push to the only app
         widgetlab push com.example.CaffeineTracker --type alert --payload hello.json
-        widgetlab push log                  the last ones, with every station
+        widgetlab push log                  recent notifications, with every station
         widgetlab push log --follow
       """,
     subcommands: [PushSendCommand.self, PushLogCommand.self], defaultSubcommand: PushSendCommand.self)
@@ -22,13 +22,13 @@ struct PushCommand: AsyncParsableCommand {
 struct PushSendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "send",
-    abstract: "Sends a notification to an app of the device, without a provider's key.",
+    abstract: "Sends a notification to an app of the device, without a provider key.",
     discussion: """
-      The push server holds it to the whole contract of a provider's request but for the authorization, answers it, and \
-      says why where APNs would not. Exit code 0: 200. 1: refused.
+      The push server checks it like a provider's request, except for the authorization, and explains a refusal. Exit \
+      code 0: status 200. 1: refused.
 
-      Without --payload it is {"aps":{"content-changed":true}} for widgets, an alert, or {"aps":{"content-available":1}} for \
-      background. A background push has priority 5 unless told otherwise.
+      The default payload is {"aps":{"content-changed":true}} for widgets, an alert, or \
+      {"aps":{"content-available":1}} for background. The default priority of a background push is 5.
 
       EXAMPLES
         widgetlab push                                       a widget push to the only app
@@ -40,7 +40,7 @@ struct PushSendCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The containing app's bundle identifier; the only app without it.")
+  @Argument(help: "The containing app's bundle identifier (default: the only app).")
   var app: String?
 
   @Option(help: "apns-push-type: \(PushType.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -49,7 +49,7 @@ struct PushSendCommand: AsyncParsableCommand {
   @Option(help: "A file with the payload; - for standard input.", completion: .file())
   var payload: String?
 
-  @Option(help: "apns-topic; by default the bundle identifier with the type's suffix.")
+  @Option(help: "apns-topic (default: the bundle identifier with the type's suffix).")
   var topic: String?
 
   @Option(help: "apns-collapse-id.")
@@ -61,10 +61,10 @@ struct PushSendCommand: AsyncParsableCommand {
   @Option(help: "apns-expiration: seconds since 1970; 0 for one attempt.")
   var expiration: String?
 
-  @Option(help: "A device token, in the place of the app's active one.")
+  @Option(help: "A device token to use instead of the app's active one.")
   var token: String?
 
-  @Flag(help: "One JSON object: status, reason, explanation, apnsID, uniqueID.")
+  @Flag(help: "Print one JSON object: status, reason, explanation, apnsID, uniqueID.")
   var json = false
 
   func run() async throws {
@@ -105,7 +105,7 @@ struct PushSendCommand: AsyncParsableCommand {
         ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: payload))
       return String(decoding: data, as: UTF8.self)
     } catch {
-      throw Complaint(Exit.usage, "the payload cannot be read: \(error.localizedDescription)", at: payload)
+      throw CommandError(Exit.usage, "the payload cannot be read: \(error.localizedDescription)", at: payload)
     }
   }
 }
@@ -115,7 +115,7 @@ extension SendPush.Reply {
     let id = uniqueID.uuidString.lowercased()
     let first = [String(status), reason].compactMap(\.self).joined(separator: " ")
     let next =
-      status == 200 ? "unique id \(id): `widgetlab push log \(id)` shows what becomes of it" : "unique id \(id)"
+      status == 200 ? "unique id \(id): `widgetlab push log \(id)` shows its delivery" : "unique id \(id)"
     return [first] + (explanation.map { ["  why: \($0)"] } ?? []) + ["  \(next)"]
   }
 }

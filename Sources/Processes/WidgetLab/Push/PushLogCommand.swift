@@ -1,7 +1,7 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab push log`.
 struct PushLogCommand: AsyncParsableCommand {
@@ -10,11 +10,11 @@ struct PushLogCommand: AsyncParsableCommand {
     abstract: "Shows the delivery log: every station of a notification, and why one was refused.",
     discussion: """
       STATIONS
-        accepted, refused                           what the provider was answered
-        storedOffline, storedPower                  waits for the device
+        accepted, refused                           the response to the provider
+        storedOffline, storedPower                  waiting for the device
         superseded, collapsed, expired, notStored,
         tokenUnregistered                           never delivered, and why
-        sent, delivered                             on its way; on the device's disk
+        sent, delivered                             in flight; persisted on the device
         reloading, budget, reloaded, reloadFailed,
         noContentChanged, noWidget,
         supersededOnDevice                          a widget push, on the device
@@ -24,30 +24,30 @@ struct PushLogCommand: AsyncParsableCommand {
         widgetlab push log                     the last 20
         widgetlab push log --limit 100
         widgetlab push log 3f6a0c1e-…          one, by its apns-unique-id
-        widgetlab push log --follow            each station as it comes, until Ctrl-C
-        widgetlab push log --json              one object a line
+        widgetlab push log --follow            live, until Ctrl-C
+        widgetlab push log --json              one object per line
       """)
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "An apns-unique-id: only that one.")
+  @Argument(help: "Show only the notification with this apns-unique-id.")
   var id: String?
 
-  @Option(help: "How many, the newest.")
+  @Option(help: "The number of newest notifications to print.")
   var limit = 20
 
-  @Flag(help: "Go on with each station as it comes.")
+  @Flag(help: "Print each new station, until Ctrl-C.")
   var follow = false
 
-  @Flag(help: "One JSON object a line: a request with its stations; with --follow one station with its request.")
+  @Flag(help: "One JSON object per line: a request with its stations; with --follow one station with its request.")
   var json = false
 
   func validate() throws {
-    guard (1...100_000).contains(limit) else { throw ValidationError("--limit is 1 to 100000") }
+    guard (1...100_000).contains(limit) else { throw ValidationError("--limit must be 1 to 100000") }
     guard id.map({ UUID(uuidString: $0) != nil }) ?? true else {
-      throw ValidationError("'\(id ?? "")' is no apns-unique-id: it is a UUID")
+      throw ValidationError("'\(id ?? "")' is not an apns-unique-id, which is a UUID")
     }
-    guard id == nil || !follow else { throw ValidationError("--follow goes on with all of them") }
+    guard id == nil || !follow else { throw ValidationError("--follow cannot be combined with an apns-unique-id") }
   }
 
   func run() async throws {
@@ -58,9 +58,9 @@ struct PushLogCommand: AsyncParsableCommand {
         let records = try await log.records(id.flatMap { UUID(uuidString: $0) }, limit)
         for record in records { try say(record) }
         guard id == nil || !records.isEmpty else {
-          throw Complaint(
-            Exit.no, "the delivery log has no notification \(id ?? "")", at: session.folder,
-            advice: "it keeps 7 days; `widgetlab push log` shows the last ones")
+          throw CommandError(
+            Exit.no, "the delivery log does not contain the notification \(id ?? "")", at: session.folder,
+            advice: "it is kept for 7 days; `widgetlab push log` shows recent notifications")
         }
       }
     }
@@ -73,17 +73,17 @@ struct PushLogCommand: AsyncParsableCommand {
   }
 }
 
-/// The delivery log as it is read.
+/// Reads the delivery log.
 struct PushLog {
   let session: OperatorSession
   private static let page = 50
 
-  /// One, or the newest, the oldest first.
+  /// Returns one notification, or the newest ones, oldest first.
   func records(_ id: UUID?, _ limit: Int) async throws -> [PushRecord] {
     if let id { return try await session.askPushServer(ListPushes(uniqueID: id)).pushes }
     let last = try await session.askPushServer(ListPushes(limit: 1)).pushes.last?.number ?? 0
     let before = last - Int64(limit)
-    // After 0 would be the newest of all.
+    // "After 0" would return the newest ones.
     return try await records(after: before == 0 ? -1 : before, upTo: limit)
   }
 
@@ -99,7 +99,7 @@ struct PushLog {
     return found
   }
 
-  /// A station with whose it is.
+  /// A station with its notification.
   private struct Line: Encodable {
     let number: Int64
     let uniqueID: UUID
@@ -110,11 +110,11 @@ struct PushLog {
     let station: PushStation
   }
 
-  /// Says each station as it comes, of the last `limit` requests and of all that follow.
+  /// Prints each station of the last `limit` requests and of all later ones.
   func follow(_ limit: Int, json: Bool) async throws {
     var said: [Int64: Int] = [:]
     while true {
-      // The device says later what became of a notification: the last ones are looked at again.
+      // The device reports its stations later, so the last requests are read again.
       let records = try await records(nil, max(limit, 100))
       let first = said.isEmpty ? records.suffix(limit) : records[...]
       for record in first {
@@ -142,7 +142,7 @@ struct PushLog {
 }
 
 extension PushRecord {
-  /// Who it is for, on a line of its own.
+  /// A headline with the recipient.
   var headline: String {
     let answer = [String(status), reason].compactMap(\.self).joined(separator: " ")
     return "\(uniqueID.uuidString.lowercased())  \(name)  \(answer)"

@@ -1,32 +1,32 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 extension OperatorSession {
-  /// Asks the push server, also one that was just killed and is being started again.
+  /// Sends a request to the push server. Waits while it is being restarted.
   ///
-  /// - Throws: a complaint when the cluster has none; `BusError`.
+  /// - Throws: a command error when the cluster has no push server; `BusError`.
   func askPushServer<Question: Request>(
     _ question: Question, within limit: Duration = .seconds(10)
   ) async throws -> Question.Reply {
     guard cluster.configuration.pushServer != nil else {
-      throw Complaint(
+      throw CommandError(
         Exit.configuration, "this cluster has no push server", at: cluster.configurationPath,
-        advice: "write `pushServer: {}` into it, or give a product the entitlement aps-environment; then `widgetlab up`"
+        advice: "add `pushServer: {}`, or the entitlement aps-environment to a product; then run `widgetlab up`"
       )
     }
     return try await connection.request(question, to: .pushServer, within: limit, whenUnreachable: .wait)
   }
 }
 
-/// Whose token is meant.
+/// The owner of a token.
 struct PushSubjectOptions: ParsableArguments {
-  @Option(help: "The containing app's bundle identifier; the only app without it.")
+  @Option(help: "The containing app's bundle identifier (default: the only app).")
   var app: String?
 
-  @Option(help: "widgets for the token of WidgetPushHandler, app for that of registerForRemoteNotifications().")
+  @Option(help: "widgets (the token of WidgetPushHandler) or app (that of registerForRemoteNotifications()).")
   var use = PushTokenUse.widgets
 
   func subject(in cluster: ClusterFacts) throws -> PushSubject {
@@ -38,6 +38,6 @@ extension PushTokenUse: ExpressibleByArgument {}
 extension PushType: ExpressibleByArgument {}
 
 extension String {
-  /// As much of a device token as a line of a table has room for.
+  /// The device token, shortened to fit in a table.
   var tokenExcerpt: String { count > 20 ? "\(prefix(16))…" : self }
 }

@@ -1,22 +1,22 @@
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab token`.
 struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Shows the device tokens that the push server knows, and changes them as time does in life.",
+    abstract: "Shows the device tokens of the push server, and rotates, expires or unregisters them.",
     discussion: """
       A device token belongs to a device, an app and a use: `widgets` for WidgetPushHandler, `app` for \
-      registerForRemoteNotifications(). One of each is active; the others are answered with 410, as APNs does when it has \
-      found out, and without its delay.
+      registerForRemoteNotifications(). One of each is active. The others get status 410, like the response of APNs, \
+      but without its delay.
 
       EXAMPLES
         widgetlab token list
-        widgetlab token rotate                another one; the old one is Unregistered
+        widgetlab token rotate                a new one; the old one is Unregistered
         widgetlab token expire --use app      ExpiredToken, until it registers again
-        widgetlab token unregister            Unregistered, until it asks again
+        widgetlab token unregister            Unregistered, until it requests a new one
       """,
     subcommands: [
       TokenListCommand.self, TokenRotateCommand.self, TokenExpireCommand.self, TokenUnregisterCommand.self,
@@ -26,11 +26,11 @@ struct TokenCommand: AsyncParsableCommand {
 /// `widgetlab token list`.
 struct TokenListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Shows all device tokens, the oldest first, in full.")
+    commandName: "list", abstract: "Shows all device tokens in full, oldest first.")
 
   @OptionGroup var options: InstanceOptions
 
-  @Flag(help: "One JSON object: {\"tokens\":[…]}; since is seconds since 1970.")
+  @Flag(help: "Print one JSON object: {\"tokens\":[…]}; since is seconds since 1970.")
   var json = false
 
   func run() async throws {
@@ -38,7 +38,7 @@ struct TokenListCommand: AsyncParsableCommand {
       let reply = try await OperatorSession.with(options) { try await $0.askPushServer(ListTokens()) }
       if json { return Output.say(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
       guard !reply.tokens.isEmpty else {
-        return Output.say("no device has asked for a token: place a widget with pushHandler(_:), or register the app")
+        return Output.say("no device has requested a token: place a widget with pushHandler(_:), or register the app")
       }
       for token in reply.tokens { for line in token.lines { Output.say(line) } }
     }
@@ -49,12 +49,12 @@ struct TokenListCommand: AsyncParsableCommand {
 struct TokenRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Another token takes the place of the active one, which is Unregistered from now on.",
-    discussion: "As after a restored backup. The device is told, and with it WidgetPushHandler or the app's delegate.")
+    abstract: "Replaces the active token, which becomes Unregistered.",
+    discussion: "As after restoring a backup. WidgetPushHandler or the app's delegate receives the new token.")
 
   @OptionGroup var options: InstanceOptions
   @OptionGroup var subject: PushSubjectOptions
-  @Flag(help: "One JSON object: {\"tokens\":[…]}, the former and the new one.")
+  @Flag(help: "Print one JSON object: {\"tokens\":[…]}, the former and the new one.")
   var json = false
 
   func run() async throws { try await TokenChange(options, subject, json).perform(.rotate) }
@@ -63,11 +63,11 @@ struct TokenRotateCommand: AsyncParsableCommand {
 /// `widgetlab token expire`.
 struct TokenExpireCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "expire", abstract: "The active token is an ExpiredToken, until the device asks for another one.")
+    commandName: "expire", abstract: "Makes the active token an ExpiredToken, until the device requests a new one.")
 
   @OptionGroup var options: InstanceOptions
   @OptionGroup var subject: PushSubjectOptions
-  @Flag(help: "One JSON object: {\"tokens\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
   var json = false
 
   func run() async throws { try await TokenChange(options, subject, json).perform(.expire) }
@@ -76,17 +76,17 @@ struct TokenExpireCommand: AsyncParsableCommand {
 /// `widgetlab token unregister`.
 struct TokenUnregisterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unregister", abstract: "The active token is Unregistered, until the device asks for another one.")
+    commandName: "unregister", abstract: "Makes the active token Unregistered, until the device requests a new one.")
 
   @OptionGroup var options: InstanceOptions
   @OptionGroup var subject: PushSubjectOptions
-  @Flag(help: "One JSON object: {\"tokens\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
   var json = false
 
   func run() async throws { try await TokenChange(options, subject, json).perform(.unregister) }
 }
 
-/// Has the push server change a token, and shows what came of it.
+/// Changes a token on the push server, and prints the result.
 private struct TokenChange {
   let options: InstanceOptions
   let subject: PushSubjectOptions

@@ -1,20 +1,20 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import MessageBus
+import Messages
 
 /// `widgetlab app`.
 struct AppCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "app", abstract: "What a person does with the containing app.",
+    commandName: "app", abstract: "User actions on the containing app.",
     subcommands: [OpenCommand.self, BackgroundCommand.self, ActivityCommand.self])
 
   struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "open",
-      abstract: "Opens the containing app: launches it, or brings it to the front.",
+      abstract: "Opens the containing app: launches it, or brings it to the foreground.",
       discussion: """
-        One app is in front at a time: another one goes to the background. On a locked device no app opens.
+        Only one app is in the foreground: the former one goes to the background. No app opens on a locked device.
 
         EXAMPLES
           widgetlab app open                                the only app
@@ -23,7 +23,7 @@ struct AppCommand: AsyncParsableCommand {
 
     @OptionGroup var options: InstanceOptions
 
-    @Argument(help: "The app's bundle identifier; may be left out when there is one app.")
+    @Argument(help: "The app's bundle identifier; optional when there is only one app.")
     var bundle: String?
 
     func run() async throws {
@@ -40,7 +40,7 @@ struct AppCommand: AsyncParsableCommand {
   struct BackgroundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "background",
-      abstract: "Leaves the app for the Home Screen: it is told, and suspended when it has nothing to do.",
+      abstract: "Sends the app to the background: it is notified, and suspended when it is idle.",
       discussion: """
         EXAMPLES
           widgetlab app background                                the only app
@@ -49,7 +49,7 @@ struct AppCommand: AsyncParsableCommand {
 
     @OptionGroup var options: InstanceOptions
 
-    @Argument(help: "The app's bundle identifier; may be left out when there is one app.")
+    @Argument(help: "The app's bundle identifier; optional when there is only one app.")
     var bundle: String?
 
     func run() async throws {
@@ -66,11 +66,11 @@ struct AppCommand: AsyncParsableCommand {
   struct ActivityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "activity",
-      abstract: "Says that the app has an audio or navigation session, uses the location service, or none of it.",
+      abstract: "Sets whether the app has an audio or navigation session, or uses the location service.",
       discussion: """
-        Here an app has no sound, no route and no place of its own, so a person says it. While it lasts, the app is not \
-        suspended behind the front, and reloads of its widgets cost no budget. It is over when the app's process ends, and \
-        not when the host's does.
+        WidgetLab does not simulate audio, navigation or location, so the activity is set by hand. While it is set, \
+        the app is not suspended in the background, and reloads of its widgets cost no budget. It ends when the app's \
+        process exits, but survives a host restart.
 
         EXAMPLES
           widgetlab app activity audio                                       the only app
@@ -83,7 +83,7 @@ struct AppCommand: AsyncParsableCommand {
     @Argument(help: "audio, navigation, location or none.")
     var activity: Activity
 
-    @Argument(help: "The app's bundle identifier; may be left out when there is one app.")
+    @Argument(help: "The app's bundle identifier; optional when there is only one app.")
     var bundle: String?
 
     enum Activity: ExpressibleByArgument, Sendable, Equatable {

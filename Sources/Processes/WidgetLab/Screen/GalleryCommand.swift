@@ -1,18 +1,18 @@
 import Archive
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab gallery`.
 struct GalleryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "gallery",
-    abstract: "Shows the widget gallery: what can be placed where, and what not and why.",
+    abstract: "Shows the widget gallery: what can be placed where, and what cannot and why.",
     discussion: """
-      As a person sees it who adds a widget: display name, description and families; at the end, under *Other*, what its \
-      author disfavours there; and, which no gallery shows, what is left out and why. It follows from the device in \
-      widgetlab.yaml: its model, and the version of its system. Exit code 78, and the cause, when an extension whose \
+      Shows what a user sees when adding a widget: display name, description and families; at the end, under *Other*, \
+      what its author disfavours there; and, which no gallery shows, what is left out and why. The gallery depends on \
+      the device in widgetlab.yaml: its model and system version. Exit code 78, and the cause, when an extension whose \
       widgets are not known yet cannot be started.
 
       LOCATIONS
@@ -26,10 +26,10 @@ struct GalleryCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(help: "Only the gallery of one place.")
+  @Option(help: "Show only the gallery of one location.")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: items, each with bundle, widgetKind, location, families, shelf and reason.")
+  @Flag(help: "Print one JSON object: items, each with bundle, widgetKind, location, families, shelf and reason.")
   var json = false
 
   func run() async throws {
@@ -38,22 +38,22 @@ struct GalleryCommand: AsyncParsableCommand {
         try location?.check(session.cluster)
         let reply = try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
         if json { try Output.json(reply) } else { for line in reply.lines { Output.say(line) } }
-        if let failures = reply.failures { throw Complaint(notLaunched: failures.map(\.error), in: session.folder) }
+        if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
   }
 }
 
-/// A place for widgets, as a person names it: `iPadLockScreen` is the Lock Screen of a device that is an iPad.
+/// A location for widgets, as users name it. `iPadLockScreen` is the Lock Screen of an iPad.
 struct ScreenLocation: ExpressibleByArgument, Sendable {
   let name: WidgetLocationName
   private let word: String
 
   private static let names = WidgetLocationName.allCases.map(\.rawValue) + ["iPadLockScreen"]
-  /// In lines of a help that are not cut.
+  /// For help texts, in lines that are not wrapped.
   static let list = """
     homeScreen, todayView, lockScreen (iPadLockScreen on an iPad), standBy,
-      carPlay; and of other devices iPhoneWidgetsOnMac, watchFace, smartStack
+      carPlay; and on other devices iPhoneWidgetsOnMac, watchFace, smartStack
     """
   static var allValueStrings: [String] { names }
 
@@ -71,17 +71,17 @@ struct ScreenLocation: ExpressibleByArgument, Sendable {
     self.init(name: name, word: argument)
   }
 
-  /// - Throws: a complaint for the Lock Screen of an iPad on a phone.
+  /// - Throws: a command error for the Lock Screen of an iPad on a phone.
   func check(_ cluster: ClusterFacts) throws {
     guard word == "iPadLockScreen", !cluster.configuration.device.isPad else { return }
-    throw Complaint(
-      Exit.no, "the device is an \(cluster.configuration.device.model), and no iPad", at: cluster.configurationPath,
-      advice: "name an iPad there: `model: iPad Pro 11-inch`")
+    throw CommandError(
+      Exit.no, "the device is an \(cluster.configuration.device.model), not an iPad", at: cluster.configurationPath,
+      advice: "use an iPad, such as `model: iPad Pro 11-inch`")
   }
 }
 
 extension ListGallery.Reply {
-  /// By place and shelf.
+  /// The gallery as text, by location and shelf.
   var lines: [String] {
     guard !items.isEmpty else { return ["the gallery is empty: no extension has declared a widget"] }
     var lines: [String] = []
@@ -90,12 +90,12 @@ extension ListGallery.Reply {
       guard !here.isEmpty else { continue }
       if !lines.isEmpty { lines.append("") }
       lines.append(location.rawValue)
-      let main = here.filter { $0.shelf == .main }
+      let main = here.filter { $0.section == .main }
       if main.isEmpty { lines.append("  nothing") }
       lines += main.flatMap(\.lines)
-      let other = here.filter { $0.shelf == .other }
+      let other = here.filter { $0.section == .other }
       if !other.isEmpty { lines += ["  Other"] + other.flatMap(\.lines).map { "  " + $0 } }
-      let leftOut = here.filter { $0.shelf == .leftOut }
+      let leftOut = here.filter { $0.section == .leftOut }
       if !leftOut.isEmpty {
         lines.append("  left out")
         lines += leftOut.map { "    \($0.widgetKind) \($0.familyList): \($0.reason ?? "")" }

@@ -1,17 +1,17 @@
 import Archive
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab add`.
 struct AddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Places a widget, as a person does from the gallery.",
+    abstract: "Places a widget, as a user does from the gallery.",
     discussion: """
-      Several of one kind may stand on a screen. With --stack it is put on another widget of its size, or on the stack of \
-      that, of at most ten, and is on top then (see `widgetlab turn`). What can be configured is shown, as the author's queries find it now; --set \
-      chooses, by the parameter's name, also what a query finds only when it is searched for.
+      Several widgets of one kind can be on a screen. --stack puts the widget on top of another widget of its size, or \
+      of its stack, which holds at most ten (see `widgetlab turn`). The parameters are listed with the current results \
+      of the author's queries; --set chooses by the parameter's name, also values that a query only finds in a search.
 
       EXAMPLES
         widgetlab add CaffeineTracker
@@ -26,26 +26,26 @@ struct AddCommand: AsyncParsableCommand {
   @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
   var kind: String
 
-  @Option(help: "The family; the first that the place offers when it is left out.")
+  @Option(help: "The family (default: the first that the location offers).")
   var family: WidgetFamilyName?
 
-  @Option(help: "Where, such as lockScreen or standBy; the Home Screen when it is left out.")
+  @Option(help: "The location, such as lockScreen or standBy (default: the Home Screen).")
   var location: ScreenLocation?
 
-  @Option(help: ArgumentHelp("The widget that it is put on, or one of that stack.", valueName: "number"))
+  @Option(help: ArgumentHelp("The widget to put it on, or one of that stack.", valueName: "number"))
   var stack: Int?
 
-  @Option(name: .customLong("set"), help: "A choice: name=value. Said several times for several.")
+  @Option(name: .customLong("set"), help: "A choice: name=value; may be repeated.")
   var choices: [Choice] = []
 
-  @Option(help: "The extension's bundle identifier, where several have the kind.")
+  @Option(help: "The extension's bundle identifier, when several have the kind.")
   var bundle: String?
 
-  @Flag(help: "One JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
+  @Flag(help: "Print one JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
   var json = false
 
   func validate() throws {
-    if stack != nil, location != nil { throw ValidationError("A stack stands where it is: say --stack or --location.") }
+    if stack != nil, location != nil { throw ValidationError("Give --stack or --location, not both.") }
   }
 
   func run() async throws {
@@ -61,7 +61,7 @@ struct AddCommand: AsyncParsableCommand {
       if json { return try Output.json(report) }
       for line in report.lines("added") { Output.say(line) }
       if report.promptsForConfiguration, choices.isEmpty {
-        Output.say("the widget asks to be configured now: widgetlab edit \(report.placement.id) --set NAME=VALUE")
+        Output.say("the widget prompts for its configuration: widgetlab edit \(report.placement.id) --set NAME=VALUE")
       }
     }
   }
@@ -71,10 +71,10 @@ struct AddCommand: AsyncParsableCommand {
 struct EditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
-    abstract: "Configures a widget, as a person does who holds it and taps Edit.",
+    abstract: "Configures a widget, as a user does with a long press and Edit.",
     discussion: """
-      What is not named stays; `--set name=` goes back to what the author's default is. Without --set it shows what can be \
-      chosen and changes nothing.
+      Parameters that are not given stay unchanged; `--set name=` restores the author's default. Without --set, it \
+      lists the choices and changes nothing.
 
       EXAMPLES
         widgetlab edit 2
@@ -83,13 +83,13 @@ struct EditCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The widget's number: `widgetlab screen` shows it.")
+  @Argument(help: "The widget's number, as shown by `widgetlab screen`.")
   var number: Int
 
-  @Option(name: .customLong("set"), help: "A choice: name=value. Said several times for several.")
+  @Option(name: .customLong("set"), help: "A choice: name=value; may be repeated.")
   var choices: [Choice] = []
 
-  @Flag(help: "One JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
+  @Flag(help: "Print one JSON object: placement, displayName, description, configuration, promptsForConfiguration.")
   var json = false
 
   func run() async throws {
@@ -110,7 +110,7 @@ struct RemoveCommand: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Removes a widget from its screen.",
     discussion: """
-      Its number is not given again.
+      Its number is not used again.
 
       EXAMPLE
         widgetlab remove 2
@@ -118,14 +118,14 @@ struct RemoveCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The widget's number: `widgetlab screen` shows it.")
+  @Argument(help: "The widget's number, as shown by `widgetlab screen`.")
   var number: Int
 
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(RemovePlacement(placement: number))
-        Output.say("\(number) is removed")
+        Output.say("removed \(number)")
       }
     }
   }
@@ -146,14 +146,14 @@ struct Choice: ExpressibleByArgument, Sendable {
 }
 
 extension [Choice] {
-  /// As texts: the host knows the types.
+  /// As texts. The host knows the types and converts them.
   var configuration: [String: ArchivedValue] {
     Dictionary(map { ($0.name, .string($0.value)) }, uniquingKeysWith: { $1 })
   }
 }
 
 extension PlacementReport {
-  /// What a person sees who adds or edits it.
+  /// What a user sees when adding or editing the widget.
   func lines(_ word: String) -> [String] {
     let place = "\(placement.family.rawValue), \(placement.location.rawValue)"
     let name = displayName == placement.kind ? displayName : "\(displayName) (\(placement.kind))"
@@ -173,7 +173,7 @@ extension IntentDeclaration.Parameter {
     }
     let choices = options.isEmpty ? type.rawValue : "one of " + options.map { choice($0) }.joined(separator: ", ")
     let label = title == name || title.isEmpty ? "" : "\(title), "
-    return "\(name) = \(now ?? "nothing")\(chosen == nil ? " (nobody chose)" : ""): \(label)\(choices)"
+    return "\(name) = \(now ?? "nothing")\(chosen == nil ? " (default)" : ""): \(label)\(choices)"
   }
 
   private func choice(_ option: IntentDeclaration.Option) -> String {
@@ -183,7 +183,7 @@ extension IntentDeclaration.Parameter {
 }
 
 extension ArchivedValue {
-  /// As a person writes it.
+  /// The value as users write it.
   var text: String {
     switch self {
     case .bool(let value): value ? "true" : "false"

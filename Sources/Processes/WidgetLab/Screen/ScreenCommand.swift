@@ -1,17 +1,17 @@
 import Archive
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab screen`.
 struct ScreenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "screen",
-    abstract: "Shows what stands on a screen of the device: each widget with its views as indented text.",
+    abstract: "Shows the widgets on a screen of the device, with their views as indented text.",
     discussion: """
-      Without a location it is the screen that a person sees now. What is hidden there is ▒▒▒: placeholders, and on a locked \
-      device what is privacySensitive(). Exit code 78, and the cause, while an extension cannot be started.
+      The default location is the visible screen. ▒▒▒ marks hidden content: placeholders, and on a locked device \
+      privacySensitive() content. Exit code 78, and the cause, while an extension cannot be started.
 
       LOCATIONS
         \(ScreenLocation.list)
@@ -24,10 +24,10 @@ struct ScreenCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The place; the one that is seen when it is left out.")
+  @Argument(help: "The location (default: the visible one).")
   var location: ScreenLocation?
 
-  @Flag(help: "One JSON object: state, location, tint, and widgets, each with its number and all that is shown of it.")
+  @Flag(help: "Print one JSON object: state, location, tint, and widgets with their numbers and contents.")
   var json = false
 
   func run() async throws {
@@ -38,13 +38,13 @@ struct ScreenCommand: AsyncParsableCommand {
         let clock = try await session.ask(SetClock(change: .ask))
         let print = ScreenPrint(reply: reply, now: clock.now, configuration: session.cluster.configuration)
         if json { try Output.json(print.facts) } else { for line in print.lines { Output.say(line) } }
-        if let failures = reply.failures { throw Complaint(notLaunched: failures.map(\.error), in: session.folder) }
+        if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
   }
 }
 
-/// A screen as a person reads it.
+/// A screen as text.
 struct ScreenPrint {
   let reply: ShowScreen.Reply
   private let appearance: ScreenAppearance
@@ -60,10 +60,10 @@ struct ScreenPrint {
   }
 
   var lines: [String] {
-    let tint = reply.tint.map { ", all of it tinted \($0.rawValue)" } ?? ""
+    let tint = reply.tint.map { ", tinted \($0.rawValue)" } ?? ""
     let head = "\(reply.location.rawValue), \(reply.state.text)\(tint)"
     guard !reply.tiles.isEmpty else {
-      return [head, "nothing stands here; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
+      return [head, "no widgets; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
     }
     return [head] + reply.tiles.flatMap { [""] + lines($0) }
   }
@@ -76,7 +76,7 @@ struct ScreenPrint {
       lines.append("   " + choices.joined(separator: ", "))
     }
     if tile.content == .skeleton {
-      lines.append("   nothing came of its extension yet")
+      lines.append("   its extension has provided nothing yet")
     } else {
       lines += views(tile).map { "   " + $0 }
     }
@@ -120,12 +120,12 @@ struct ScreenPrint {
       let date: Double?
       let views: [String]
       let note: String?
-      /// Numbers of what it covers in its stack.
+      /// The numbers of the widgets below it in its stack.
       let covers: [Int]
     }
     let state: DeviceScreen
     let location: String
-    /// `red`, or nothing.
+    /// `red`, or `nil`.
     let tint: String?
     let widgets: [Widget]
   }
@@ -145,19 +145,19 @@ struct ScreenPrint {
 }
 
 extension DeviceScreen {
-  /// `locked, seen, com.example.App in front, dark`.
+  /// `locked, lockScreen is visible, dark`.
   var text: String {
-    let lock = isLocked ? wasUnlocked ? "locked" : "locked, and not unlocked since it was started" : "unlocked"
+    let lock = isLocked ? wasUnlocked ? "locked" : "locked, not unlocked since the restart" : "unlocked"
     let light = isLuminanceReduced ? ", Always-On" : ""
     let view =
-      seen.map { "\($0.rawValue) is seen\(light)" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
+      seen.map { "\($0.rawValue) is visible\(light)" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
     let work = activities.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value.text)" }
     return "\(lock), \(view)\(work.joined())\(colorScheme == .dark ? ", dark" : "")"
   }
 }
 
 extension AppActivity {
-  /// What an app does, after its name.
+  /// The app's activity, after its name.
   var text: String {
     switch self {
     case .audio: "has an audio session"

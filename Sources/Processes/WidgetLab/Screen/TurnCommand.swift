@@ -1,16 +1,16 @@
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// `widgetlab turn`.
 struct TurnCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "turn",
-    abstract: "Turns a stack of widgets until this one is on top, as a person does with a finger.",
+    abstract: "Turns a stack until this widget is on top, as a user does by swiping.",
     discussion: """
-      The one on top is seen; the others have the budget of what is out of sight. By itself a stack turns to the widget whose \
-      entry says the highest relevance (Smart Rotate), and not again within the setting smartRotatePause, 1800 s, unless \
-      developerMode is on. `widgetlab add KIND --stack NUMBER` puts a widget on another.
+      Only the top widget is visible; the others have the budget of invisible widgets. A stack also turns on its own \
+      to the widget whose entry has the highest relevance (Smart Rotate), but at most once per smartRotatePause, 1800 \
+      s, unless developerMode is on. `widgetlab add KIND --stack NUMBER` puts a widget on another.
 
       EXAMPLE
         widgetlab turn 2
@@ -18,10 +18,10 @@ struct TurnCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(help: "The widget's number: `widgetlab screen` shows it.")
+  @Argument(help: "The widget's number, as shown by `widgetlab screen`.")
   var number: Int
 
-  @Flag(help: "One JSON object: members, in the order in which they are turned.")
+  @Flag(help: "Print one JSON object: members, in stack order.")
   var json = false
 
   func run() async throws {

@@ -1,8 +1,8 @@
-import Conversations
 import Foundation
+import Messages
 
 extension EnvelopeNote {
-  /// What a person does to the device.
+  /// Notes about user actions on the device.
   static func device(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
@@ -20,14 +20,14 @@ extension EnvelopeNote {
     }
   }
 
-  /// What is said of tasks besides their creation and their end.
+  /// Notes about tasks, except their creation and their end.
   static func transfer(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
     case CloseSession.kind: return EnvelopeNote(try BodyCoding.decode(CloseSession.self, from: body).identifier)
     case ExpireEvents.kind:
       return EnvelopeNote(
-        "\(try BodyCoding.decode(ExpireEvents.self, from: body).session): the time runs out", .refused)
+        "\(try BodyCoding.decode(ExpireEvents.self, from: body).session): the time is running out", .refused)
     case ChangeTransfer.kind:
       let change = try BodyCoding.decode(ChangeTransfer.self, from: body)
       return EnvelopeNote("\(change.session) task \(change.taskIdentifier) \(change.text)")
@@ -53,7 +53,7 @@ extension EnvelopeNote {
     }
   }
 
-  /// What is answered to either.
+  /// Notes about the replies to both.
   static func answer(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind.asked {
@@ -70,16 +70,16 @@ extension EnvelopeNote {
       let reply = try BodyCoding.decode(BeginDelayedRequest.Reply.self, from: body)
       return EnvelopeNote([reply.disposition.rawValue, reply.request?.url].compactMap(\.self).joined(separator: " "))
     case AnswerChallenge.kind:
-      // Who the user is says enough; the password is nobody's business.
+      // The user name is enough. The password must not be shown.
       let reply = try BodyCoding.decode(AnswerChallenge.Reply.self, from: body)
       return EnvelopeNote([reply.disposition.rawValue, reply.user].compactMap(\.self).joined(separator: " "))
-    default: return try galleryAnswer(envelope)
+    default: return try galleryAction(envelope)
     }
   }
 }
 
 extension SetClock.Change {
-  /// In a word or two.
+  /// A short text.
   var text: String {
     switch self {
     case .ask: "ask"
@@ -107,6 +107,6 @@ extension TransferCounted {
   fileprivate var text: String {
     let received = "\(bytesReceived) bytes" + (bytesExpected > 0 ? " of \(bytesExpected)" : "")
     let sent = bytesSent > 0 ? "\(bytesSent) bytes sent" : nil
-    return [resumedAt.map { "goes on at \($0)" }, sent, received].compactMap(\.self).joined(separator: ", ")
+    return [resumedAt.map { "resumed at byte \($0)" }, sent, received].compactMap(\.self).joined(separator: ", ")
   }
 }

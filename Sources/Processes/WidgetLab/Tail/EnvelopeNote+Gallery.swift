@@ -1,9 +1,9 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
 extension EnvelopeNote {
-  /// Gallery and screen.
+  /// Notes about gallery and screen.
   static func gallery(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
@@ -28,7 +28,7 @@ extension EnvelopeNote {
     case StackTurned.kind: return EnvelopeNote(try BodyCoding.decode(StackTurned.self, from: body).text)
     case ListPlacements.kind: return EnvelopeNote("")
     case ShowScreen.kind:
-      return EnvelopeNote(try BodyCoding.decode(ShowScreen.self, from: body).location?.rawValue ?? "what is seen")
+      return EnvelopeNote(try BodyCoding.decode(ShowScreen.self, from: body).location?.rawValue ?? "the current screen")
     case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(ChangeScreen.self, from: body).change.text)
     case ScreenChanged.kind: return EnvelopeNote(try BodyCoding.decode(ScreenChanged.self, from: body).state.text)
     case TapWidget.kind:
@@ -49,14 +49,14 @@ extension EnvelopeNote {
     }
   }
 
-  /// What is answered to it.
-  static func galleryAnswer(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+  /// Notes about the replies.
+  static func galleryAction(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind.asked {
     case ListGallery.kind:
       let items = try BodyCoding.decode(ListGallery.Reply.self, from: body).items
-      let out = items.count { $0.shelf == .leftOut }
-      return EnvelopeNote("\(items.count - out) on the shelves, \(out) left out")
+      let out = items.count { $0.section == .leftOut }
+      return EnvelopeNote("\(items.count - out) available, \(out) left out")
     case AddPlacement.kind, EditPlacement.kind:
       let report = try BodyCoding.decode(PlacementReport.self, from: body)
       return EnvelopeNote("\(report.placement.text) \"\(report.displayName)\"")
@@ -74,7 +74,7 @@ extension EnvelopeNote {
       return EnvelopeNote("\(reply.location.rawValue): \(reply.tiles.count) widgets\(tint)")
     case ChangeScreen.kind: return EnvelopeNote(try BodyCoding.decode(DeviceScreen.self, from: body).text)
     case TapWidget.kind: return EnvelopeNote(try BodyCoding.decode(TapWidget.Reply.self, from: body).outcome)
-    default: return try pushAnswer(envelope)
+    default: return try pushAction(envelope)
     }
   }
 }
@@ -98,14 +98,14 @@ extension Placement {
 }
 
 extension [String: ArchivedValue] {
-  /// `city=London hourly=true`; `nil` when there are none.
+  /// `city=London hourly=true`; `nil` when empty.
   fileprivate var choices: String? {
     isEmpty ? nil : sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: " ")
   }
 }
 
 extension ChangeScreen.Change {
-  /// In a word or two.
+  /// A short text.
   fileprivate var text: String {
     switch self {
     case .lock: "lock"
@@ -115,7 +115,7 @@ extension ChangeScreen.Change {
     case .darken: "display off"
     case .alwaysOn: "display Always-On"
     case .background(let app): "\(app) to the background"
-    case .activity(let app, let activity): "\(app) \(activity?.text ?? "is at work no longer")"
+    case .activity(let app, let activity): "\(app) \(activity?.text ?? "has no activity")"
     case .colorScheme(let scheme): scheme.rawValue
     case .system(let setting): "\(setting) changed"
     }

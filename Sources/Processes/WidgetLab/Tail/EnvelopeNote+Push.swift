@@ -1,8 +1,8 @@
-import Conversations
 import Foundation
+import Messages
 
 extension EnvelopeNote {
-  /// Pushes.
+  /// Notes about pushes.
   static func push(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
@@ -15,7 +15,7 @@ extension EnvelopeNote {
     case TokenReplaced.kind:
       let replaced = try BodyCoding.decode(TokenReplaced.self, from: body)
       return EnvelopeNote(
-        "\(replaced.use.rawValue) of \(replaced.bundle): \(replaced.token?.tokenPrefix ?? "none until it is asked for")"
+        "\(replaced.use.rawValue) of \(replaced.bundle): \(replaced.token?.tokenPrefix ?? "none until requested")"
       )
     case DeviceReach.kind:
       let reach = try BodyCoding.decode(DeviceReach.self, from: body)
@@ -36,7 +36,7 @@ extension EnvelopeNote {
     }
   }
 
-  /// What the operator does, and what is said to authors.
+  /// Notes about operator commands and messages to authors' processes.
   private static func pushOrder(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
@@ -72,8 +72,8 @@ extension EnvelopeNote {
     }
   }
 
-  /// What is answered to it.
-  static func pushAnswer(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+  /// Notes about the replies.
+  static func pushAction(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind.asked {
     case IssueToken.kind:
@@ -109,12 +109,12 @@ extension EnvelopeNote {
 }
 
 extension String {
-  /// As much of a device token as a line has room for.
+  /// The device token, shortened to fit in a line.
   fileprivate var tokenPrefix: String { count > 12 ? prefix(8) + "…" : self }
 }
 
 extension UUID {
-  /// As much of it as a line has room for.
+  /// The id, shortened to fit in a line.
   fileprivate var prefix: String { uuidString.lowercased().prefix(8) + "…" }
 }
 

@@ -1,9 +1,9 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
 extension EnvelopeNote {
-  /// What is said of timelines and of what they cost.
+  /// Notes about timelines and their budget.
   static func timeline(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
@@ -29,7 +29,7 @@ extension EnvelopeNote {
           + shown.text.joined(separator: " | "))
     case ReloadFailed.kind:
       let failed = try BodyCoding.decode(ReloadFailed.self, from: body)
-      let next = failed.nextTry.map { "; tried again at \(Amount.text($0))" } ?? ""
+      let next = failed.nextTry.map { "; retry at \(Amount.text($0))" } ?? ""
       return EnvelopeNote("\(failed.widgetKind): \(failed.reason)\(next)", .refused)
     case BudgetDecided.kind:
       let entry = try BodyCoding.decode(BudgetDecided.self, from: body).entry
@@ -48,8 +48,8 @@ extension EnvelopeNote {
 }
 
 extension EntryAnimation {
-  /// `, by easeInOut in 0.7 s, numericText`.
+  /// `, animated by easeInOut in 0.7 s, numericText`.
   fileprivate var text: String {
-    ", by \(curve) in \(Amount.text(seconds: seconds))\(transition.map { ", \($0)" } ?? "")"
+    ", animated by \(curve) in \(Amount.text(seconds: seconds))\(transition.map { ", \($0)" } ?? "")"
   }
 }

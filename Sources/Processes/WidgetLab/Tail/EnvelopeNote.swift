@@ -1,23 +1,23 @@
 import Archive
-import Conversations
 import Foundation
+import Messages
 
-/// What an envelope says, in a few words: the last column of `tail`, and what the demo tells.
+/// A short text about an envelope: the last column of `tail`, and the transcript of the demo.
 struct EnvelopeNote {
-  /// The sign in the margin: a birth, a death, something refused, or nothing.
+  /// The mark in the margin: process started, process exited, refused, or none.
   enum Mark: String {
-    case birth = "^"
-    case death = "!"
+    case launch = "^"
+    case exit = "!"
     case refused = "x"
     case none = " "
   }
 
   var mark = Mark.none
   var text = ""
-  /// The process that a birth, a death or a state is about, when it is not the sender.
+  /// The process that started, exited or changed its state, when it is not the sender.
   var subject: Address?
 
-  /// The note of any envelope: one whose body cannot be read says so and nothing worse.
+  /// Creates the note of any envelope. For a body that cannot be decoded, the note contains the error.
   init(_ envelope: Envelope) {
     do {
       self = try EnvelopeNote(reading: envelope)
@@ -38,7 +38,7 @@ struct EnvelopeNote {
       self = try Self.note(of: answer, envelope)
       return
     }
-    var found = try Self.life(envelope)
+    var found = try Self.instance(envelope)
     if found == nil { found = try Self.bus(envelope) }
     if found == nil { found = try Self.session(envelope) }
     if found == nil { found = try Self.transfer(envelope) }
@@ -60,8 +60,8 @@ struct EnvelopeNote {
     case (.ok, SpawnProcess.kind):
       let reply = try BodyCoding.decode(SpawnProcess.Reply.self, from: body)
       return EnvelopeNote("generation \(reply.generation) pid \(reply.pid)")
-    case (.ok, RegisterLife.kind):
-      return EnvelopeNote("generation \(try BodyCoding.decode(RegisterLife.Reply.self, from: body).generation)")
+    case (.ok, RegisterInstance.kind):
+      return EnvelopeNote("generation \(try BodyCoding.decode(RegisterInstance.Reply.self, from: body).generation)")
     case (.ok, Hello.kind):
       return EnvelopeNote("generation \(try BodyCoding.decode(Hello.Reply.self, from: body).generation)")
     case (.ok, RenewKey.kind):
@@ -84,24 +84,24 @@ struct EnvelopeNote {
     }
   }
 
-  private static func life(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
+  private static func instance(_ envelope: Envelope) throws(BusError) -> EnvelopeNote? {
     let body = envelope.body
     switch envelope.header.kind {
     case SpawnProcess.kind:
       let spawn = try BodyCoding.decode(SpawnProcess.self, from: body)
-      return EnvelopeNote("\(spawn.address.tailName) because \(spawn.reason)", about: spawn.address)
+      return EnvelopeNote("\(spawn.address.tailName) for \(spawn.reason)", about: spawn.address)
     case SignalProcess.kind:
       let signal = try BodyCoding.decode(SignalProcess.self, from: body)
-      let life = signal.generation.map { " generation \($0)" } ?? ""
+      let instance = signal.generation.map { " generation \($0)" } ?? ""
       return EnvelopeNote(
-        "\(Ending.name(ofSignal: signal.signal)) to \(signal.address.tailName)\(life)", about: signal.address)
+        "\(Ending.name(ofSignal: signal.signal)) to \(signal.address.tailName)\(instance)", about: signal.address)
     case AgentStarted.kind:
       let started = try BodyCoding.decode(AgentStarted.self, from: body)
       return EnvelopeNote("pid \(started.pid) with \(started.children.count) children")
     case ProcessExited.kind:
       let exited = try BodyCoding.decode(ProcessExited.self, from: body)
       return EnvelopeNote(
-        "\(exited.address.tailName) generation \(exited.generation) pid \(exited.pid) ended: \(exited.ending)", .death,
+        "\(exited.address.tailName) generation \(exited.generation) pid \(exited.pid) exited: \(exited.ending)", .exit,
         about: exited.address)
     case MemoryExceeded.kind:
       let exceeded = try BodyCoding.decode(MemoryExceeded.self, from: body)
@@ -111,7 +111,8 @@ struct EnvelopeNote {
     case ProcessStarted.kind:
       let started = try BodyCoding.decode(ProcessStarted.self, from: body)
       return EnvelopeNote(
-        "\(started.address.tailName) generation \(started.generation) pid \(started.pid) \(started.executable)", .birth,
+        "\(started.address.tailName) generation \(started.generation) pid \(started.pid) \(started.executable)",
+        .launch,
         about: started.address)
     case ProcessOutput.kind:
       let output = try BodyCoding.decode(ProcessOutput.self, from: body)
@@ -128,7 +129,7 @@ struct EnvelopeNote {
       return EnvelopeNote(question.bundle ?? question.widgetKind ?? "all extensions")
     case AppActivation.kind:
       return EnvelopeNote(
-        try BodyCoding.decode(AppActivation.self, from: body).isActive ? "in front" : "no longer in front")
+        try BodyCoding.decode(AppActivation.self, from: body).isActive ? "in the foreground" : "in the background")
     case DeviceStatus.kind, ListProcesses.kind, ListKeys.kind, RenewKey.kind, Ping.kind: return EnvelopeNote("")
     default: return nil
     }
@@ -142,7 +143,7 @@ struct EnvelopeNote {
       return EnvelopeNote(Ending.name(ofSignal: try BodyCoding.decode(RaiseSignal.self, from: body).signal))
     case Presence.kind:
       let presence = try BodyCoding.decode(Presence.self, from: body)
-      return EnvelopeNote("\(presence.address.tailName) \(presence.isPresent ? "came" : "went")")
+      return EnvelopeNote("\(presence.address.tailName) \(presence.isPresent ? "connected" : "disconnected")")
     case Undelivered.kind:
       let undelivered = try BodyCoding.decode(Undelivered.self, from: body)
       return EnvelopeNote(
@@ -151,8 +152,8 @@ struct EnvelopeNote {
       let refused = try BodyCoding.decode(Refused.self, from: body)
       return EnvelopeNote(
         "\(refused.reason): \(refused.kindName) from \(refused.claimed) with the key of \(refused.keyOwner)", .refused)
-    case TurnedAway.kind:
-      let away = try BodyCoding.decode(TurnedAway.self, from: body)
+    case AuthenticationFailed.kind:
+      let away = try BodyCoding.decode(AuthenticationFailed.self, from: body)
       return EnvelopeNote("\(away.reason) \(away.publicKey.prefix(8))… from \(away.peerAddress)", .refused)
     case KeyChanged.kind:
       let changed = try BodyCoding.decode(KeyChanged.self, from: body)
@@ -161,24 +162,25 @@ struct EnvelopeNote {
         changed.change == .revoked ? .refused : .none)
     case RegisterKey.kind:
       return EnvelopeNote("\(try BodyCoding.decode(RegisterKey.self, from: body).publicKey.prefix(8))…")
-    case RegisterLife.kind:
-      let register = try BodyCoding.decode(RegisterLife.self, from: body)
+    case RegisterInstance.kind:
+      let register = try BodyCoding.decode(RegisterInstance.self, from: body)
       return EnvelopeNote(register.address.tailName, about: register.address)
-    case RetireLife.kind:
-      let retire = try BodyCoding.decode(RetireLife.self, from: body)
+    case RetireInstance.kind:
+      let retire = try BodyCoding.decode(RetireInstance.self, from: body)
       return EnvelopeNote("\(retire.address.tailName) generation \(retire.generation)", about: retire.address)
     case BusStarted.kind:
       let started = try BodyCoding.decode(BusStarted.self, from: body)
       return EnvelopeNote(
-        "message-bus generation \(started.generation) pid \(started.pid), knows \(started.registrations.count) addresses",
-        .birth, about: .messageBus)
+        "message-bus generation \(started.generation) pid \(started.pid), \(started.registrations.count) addresses",
+        .launch, about: .messageBus)
     case JournalTrimmed.kind:
       let trimmed = try BodyCoding.decode(JournalTrimmed.self, from: body)
       return EnvelopeNote(
-        "#\(trimmed.firstSequence) to #\(trimmed.lastSequence) go: \(trimmed.segments) segments, \(trimmed.bytes) bytes"
+        "deleted #\(trimmed.firstSequence) to #\(trimmed.lastSequence): \(trimmed.segments) segments, "
+          + "\(trimmed.bytes) bytes"
       )
-    case PeerCutOff.kind:
-      let cut = try BodyCoding.decode(PeerCutOff.self, from: body)
+    case PeerDisconnected.kind:
+      let cut = try BodyCoding.decode(PeerDisconnected.self, from: body)
       return EnvelopeNote(
         "\(cut.address?.tailName ?? cut.keyOwner) after \(cut.refusals) refusals: \(cut.reason)", .refused)
     case BodyRefused.kind:
@@ -188,14 +190,14 @@ struct EnvelopeNote {
         .refused)
     case BusStrained.kind:
       let strained = try BodyCoding.decode(BusStrained.self, from: body)
-      let state = strained.isOver ? "takes connections again" : "takes no more connections"
+      let state = strained.isOver ? "accepts connections again" : "accepts no more connections"
       return EnvelopeNote(
-        "\(state): \(strained.reason), \(strained.connections) of \(strained.limit), \(strained.turnedAway) turned away",
+        "\(state): \(strained.reason), \(strained.connections) of \(strained.limit), \(strained.turnedAway) rejected",
         strained.isOver ? .none : .refused)
     case JournalResumed.kind:
       let resumed = try BodyCoding.decode(JournalResumed.self, from: body)
       return EnvelopeNote(
-        "written again after \(resumed.milliseconds) ms (\(resumed.reason)), \(resumed.turnedDown) were told busy",
+        "writing again after \(resumed.milliseconds) ms (\(resumed.reason)), \(resumed.turnedDown) rejected as busy",
         .refused)
     case RegistrationChanged.kind:
       return registration(try BodyCoding.decode(RegistrationChanged.self, from: body))
@@ -206,8 +208,8 @@ struct EnvelopeNote {
   private static func registration(_ changed: RegistrationChanged) -> EnvelopeNote {
     let mark: Mark =
       switch changed.change {
-      case .connected: .birth
-      case .disconnected, .left: .death
+      case .connected: .launch
+      case .disconnected, .left: .exit
       case .registered, .retired: .none
       }
     let pid = changed.registration.pid.map { " pid \($0)" } ?? ""
@@ -263,7 +265,7 @@ struct EnvelopeNote {
 }
 
 extension Address {
-  /// The address as a column can hold it: of a bundle identifier only the last part.
+  /// The address shortened for a column: only the last part of a bundle identifier.
   var tailName: String {
     guard let bundle = bundleIdentifier, let last = bundle.split(separator: ".").last else { return short }
     return "\(role.rawValue)/…\(last)"

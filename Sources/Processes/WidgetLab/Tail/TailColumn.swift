@@ -1,13 +1,13 @@
 import ArgumentParser
-import Conversations
 import Foundation
+import Messages
 
 /// A column of `tail`.
 enum TailColumn: String, CaseIterable, Sendable {
   case time, delta, sequence, mark, from, to, generation, kind, correlation, note
   case attempt, session, pid, widget, id, cause, size
 
-  /// What is shown when nobody says otherwise.
+  /// The default columns.
   static let usual: [TailColumn] = [
     .time, .delta, .sequence, .mark, .from, .to, .generation, .kind, .correlation, .note,
   ]
@@ -16,14 +16,14 @@ enum TailColumn: String, CaseIterable, Sendable {
 
   /// Reads `time,kind,note`.
   ///
-  /// - Throws: what the parser of arguments prints, with exit code 64.
+  /// - Throws: a validation error that the argument parser prints, with exit code 64.
   static func list(_ text: String) throws -> [TailColumn] {
     let words = text.split(separator: ",", omittingEmptySubsequences: false).map {
       $0.trimmingCharacters(in: .whitespaces)
     }
     return try words.map { word in
       guard let column = TailColumn(rawValue: word) else {
-        throw ValidationError("--columns: '\(word)' is no column; choose from \(names)")
+        throw ValidationError("--columns: '\(word)' is not a column; use \(names)")
       }
       return column
     }
@@ -65,7 +65,7 @@ enum TailColumn: String, CaseIterable, Sendable {
     }
   }
 
-  /// Cells in the order of their columns, each as wide as its column; sender and receiver side by side have an arrow.
+  /// Formats cells in column order, each padded to the width of its column. Sender and receiver are joined by an arrow.
   static func row(_ columns: [TailColumn], _ cell: (TailColumn) -> String) -> String {
     var line = ""
     var previous: TailColumn?

@@ -1,19 +1,20 @@
-import Conversations
 import Foundation
 import Glibc
+import Messages
 
 /// Which envelopes `tail` prints.
 struct TailFilter: Sendable {
-  /// Globs such as `transfer.*`; an envelope passes when one matches its kind, or the kind that it answers.
+  /// Globs such as `transfer.*`. An envelope passes when one matches its kind, or the kind that it replies to.
   var kinds: [String] = []
-  /// Globs such as `*/extension/*` or `agent/*`; one must match the sender, the receiver or the process that is spoken of.
+  /// Globs such as `*/extension/*` or `agent/*`. One must match the sender, the receiver or the process that the
+  /// envelope is about.
   var addresses: [String] = []
   var since: Moment?
   var until: Moment?
-  /// Must hold, if there is one.
+  /// Must match, if present.
   var expression: FilterExpression?
 
-  /// Whether the envelope lies before the range, in it, or after it. A filter with a distance from now must be fixed.
+  /// Whether the envelope is before, in or after the range. A filter with a time relative to now must be fixed first.
   func place(_ header: EnvelopeHeader) -> Place {
     switch since {
     case .sequence(let first) where header.sequence < first: return .before
@@ -33,7 +34,7 @@ struct TailFilter: Sendable {
     case after
   }
 
-  /// Whether kind, address and expression pass.
+  /// Whether kind, address and expression match.
   func passes(_ envelope: Envelope) -> Bool {
     if let expression, !expression.matches(envelope) { return false }
     let header = envelope.header

@@ -1,7 +1,7 @@
-import Conversations
 import Foundation
+import Messages
 
-/// Turns envelopes into the lines of `tail`, one each, with times relative to the first one and to the one before.
+/// Formats envelopes as lines of `tail`, with times relative to the first and the previous line.
 struct TailLines {
   enum Clock: String, CaseIterable, Sendable {
     /// Seconds since the first line.
@@ -22,10 +22,10 @@ struct TailLines {
     self.isColourful = isColourful
   }
 
-  /// The line above all others.
+  /// The heading line.
   var heading: String { Colour.faint(TailColumn.row(columns, \.heading), isColourful) }
 
-  /// The line of the next envelope.
+  /// Formats the next envelope.
   mutating func line(_ envelope: Envelope) -> String {
     let header = envelope.header
     let facts = EnvelopeFacts(envelope)
@@ -75,22 +75,22 @@ struct TailLines {
     return "\(sign)\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 
-  /// A line in the colour of its mark; answers are faint.
+  /// Colours a line by its mark. Replies are faint.
   static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColourful: Bool) -> String {
     switch mark {
-    case .birth: Colour.green(line, isColourful)
-    case .death: Colour.red(line, isColourful)
+    case .launch: Colour.green(line, isColourful)
+    case .exit: Colour.red(line, isColourful)
     case .refused: Colour.yellow(line, isColourful)
     case .none: kind.answer == nil ? line : Colour.faint(line, isColourful)
     }
   }
 }
 
-/// An envelope as `tail --output json` prints it: the header's fields, and the body as it was said.
+/// Formats an envelope as `tail --output json` prints it: the header's fields, and the body as it was sent.
 struct EnvelopeJSON {
-  /// One line, with sorted keys.
+  /// Returns one line, with sorted keys.
   ///
-  /// A body that is no JSON stands under `bodyText`.
+  /// A body that is not JSON is in `bodyText`.
   static func line(_ envelope: Envelope) -> String {
     let header = envelope.header
     var fields: [String: Any] = [
@@ -109,7 +109,7 @@ struct EnvelopeJSON {
     }
     let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
-      return "{\"sequence\":\(header.sequence),\"error\":\"cannot be written as JSON\"}"
+      return "{\"sequence\":\(header.sequence),\"error\":\"cannot be encoded as JSON\"}"
     }
     return String(decoding: data, as: UTF8.self)
   }

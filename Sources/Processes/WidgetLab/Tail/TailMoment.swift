@@ -1,21 +1,21 @@
-import Conversations
 import Foundation
+import Messages
 
 extension TailFilter {
   /// A point in the journal.
   enum Moment: Equatable, Sendable {
     case sequence(UInt64)
-    /// Seconds before the command was given.
+    /// Seconds before the start of the command.
     case ago(Double)
-    /// Seconds after midnight, UTC, of the day on which the command was given.
+    /// Seconds after midnight, UTC, of the current day.
     case timeOfDay(Double)
     case time(Timestamp)
 
-    /// Every form, for errors and helps.
+    /// All forms, for errors and help texts.
     static let forms = "5m, 13:05:07 (today, UTC), 2026-11-21T13:05:07Z, @1790000000, seq:4711 or now"
 
-    /// Reads `seq:4711`, `now`, `5m`, `1.5h`, `30s`, `13:05`, `13:05:07.5`, ISO 8601 with or without a time and a zone, or
-    /// seconds since 1970 as `@1790000000`; `nil` for anything else.
+    /// Parses `seq:4711`, `now`, `5m`, `1.5h`, `30s`, `13:05`, `13:05:07.5`, ISO 8601 with or without a time and a
+    /// zone, or seconds since 1970 as `@1790000000`; `nil` for anything else.
     init?(_ text: String) {
       if text.hasPrefix("seq:") {
         guard let sequence = UInt64(text.dropFirst(4)) else { return nil }
@@ -38,7 +38,7 @@ extension TailFilter {
       }
     }
 
-    /// The same with a time in place of what depends on now.
+    /// Replaces a relative time with an absolute one.
     func fixed(now: Timestamp) -> Moment {
       switch self {
       case .ago(let seconds): .time(Timestamp(microseconds: now.microseconds - Int64(seconds * 1e6)))
@@ -59,7 +59,7 @@ extension Timestamp {
   }
 }
 
-/// Dates and times as ISO 8601 writes them.
+/// Parses ISO 8601 dates and times.
 enum ISOTime {
   /// The seconds after midnight of `13:05`, `13:05:07` or `13:05:07.25`.
   static func seconds(ofClock text: Substring) -> Double? {
@@ -80,8 +80,8 @@ enum ISOTime {
 
   static func seconds(ofClock text: String) -> Double? { seconds(ofClock: text[...]) }
 
-  /// The seconds since 1970 of `2026-11-21`, with `T13:05:07` after it if need be, and `Z` or `+02:00` after that; UTC
-  /// without.
+  /// The seconds since 1970 of `2026-11-21`, optionally followed by `T13:05:07`, and that by `Z` or `+02:00`; UTC by
+  /// default.
   static func seconds(of text: String) -> Double? {
     let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
     let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
@@ -101,7 +101,7 @@ enum ISOTime {
     return seconds(ofClock: clock).map { midnight + $0 - offset }
   }
 
-  /// Of a day that exists.
+  /// Returns `nil` for a date that does not exist.
   private static func midnight(_ year: Int, _ month: Int, _ day: Int) -> Double? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

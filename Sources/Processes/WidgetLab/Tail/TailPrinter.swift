@@ -1,25 +1,25 @@
-import Conversations
 import Foundation
 import Journal
+import Messages
 
-/// Prints what a filter lets through, and knows when it is enough.
+/// Prints the envelopes that pass a filter, and detects the end.
 struct TailPrinter: Sendable {
   enum Verdict: Equatable, Sendable {
     case goOn
-    /// Nothing that follows can be meant.
+    /// No later envelope can pass.
     case ended
-    /// `exitWhen` holds for the envelope that was printed last.
+    /// `exitWhen` matches the envelope that was printed last.
     case matched
-    /// The envelope to look around at is no longer in the journal.
+    /// The envelope of `--around` is no longer in the journal.
     case missing
   }
 
-  /// The lines before and after one of them.
+  /// The lines before and after an envelope.
   struct Around: Sendable {
     let sequence: UInt64
     let context: Int
     fileprivate var before: [Envelope] = []
-    /// How many lines are left to print; `nil` before the middle.
+    /// The number of lines left to print; `nil` before the middle.
     fileprivate var rest: Int?
 
     init(sequence: UInt64, context: Int) {
@@ -33,12 +33,12 @@ struct TailPrinter: Sendable {
   private let exitWhen: FilterExpression?
   private var around: Around?
   private var lines: TailLines
-  /// Sees all envelopes, also those that are not printed.
+  /// Receives all envelopes, including those that are not printed.
   private var diagnostician: Diagnostician?
   private let isColourful: Bool
   private let emit: @Sendable (String) -> Void
   private var hasBegun = false
-  /// The number of the last envelope that was printed.
+  /// The sequence number of the last envelope that was printed.
   private var printed: UInt64 = 0
 
   init(
@@ -56,9 +56,9 @@ struct TailPrinter: Sendable {
     self.emit = emit
   }
 
-  /// Prints the next envelope if it passes, and what it says of an author's code.
-  mutating func take(_ envelope: Envelope) -> Verdict {
-    let diagnoses = diagnostician?.take(envelope) ?? []
+  /// Prints the next envelope if it passes, and new diagnoses.
+  mutating func handle(_ envelope: Envelope) -> Verdict {
+    let diagnoses = diagnostician?.handle(envelope) ?? []
     let verdict = show(envelope)
     if printed == envelope.header.sequence { for diagnosis in diagnoses { print(diagnosis) } }
     return verdict
@@ -68,7 +68,7 @@ struct TailPrinter: Sendable {
     switch filter.place(envelope.header) {
     case .before: return .goOn
     case .after:
-      // Clocks of several senders: a late one may stand before an earlier one, numbers may not.
+      // The clocks of senders differ: a later time may precede an earlier one. Sequence numbers are monotonic.
       if case .sequence = filter.until { return .ended }
       return .goOn
     case .inside: break
@@ -122,17 +122,17 @@ struct TailPrinter: Sendable {
     }
   }
 
-  /// Whether the envelope to look around at has been printed; `true` when there is none.
+  /// Whether the envelope of `--around` has been printed; `true` without `--around`.
   private var isFound: Bool { around.map { $0.rest != nil } ?? true }
 
   // MARK: A whole journal
 
-  /// Reads a journal until it is enough, until its end, or for ever.
+  /// Reads a journal until a match, until its end, or indefinitely.
   ///
   /// - Parameters:
-  ///   - follows: whether to wait for more at the end.
-  ///   - limit: how long at most; `nil`: for ever.
-  /// - Returns: `matched`, `ended`, `missing`, or `goOn` when the time was over first.
+  ///   - follows: whether to wait for new entries at the end.
+  ///   - limit: the maximum time; `nil` for no limit.
+  /// - Returns: `matched`, `ended`, `missing`, or `goOn` when the limit was reached first.
   /// - Throws: `JournalError`.
   func run(_ reader: JournalReader, from start: JournalPosition, follows: Bool, limit: Duration?) async throws
     -> Verdict
@@ -142,14 +142,14 @@ struct TailPrinter: Sendable {
         var printer = self
         if follows {
           for try await envelope in reader.follow(from: start) {
-            let verdict = printer.take(envelope)
+            let verdict = printer.handle(envelope)
             if verdict != .goOn { return verdict }
           }
           return .goOn
         }
         var cursor = reader.cursor(from: start)
         while let envelope = try cursor.next() {
-          let verdict = printer.take(envelope)
+          let verdict = printer.handle(envelope)
           if verdict != .goOn { return verdict }
         }
         return printer.isFound ? .ended : .missing
@@ -167,7 +167,7 @@ struct TailPrinter: Sendable {
 }
 
 extension TailFilter {
-  /// Where in the journal reading begins.
+  /// The position in the journal at which reading starts.
   var start: JournalPosition {
     switch since {
     case .sequence(let first): .sequence(first)

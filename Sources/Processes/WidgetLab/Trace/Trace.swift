@@ -1,16 +1,16 @@
-import Conversations
 import Foundation
+import Messages
 
-/// One story from the journal, step by step: what was said of it, what led to it, and the lives and deaths in between.
+/// One operation from the journal, step by step: its envelopes, their causes, and the process events in between.
 struct Trace: Sendable {
   struct Step: Sendable {
     let envelope: Envelope
     let note: EnvelopeNote
-    /// The number of the step that this one waited for.
+    /// The sequence number of the step that this one waited for.
     let after: UInt64?
-    /// Since that step, by the clocks of the senders; microseconds. 0 for what was stamped before it: the two overlapped.
+    /// The time since that step in microseconds, by the clocks of the senders; 0 when the clocks say it was earlier.
     let waited: Int64?
-    /// Since the first step; microseconds.
+    /// The time since the first step, in microseconds.
     let time: Int64
     var sequence: UInt64 { envelope.header.sequence }
   }
@@ -35,8 +35,8 @@ struct Trace: Sendable {
     }
   }
 
-  /// What a step waited for: the envelope that it names as its cause; else, for a transfer, the step of that transfer
-  /// before it; else the last step that its actor took part in: happened-before, as processes and messages order it.
+  /// What a step waited for: the envelope that it names as its cause; else, for a transfer, the previous step of that
+  /// transfer; else the last step that its actor took part in: happened-before, as processes and messages order it.
   private static func predecessor(of index: Int, _ steps: [Envelope], _ notes: [EnvelopeNote]) -> Int? {
     let header = steps[index].header
     let earlier = steps[..<index]
@@ -46,9 +46,9 @@ struct Trace: Sendable {
     {
       return found
     }
-    // Of a life the one who tells of it is not the actor.
-    let isTold = header.source == .messageBus || [ProcessExited.kind, ProcessStarted.kind].contains(header.kind)
-    let actor = isTold ? notes[index].subject ?? header.source : header.source
+    // The reporter of a process event is not its actor.
+    let isNotified = header.source == .messageBus || [ProcessExited.kind, ProcessStarted.kind].contains(header.kind)
+    let actor = isNotified ? notes[index].subject ?? header.source : header.source
     return earlier.indices.last { other in
       let parties = [earlier[other].header.source, earlier[other].header.destination, notes[other].subject]
       return parties.contains(actor)
@@ -59,17 +59,17 @@ struct Trace: Sendable {
 // MARK: Figures
 
 extension Trace {
-  /// Microseconds from the first to the last step.
+  /// The time from the first to the last step, in microseconds.
   var total: Int64 { steps.last?.time ?? 0 }
 
-  /// Whether the host has forgotten the session's events, because the owner acknowledged them, after all that was begun.
+  /// Whether the host has deleted the session's events after the owner acknowledged them, and nothing was begun since.
   var isAcknowledged: Bool {
     let end = steps.last { $0.envelope.header.kind == SessionAcknowledged.kind }?.sequence
     let begun = steps.last { $0.envelope.header.kind == CreateTransfer.kind }?.sequence
     return end.map { $0 > begun ?? 0 } ?? false
   }
 
-  /// The lives of the owner that took part.
+  /// The generations of the owner that took part.
   var generations: [UInt32] {
     let found = steps.compactMap { step -> UInt32? in
       if step.envelope.header.source == subject.owner { return step.envelope.header.sourceGeneration }
@@ -81,7 +81,7 @@ extension Trace {
     return Set(found).subtracting([0]).sorted()
   }
 
-  /// How often the owner died.
+  /// How often the owner exited.
   var deaths: Int { steps.count { $0.envelope.reading(ProcessExited.self)?.address == subject.owner } }
 
   /// How often the session's events were sent again.
@@ -93,7 +93,7 @@ extension Trace {
   var longestWait: Step? { steps.max { $0.waited ?? 0 < $1.waited ?? 0 } }
 }
 
-/// Which envelopes belong to a trace.
+/// Selects the envelopes of a trace.
 private struct TraceGathering {
   private let subject: TraceSubject
   private let envelopes: [Envelope]
@@ -106,26 +106,27 @@ private struct TraceGathering {
     let story = chosen
     addCauses()
     addAnswers()
-    addLives(around: story)
+    addInstances(around: story)
   }
 
   var indices: [Int] { chosen.sorted() }
 
-  /// What carries the correlation or is the envelope that was named, and what follows from it in no story of its own.
+  /// Adds the envelopes with the correlation id or the given envelope, and those that follow from it and have no
+  /// correlation id.
   private mutating func addStory() {
     var ids: Set<UUID> = []
     for index in envelopes.indices {
       let header = envelopes[index].header
       let isOwn = header.correlation == nil || header.correlation == subject.correlation
       let follows = isOwn && header.cause.map(ids.contains) ?? false
-      let isStory = header.correlation != nil && header.correlation == subject.correlation
-      guard isStory || follows || header.id == subject.envelope else { continue }
+      let isScenario = header.correlation != nil && header.correlation == subject.correlation
+      guard isScenario || follows || header.id == subject.envelope else { continue }
       chosen.insert(index)
       ids.insert(header.id)
     }
   }
 
-  /// What the steps name as their causes, and their causes.
+  /// Adds the causes of the steps, and their causes.
   private mutating func addCauses() {
     let places = Dictionary(envelopes.indices.map { (envelopes[$0].header.id, $0) }) { first, _ in first }
     var open = Array(chosen)
@@ -144,12 +145,13 @@ private struct TraceGathering {
     }
   }
 
-  /// Spawns, births, deaths, stops and resumes of the owner, and what happened to the host, the agents and the bus; from the
-  /// spawn of the first life that took part to the end of the story, or of the journal when it has not ended.
-  private mutating func addLives(around story: Set<Int>) {
+  /// Adds spawns, starts, exits, stops and continuations of the owner, and events of the host, the agents and the bus;
+  /// from the spawn of the first instance that took part to the end of the operation, or of the journal when it has not
+  /// ended.
+  private mutating func addInstances(around story: Set<Int>) {
     guard let owner = subject.owner, let first = story.min(), let last = story.max() else { return }
-    let told = story.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
-    let hasEnded = envelopes[told].header.kind == SessionAcknowledged.kind
+    let latest = story.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
+    let hasEnded = envelopes[latest].header.kind == SessionAcknowledged.kind
     let begin =
       envelopes[..<first].lastIndex { $0.reading(SpawnProcess.self)?.address == owner } ?? chosen.min() ?? first
     let end = hasEnded ? last : envelopes.indices.last ?? last
@@ -157,13 +159,13 @@ private struct TraceGathering {
     for index in begin...end {
       let header = envelopes[index].header
       let isAnswer = header.kind.answer != nil && header.cause.map(orders.contains) == true
-      guard isAnswer || isLife(of: owner, envelopes[index]) || isUpheaval(envelopes[index]) else { continue }
+      guard isAnswer || isInstance(of: owner, envelopes[index]) || isUpheaval(envelopes[index]) else { continue }
       if header.kind.answer == nil { orders.insert(header.id) }
       chosen.insert(index)
     }
   }
 
-  private func isLife(of owner: Address, _ envelope: Envelope) -> Bool {
+  private func isInstance(of owner: Address, _ envelope: Envelope) -> Bool {
     if envelope.header.kind == ProcessReady.kind { return envelope.header.source == owner }
     let kinds = [
       SpawnProcess.kind, SignalProcess.kind, ProcessStarted.kind, MemoryExceeded.kind, ProcessExited.kind,
@@ -173,10 +175,10 @@ private struct TraceGathering {
     return envelope.reading(RegistrationChanged.self).map { Self.isComingOrGoing($0) } ?? true
   }
 
-  /// The host, an agent or the bus came or went.
+  /// Whether the host, an agent or the bus started or exited.
   private func isUpheaval(_ envelope: Envelope) -> Bool {
     if envelope.header.kind == BusStarted.kind {
-      // A segment that is full is no new broker.
+      // A new segment also begins with this message. It does not mean that the broker was restarted.
       let before = envelopes.last { $0.header.sequence < envelope.header.sequence && $0.header.kind == BusStarted.kind }
       let generation = envelope.reading(BusStarted.self)?.generation
       return generation != before?.reading(BusStarted.self)?.generation

@@ -1,31 +1,32 @@
 import ArgumentParser
-import Conversations
 import Foundation
 import Journal
+import Messages
 
 /// `widgetlab trace`.
 struct TraceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trace",
-    abstract: "Tells the whole story of one background session, over all lives of its owner, and where the time went.",
+    abstract: "Shows every step of one background session, over all generations of its owner, and where the time went.",
     discussion: """
-      Every step that carries the session's story, what led to it, and in between the spawns, births, deaths, stops and \
-      resumes of its owner and the deaths of host, agent and bus. Each step says what it waited for (AFTER: the number of \
-      the envelope that it names as its cause, else what its process did or heard last) and for how long.
+      Shows every step with the session's correlation id, its causes, and in between the spawns, starts, exits, stops \
+      and continuations of its owner and the exits of host, agent and bus. Each step shows what it waited for (AFTER: \
+      the number of the envelope that it names as its cause, else of the last envelope of its process) and for how \
+      long.
 
-      It reads the journal, so that it works when everything is dead, or on another machine.
+      It reads the journal, so that it also works when no process is running, or on another machine.
 
       EXAMPLES
-        widgetlab trace                        the sessions that there are
+        widgetlab trace                        lists the sessions
         widgetlab trace com.example.figures    a session by its identifier
-        widgetlab trace 3fa94c                 a story by its CORR in the tail
+        widgetlab trace 3fa94c                 by the correlation id (CORR) in the tail
         widgetlab trace 3fa94c --output json   one JSON object
         widgetlab trace 3fa94c --output mermaid > story.mmd
-        widgetlab trace daily --since 5m       the last download of many
+        widgetlab trace daily --since 5m       only the last download
         widgetlab trace daily --journal ~/copied/journal
 
-      An envelope's id will do as well. --output mermaid is a sequence diagram of under 50,000 characters; a longer story \
-      loses its middle, and says so.
+      An envelope's id is also accepted. --output mermaid prints a sequence diagram of under 50,000 characters. Of a \
+      longer one the middle is left out, which the diagram states.
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -33,15 +34,15 @@ struct TraceCommand: AsyncParsableCommand {
   }
 
   @OptionGroup var options: InstanceOptions
-  @OptionGroup var place: JournalPlace
+  @OptionGroup var place: JournalLocation
 
   @Argument(help: "A session's identifier, or the first digits of a correlation or of an envelope's id.")
   var story: String?
 
-  @Option(help: "Only what was said from here on: \(TailFilter.Moment.forms).")
+  @Option(help: "Only envelopes from this point on: \(TailFilter.Moment.forms).")
   var since: String?
 
-  @Option(help: "Only what was said up to here, in the same forms.")
+  @Option(help: "Only envelopes up to this point, in the same forms.")
   var until: String?
 
   @Option(help: "pretty, json or mermaid.")
@@ -52,7 +53,7 @@ struct TraceCommand: AsyncParsableCommand {
 
   func validate() throws {
     for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
-      throw ValidationError("'\(text)' is no point in the journal; say \(TailFilter.Moment.forms).")
+      throw ValidationError("'\(text)' is not a point in the journal; use \(TailFilter.Moment.forms).")
     }
   }
 
@@ -75,8 +76,8 @@ struct TraceCommand: AsyncParsableCommand {
 
   private func list(_ sessions: [TraceSubject]) throws {
     guard !sessions.isEmpty else {
-      throw Complaint(
-        Exit.no, "no session was ever opened", at: try place.folder(options),
+      throw CommandError(
+        Exit.no, "the journal contains no session", at: try place.folder(options),
         advice: "start one with `widgetlab reload --all`")
     }
     var table = TextTable(headings: ["CORR", "SESSION", "OWNER"])

@@ -1,13 +1,13 @@
-import Conversations
 import Foundation
+import Messages
 
 extension Trace {
-  /// The longest diagram that Mermaid draws without being configured, in characters, with room for a newline.
+  /// The longest diagram that Mermaid draws with its default configuration, in characters, less one for a newline.
   static let mermaidLimit = 50_000 - 1
 
   /// The trace as a Mermaid sequence diagram, for a page or a pull request.
   ///
-  /// When it is too long, its middle is left out, and the diagram says so.
+  /// When it is too long, its middle is left out, and the diagram states that.
   var mermaid: String {
     var names: [Address: String] = [:]
     var people: [String] = []
@@ -23,7 +23,7 @@ extension Trace {
     return (head + Self.cut(body, to: Self.mermaidLimit - Self.length(head + end)) + end).joined(separator: "\n")
   }
 
-  /// Whose life lines a step touches.
+  /// The lifelines of a step.
   private static func lanes(of step: Step) -> [Address] {
     let header = step.envelope.header
     if let subject = step.note.subject, step.note.mark != .none { return [subject] }
@@ -41,7 +41,7 @@ extension Trace {
     return "\(lanes[0])\(arrow)\(lanes[1]): \(text)"
   }
 
-  /// Text without what Mermaid reads as its own: a semicolon ends a line, a number sign begins an entity.
+  /// Escapes the characters with a meaning in Mermaid: a semicolon ends a line, a number sign begins an entity.
   static func escaped(_ text: String, limit: Int) -> String {
     let cut = text.count > limit ? text.prefix(limit - 1) + "…" : text[...]
     return cut.map { character in
@@ -62,7 +62,7 @@ extension Trace {
 
   private static func length(_ lines: [String]) -> Int { lines.reduce(0) { $0 + $1.utf16.count + 1 } }
 
-  /// The first and the last lines that fit, two of the first for one of the last.
+  /// The first and last lines that fit, two of the first for each of the last.
   private static func cut(_ lines: [String], to limit: Int) -> [String] {
     guard length(lines) > limit else { return lines }
     var room = limit - 100
@@ -76,6 +76,6 @@ extension Trace {
       if takesHead { head.append(next) } else { tail.append(next) }
     }
     let left = lines.count - head.count - tail.count
-    return head + ["  Note over p1: … \(left) steps are left out here …"] + tail.reversed()
+    return head + ["  Note over p1: … \(left) steps omitted …"] + tail.reversed()
   }
 }

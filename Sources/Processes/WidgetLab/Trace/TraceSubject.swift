@@ -1,18 +1,19 @@
-import Conversations
 import Foundation
+import Messages
 
-/// What a trace is about: the story of one session, or whatever hangs together with one envelope.
+/// The subject of a trace: one session, or the envelopes that are related to one envelope.
 struct TraceSubject: Equatable, Sendable {
   var correlation: UUID?
   var session: String?
-  /// Who opened the session.
+  /// The process that opened the session.
   var owner: Address?
-  /// The envelope that was named, when it belongs to no story.
+  /// The given envelope, when it has no correlation id.
   var envelope: UUID?
 
-  /// Finds what a person means: the identifier of a session or a part of the only one that has it, the first digits of a correlation, or of an envelope's id.
+  /// Finds a subject by the identifier of a session or a unique part of it, or by the first digits of a correlation id
+  /// or of an envelope's id.
   ///
-  /// - Throws: a complaint that lists what there is.
+  /// - Throws: a command error that lists the possible subjects.
   init(_ text: String, in envelopes: [Envelope]) throws {
     let sessions = Self.sessions(in: envelopes)
     let named = sessions.filter { $0.session == text }
@@ -50,7 +51,7 @@ struct TraceSubject: Equatable, Sendable {
     self.envelope = envelope
   }
 
-  /// Every background session that the journal speaks of, in order.
+  /// Every background session in the journal, in order.
   static func sessions(in envelopes: [Envelope]) -> [TraceSubject] {
     var seen: Set<UUID> = []
     return envelopes.compactMap { envelope in
@@ -67,7 +68,7 @@ struct TraceSubject: Equatable, Sendable {
       } else {
         return nil
       }
-      let story = Story.session(owner, name)
+      let story = MessageContext.session(owner, name)
       guard seen.insert(story).inserted else { return nil }
       return TraceSubject(correlation: story, session: name, owner: owner)
     }
@@ -75,18 +76,18 @@ struct TraceSubject: Equatable, Sendable {
 
   private static func only(_ found: [TraceSubject], _ text: String) throws -> TraceSubject {
     guard let first = found.first, found.count == 1 else {
-      throw Complaint(
-        Exit.usage, "'\(text)' may be \(found.count) stories", advice: "say the first digits of one:\n\(list(found))")
+      throw CommandError(
+        Exit.usage, "'\(text)' matches \(found.count) sessions", advice: "use the first digits of one:\n\(list(found))")
     }
     return first
   }
 
-  private static func unknown(_ text: String, _ sessions: [TraceSubject]) -> Complaint {
+  private static func unknown(_ text: String, _ sessions: [TraceSubject]) -> CommandError {
     let advice =
       sessions.isEmpty
-      ? "no session was ever opened; start one with `widgetlab reload --all`"
-      : "name a session or the first digits of its story:\n\(list(sessions))"
-    return Complaint(Exit.no, "the journal knows no session, correlation or envelope '\(text)'", advice: advice)
+      ? "the journal contains no session; start one with `widgetlab reload --all`"
+      : "use a session or the first digits of its correlation id:\n\(list(sessions))"
+    return CommandError(Exit.no, "the journal has no session, correlation or envelope '\(text)'", advice: advice)
   }
 
   private static func list(_ subjects: [TraceSubject]) -> String {

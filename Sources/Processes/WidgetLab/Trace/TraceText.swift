@@ -1,8 +1,8 @@
-import Conversations
 import Foundation
+import Messages
 
 extension Trace {
-  /// The table of `widgetlab trace` and what it comes to.
+  /// The table and the summary of `widgetlab trace`.
   func lines(isColourful: Bool) -> [String] {
     let heading =
       "    TIME+   WAITED   AFTER     SEQ   \("FROM".padded(20)) > \("TO".padded(20)) "
@@ -21,21 +21,21 @@ extension Trace {
     return TailLines.coloured(line, step.note.mark, header.kind, isColourful)
   }
 
-  /// What the trace comes to, in two or three lines.
+  /// The summary of the trace, in two or three lines.
   var summary: [String] {
     guard let last = steps.last else { return ["no steps"] }
     var lines = [
       "\(subject): \(steps.count) steps, \(Self.seconds(total)) s from #\(steps[0].sequence) to #\(last.sequence)"
     ]
     if subject.owner != nil {
-      let lives = Self.ranges(generations)
+      let instances = Self.ranges(generations)
       let again = redeliveries == 0 ? "" : ", events sent again: \(redeliveries)"
-      let end = isAcknowledged ? "acknowledged" : "not acknowledged yet; the last step is \(last.envelope.header.kind)"
-      lines.append("generations \(lives), deaths: \(deaths)\(again); \(end)")
+      let end = isAcknowledged ? "acknowledged" : "not acknowledged yet; last step: \(last.envelope.header.kind)"
+      lines.append("generations \(instances), exits: \(deaths)\(again); \(end)")
     }
     if let longest = longestWait, let waited = longest.waited, let after = longest.after {
       lines.append(
-        "the longest wait: \(Self.seconds(waited)) s, #\(longest.sequence) \(longest.envelope.header.kind) after #\(after)"
+        "longest wait: \(Self.seconds(waited)) s, #\(longest.sequence) \(longest.envelope.header.kind) after #\(after)"
       )
     }
     return lines

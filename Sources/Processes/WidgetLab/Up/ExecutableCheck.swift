@@ -2,18 +2,17 @@ import Cluster
 import Foundation
 import Glibc
 
-/// Whether every executable of a cluster can be started, said before anything is started.
+/// Checks that every executable of a cluster can be started, before anything is started.
 struct ExecutableCheck {
   let cluster: ClusterFacts
   let search: ExecutableSearch
 
-  /// One executable that cannot be started.
   private struct Problem {
     let what: String
     let advice: String
   }
 
-  /// - Throws: a complaint that names each executable that cannot be started, where it was looked for, and what to do.
+  /// - Throws: a command error with each executable that cannot be started, where it was searched for, and what to do.
   func run() async throws {
     var problems = missingStandingProcesses
     for product in cluster.configuration.products {
@@ -32,13 +31,13 @@ struct ExecutableCheck {
     for problem in problems where !advice.contains(problem.advice) { advice.append(problem.advice) }
     let head =
       problems.count == 1 ? "an executable cannot be started" : "\(problems.count) executables cannot be started"
-    throw Complaint(
+    throw CommandError(
       Exit.configuration,
-      "\(head), so the cluster is not started\n" + problems.map { "  \($0.what)" }.joined(separator: "\n"),
+      "\(head); the cluster was not started\n" + problems.map { "  \($0.what)" }.joined(separator: "\n"),
       at: cluster.configurationPath, advice: advice.joined(separator: "\n         "))
   }
 
-  /// The names of WidgetLab's own executables that the cluster needs and no place has.
+  /// A problem for WidgetLab's own executables that the cluster needs and that were not found.
   private var missingStandingProcesses: [Problem] {
     let pushServer = cluster.configuration.pushServer?.executable
     let names = ["message-bus", "process-agent", "host-system"] + (pushServer == "push-server" ? ["push-server"] : [])
@@ -50,10 +49,10 @@ struct ExecutableCheck {
     let folders = search.places(ofStanding: first).map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     return [
       Problem(
-        what: "WidgetLab itself: \(absent.joined(separator: ", ")) not found in \(folders.joined(separator: ", "))",
+        what: "WidgetLab: \(absent.joined(separator: ", ")) not found in \(folders.joined(separator: ", "))",
         advice: """
-          in your clone of WidgetLab run `scripts/build`, or `scripts/install PREFIX`; set WIDGETLAB_HOME to the clone or \
-          to PREFIX if `widgetlab` lies elsewhere
+          run `scripts/build`, or `scripts/install PREFIX`, in your clone of WidgetLab; set WIDGETLAB_HOME to the \
+          clone or to PREFIX if `widgetlab` is elsewhere
           """)
     ]
   }
@@ -69,13 +68,13 @@ struct ExecutableCheck {
     guard let problem = try await loadingProblem(of: file, environment) else { return nil }
     return Problem(
       what: "\(owner): \(path) \(problem)",
-      advice: "build it again; or install the library, or set LD_LIBRARY_PATH below `environment:` of \(owner)")
+      advice: "rebuild it; or install the library, or set LD_LIBRARY_PATH in `environment:` of \(owner)")
   }
 
   private func missing(_ executable: String, _ owner: String) -> Problem {
     let places = search.places(of: executable).joined(separator: "\n      ")
     return Problem(
-      what: "\(owner): there is no executable \(executable); looked for\n      \(places)",
+      what: "\(owner): executable \(executable) not found; searched for\n      \(places)",
       advice: advice(for: executable, owner))
   }
 
@@ -83,15 +82,15 @@ struct ExecutableCheck {
     if executable.contains("/") { return "build it, or correct `executable:` of \(owner) in widgetlab.yaml" }
     let isPackage = FileManager.default.fileExists(atPath: search.project + "/Package.swift")
     let build = isPackage ? "in \(search.project) run `swift build --product \(executable)`" : "build it"
-    return "\(build), or name its folder with --executables"
+    return "\(build), or give its folder with --executables"
   }
 
-  /// What the program's dynamic loader misses. The loader lists the libraries and does not run the program.
+  /// Runs the program's dynamic loader, which lists missing libraries without running the program.
   private func loadingProblem(of file: ExecutableFile, _ environment: [String: String]) async throws -> String? {
     guard let loader = file.loader else { return nil }
     var template = Array("\(NSTemporaryDirectory())/widgetlab-loader-XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
-    // Without a file for its output nothing is said of it here: its launch will tell.
+    // Without a file for the output the check is skipped. The launch will report the problem.
     guard descriptor >= 0 else { return nil }
     close(descriptor)
     let output = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -107,7 +106,7 @@ struct ExecutableCheck {
 
   // MARK: Paths
 
-  /// The path of the push server, which is WidgetLab's own unless `widgetlab.yaml` names another.
+  /// The path of the push server: WidgetLab's own unless `widgetlab.yaml` names another.
   func path(ofPushServer executable: String) -> String? {
     executable.contains("/")
       ? search.authored(executable) : search.standing(executable) ?? search.authored(executable)

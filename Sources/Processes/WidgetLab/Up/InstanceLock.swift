@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// `up.lock` of an instance. Held, by `flock`, as long as its `widgetlab up` lives, however that ends; the file names the
-/// holder.
+/// `up.lock` of an instance. It is held by `flock` while `widgetlab up` runs, and released however it exits. The file
+/// contains the holder's pid.
 final class InstanceLock: Sendable {
   private let descriptor: CInt
   private let path: String
@@ -11,25 +11,25 @@ final class InstanceLock: Sendable {
 
   /// Takes the lock and writes this process's pid into it.
   ///
-  /// - Throws: a complaint that names the holder, when another `up` has it.
+  /// - Throws: a command error with the holder, when another `up` holds the lock.
   init(instance: String) throws {
     path = Self.file(in: instance)
     while true {
       let candidate = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
       guard candidate >= 0 else {
-        throw Complaint(
+        throw CommandError(
           Exit.configuration, "cannot open the lock of the instance: \(String(cString: strerror(errno)))", at: path,
-          advice: "choose a folder that you may write to with --instance")
+          advice: "choose a writable folder with --instance")
       }
       guard flock(candidate, LOCK_EX | LOCK_NB) == 0 else {
         let holder = Self.holder(in: instance).map { "process \($0)" } ?? "another process"
         close(candidate)
-        throw Complaint(
-          Exit.held, "this instance is up already: \(holder) holds it", at: path,
-          advice: "use it, stop it with `widgetlab down`, or start another beside it with --instance NAME")
+        throw CommandError(
+          Exit.held, "this instance is already running: \(holder) holds its lock", at: path,
+          advice: "use it, stop it with `widgetlab down`, or start another one with --instance NAME")
       }
-      // Who held it before may have removed the file between the two calls; the next `up` would then lock another one.
-      if BookFile.isStill(candidate, at: path) {
+      // The former holder may have removed the file between the two calls. Then the next `up` would lock another file.
+      if InstanceLease.isStill(candidate, at: path) {
         descriptor = candidate
         break
       }
@@ -40,7 +40,7 @@ final class InstanceLock: Sendable {
     _ = pwrite(descriptor, text, text.utf8.count, 0)
   }
 
-  /// Removes the file and lets go.
+  /// Removes the file and releases the lock.
   func release() {
     unlink(path)
     close(descriptor)
@@ -54,7 +54,7 @@ final class InstanceLock: Sendable {
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
     let text = String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    // A lock of nobody is not touched: it may be taken just now.
+    // A lock without a running holder is not tried: another process may be acquiring it.
     guard let pid = Int32(text), ProcessFacts(pid: pid).isAlive, flock(descriptor, LOCK_EX | LOCK_NB) != 0 else {
       return nil
     }

@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The thread that every child is spawned from. A child that asked to die with its parent dies with the *thread* that
-/// spawned it, so this one lives as long as the process.
+/// The thread that spawns all children. The kernel sends the parent-death signal when the *thread* that spawned the
+/// child exits, so this thread runs as long as the process.
 final class SpawningThread: Sendable {
   static let shared = SpawningThread()
 
@@ -21,7 +21,7 @@ final class SpawningThread: Sendable {
     }
   }
 
-  /// Runs `work` on the thread, after what was given to it before.
+  /// Runs `work` on the thread, after all earlier work.
   func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       jobs.withLock { $0.append { continuation.resume(with: Result(catching: work)) } }
@@ -34,20 +34,20 @@ final class SpawningThread: Sendable {
 struct Child: Sendable {
   let pid: Int32
 
-  /// What to start, and where its words go.
+  /// What to start, and where its output goes.
   struct Order: Sendable {
     var executable: String
     var arguments: [String] = []
     var environment: [String: String] = ProcessInfo.processInfo.environment
-    /// A descriptor for standard output; `nil`: the log.
+    /// A descriptor for standard output; `nil` for the log.
     var output: CInt?
-    /// A file that standard error, and standard output, are appended to; `nil`: this process's own standard error.
+    /// A file that standard error and standard output are appended to; `nil` for this process's standard error.
     var log: String?
   }
 
-  /// Starts a process in a group of its own, from the spawning thread, with nothing on standard input.
+  /// Starts a process in a new process group, from the spawning thread, with empty standard input.
   ///
-  /// - Throws: a complaint with the kernel's reason.
+  /// - Throws: a command error with the kernel's reason.
   static func start(_ order: Order) async throws -> Child {
     try await SpawningThread.shared.run { try Child(spawning: order) }
   }
@@ -81,14 +81,14 @@ struct Child: Sendable {
     var pid: pid_t = 0
     let status = posix_spawn(&pid, order.executable, &actions, &attributes, &arguments, &environment)
     guard status == 0 else {
-      throw Complaint(
+      throw CommandError(
         Exit.configuration, "cannot start \(order.executable): \(String(cString: strerror(status)))",
-        at: order.executable, advice: "build it, or name its folder with --executables")
+        at: order.executable, advice: "build it, or give its folder with --executables")
     }
     self.pid = pid
   }
 
-  /// Waits for the end of the process on a thread of its own, and gives its exit code or signal in words.
+  /// Waits on a separate thread until the process has exited. Returns its exit code or signal as text.
   func ending() async -> String {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [pid] in

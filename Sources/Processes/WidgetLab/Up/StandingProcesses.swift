@@ -1,11 +1,11 @@
 import Foundation
 
-/// `processes.json` of an instance: what `up` started and keeps up to date, for `ps` and `kill`.
+/// `processes.json` of an instance: the processes that `up` started. `up` keeps it current for `ps` and `kill`.
 struct StandingProcesses: Codable, Sendable {
   struct Record: Codable, Sendable {
     /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`.
     let name: String
-    /// `nil` between a death and the next start.
+    /// `nil` between an exit and the next start.
     var pid: Int32?
     /// How often `up` has started it.
     var generation: Int
@@ -19,13 +19,13 @@ struct StandingProcesses: Codable, Sendable {
 
   static func file(in instance: String) -> String { instance + "/processes.json" }
 
-  /// What the file says; `nil` when there is none, or none that can be read.
+  /// Reads the file; `nil` when it does not exist or cannot be read.
   static func read(in instance: String) -> StandingProcesses? {
     guard let data = FileManager.default.contents(atPath: file(in: instance)) else { return nil }
     return try? JSONDecoder().decode(StandingProcesses.self, from: data)
   }
 
-  /// Writes the file whole or not at all.
+  /// Writes the file atomically.
   func write(in instance: String) throws {
     try Output.jsonData(self, pretty: true).write(
       to: URL(fileURLWithPath: Self.file(in: instance)), options: .atomic)

@@ -1,20 +1,20 @@
-import Conversations
 import Foundation
 import Glibc
+import Messages
 
-/// Starts the standing processes of an instance, starts them again when they die, and stops them in reverse order.
+/// Starts the standing processes of an instance, restarts them when they exit, and stops them in reverse order.
 actor Supervisor {
-  /// What a person or a program at the other end is told.
+  /// Events for the user or for the program that reads the output.
   enum News: Sendable {
     case born(name: String, pid: Int32, generation: Int)
     case died(name: String, pid: Int32, ending: String, again: Duration)
   }
 
   private struct Held {
-    let process: KeptProcess
+    let process: SupervisedProcess
     var record: StandingProcesses.Record
-    var backOff = BackOff()
-    var deathsBeforeReady = 0
+    var backOff = RestartDelay()
+    var exitsBeforeReady = 0
     var task: Task<Void, Never>?
   }
 
@@ -24,8 +24,8 @@ actor Supervisor {
   private var held: [Held] = []
   private var isStopping = false
   private var isReady = false
-  /// Set when a process cannot be kept alive during the start.
-  private(set) var hopeless: Complaint?
+  /// Set when a process repeatedly exits during the start.
+  private(set) var hopeless: CommandError?
 
   init(instance: String, tell: @escaping @Sendable (News) -> Void) {
     self.instance = instance
@@ -33,14 +33,14 @@ actor Supervisor {
     self.tell = tell
   }
 
-  /// Starts a process and keeps it alive from now on.
+  /// Starts a process and supervises it from now on.
   ///
-  /// - Throws: a complaint when the executable cannot be started at all.
-  func keep(_ process: KeptProcess) async throws {
+  /// - Throws: a command error when the executable cannot be started at all.
+  func keep(_ process: SupervisedProcess) async throws {
     guard access(process.executable, X_OK) == 0 else {
-      throw Complaint(
-        Exit.configuration, "there is no executable for \(process.name)", at: process.executable,
-        advice: "build it (swift build), or name the folder of the executables with --executables")
+      throw CommandError(
+        Exit.configuration, "the executable of \(process.name) does not exist", at: process.executable,
+        advice: "build it (swift build), or give the folder of the executables with --executables")
     }
     let index = held.count
     let record = StandingProcesses.Record(name: process.name, pid: nil, generation: 0, executable: process.executable)
@@ -49,7 +49,7 @@ actor Supervisor {
     held[index].task = Task { await supervise(index, child) }
   }
 
-  /// From now on a death is an event and no longer a failure of the start.
+  /// From now on an exit is an event and no longer a failure of the start.
   func allReady() { isReady = true }
 
   /// The pids by name.
@@ -77,15 +77,15 @@ actor Supervisor {
       let clock = ContinuousClock()
       let start = clock.now
       let ending = await child.ending()
-      let pause = buried(index, ending, after: clock.now - start)
+      let pause = recordExit(index, ending, after: clock.now - start)
       guard !isStopping else { return }
       do {
         if pause > .zero { try await Task.sleep(for: pause) }
         guard !isStopping else { return }
         child = try await self.start(index)
         if isStopping { kill(child.pid, SIGKILL) }
-      } catch let complaint as Complaint {
-        hopeless = complaint
+      } catch let commandError as CommandError {
+        hopeless = commandError
         return
       } catch {
         return
@@ -93,29 +93,29 @@ actor Supervisor {
     }
   }
 
-  private func buried(_ index: Int, _ ending: String, after life: Duration) -> Duration {
+  private func recordExit(_ index: Int, _ ending: String, after life: Duration) -> Duration {
     let pid = held[index].record.pid ?? 0
     held[index].record.pid = nil
     held[index].record.lastEnding = ending
-    let pause = held[index].backOff.pause(afterLifeOf: life)
+    let pause = held[index].backOff.pause(afterRunOf: life)
     write()
     guard !isStopping else { return .zero }
     if !isReady {
-      held[index].deathsBeforeReady += 1
-      if held[index].deathsBeforeReady >= 3 { hopeless = cannotStart(index, ending) }
+      held[index].exitsBeforeReady += 1
+      if held[index].exitsBeforeReady >= 3 { hopeless = cannotStart(index, ending) }
     }
     tell(.died(name: held[index].process.name, pid: pid, ending: ending, again: pause))
     return pause
   }
 
-  private func cannotStart(_ index: Int, _ ending: String) -> Complaint {
+  private func cannotStart(_ index: Int, _ ending: String) -> CommandError {
     let name = held[index].process.name
     let log = "\(logs)/\(name).log"
     let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
     let last = text.split(separator: "\n").suffix(6).map { "         \($0)" }.joined(separator: "\n")
-    return Complaint(
-      Exit.broken, "\(name) does not stay alive (\(ending))", at: log,
-      advice: "read what it said last:\n\(last)")
+    return CommandError(
+      Exit.broken, "\(name) keeps exiting (\(ending))", at: log,
+      advice: "the last lines of its log:\n\(last)")
   }
 
   /// SIGTERM in reverse order, 3 s for each, then SIGKILL.
@@ -128,7 +128,7 @@ actor Supervisor {
         continue
       }
       kill(pid, SIGTERM)
-      // A stopped process hears nothing.
+      // A stopped process must be continued to receive SIGTERM.
       kill(pid, SIGCONT)
       let deadline = Task {
         try await Task.sleep(for: .seconds(3))
@@ -139,7 +139,7 @@ actor Supervisor {
     }
   }
 
-  /// SIGKILL to all, at once.
+  /// Sends SIGKILL to all processes at once.
   func killAll() {
     isStopping = true
     for pid in pids.values { kill(pid, SIGKILL) }

@@ -8,42 +8,43 @@ import Glibc
 struct UpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "up",
-    abstract: "Starts the cluster of widgetlab.yaml in the foreground and keeps its processes alive.",
+    abstract: "Starts the cluster of widgetlab.yaml in the foreground and supervises its processes.",
     discussion: """
-      Starts keys, bus, agents, host, push server and provider, and prints one ready line when a download started at once would be \
-      delivered. A standing process that dies is started again. Ctrl-C, SIGTERM and SIGHUP stop everything in reverse order \
-      and leave nothing behind; a second Ctrl-C kills at once. When this process itself is killed, all of them die with it.
+      Creates the keys, starts bus, agents, host, push server and provider, and prints one ready line when a download \
+      started now would be delivered. A standing process that exits is restarted. Ctrl-C, SIGTERM and SIGHUP stop \
+      everything in reverse order and leave nothing behind; a second Ctrl-C kills at once. When this process itself is \
+      killed, all of them are killed with it.
 
-      What the processes write to standard error is in <instance>/logs.
+      The standard error of the processes is in <instance>/logs.
 
       EXECUTABLES
-      Nothing is started while an executable cannot be started: it is missing, may not be executed, is of another \
-      machine, or misses a shared library.
+      Nothing is started when an executable cannot be started: it does not exist, is not executable, is built for \
+      another machine, or needs a shared library that is missing.
 
       \(ExecutableSearch.help)
 
       EXAMPLES
         widgetlab up                             the cluster of ./widgetlab.yaml
-        widgetlab up --instance second           another cluster beside it
+        widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
         widgetlab up --executables .build/debug
       """)
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(help: ArgumentHelp("The folder in which executables are looked for first.", valueName: "folder"))
+  @Option(help: ArgumentHelp("The folder in which executables are searched for first.", valueName: "folder"))
   var executables: String?
 
   @Flag(help: "Print the ready line as one JSON object.")
   var json = false
 
   @Option(name: .customLong("die-with-parent"), help: .hidden)
-  var dieWithParent: Int32?
+  var exitWithParent: Int32?
 
   func run() async throws {
     let signals = Signals()
     try await reporting {
-      // The configuration that an earlier `up` had does not bind this one.
+      // The configuration of an earlier `up` is not used.
       let path = options.config ?? InstanceOptions.defaultConfiguration
       var own = options
       own.config = path
@@ -54,11 +55,11 @@ struct UpCommand: AsyncParsableCommand {
       do {
         try cluster.instance.create()
       } catch {
-        throw Complaint(Exit.configuration, "\(error)", at: cluster.folder)
+        throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
       }
       let lock = try InstanceLock(instance: cluster.folder)
       defer { lock.release() }
-      let entry = AddressBook.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
+      let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
       let file = enter(entry)
       defer { file?.remove() }
       try await live(cluster, search, signals) { ready in
@@ -72,44 +73,44 @@ struct UpCommand: AsyncParsableCommand {
     }
   }
 
-  /// What a file that the configuration names gets wrong is said before anything is started.
+  /// Reports mistakes in files that the configuration names, before anything is started.
   private func check(_ cluster: ClusterFacts) throws {
     for product in cluster.configuration.extensions {
       do {
         _ = try product.readInfoPlist()
       } catch {
-        throw Complaint(
+        throw CommandError(
           Exit.configuration, error.message, at: "infoPlist of \(product.bundle) in \(cluster.configurationPath)",
-          advice: "name the Info.plist of the widget extension's target, or leave infoPlist out")
+          advice: "name the Info.plist of the widget extension's target, or remove infoPlist")
       }
     }
     guard let budget = cluster.configuration.settings.budget else { return }
     do {
       _ = try BudgetFile(file: budget)
     } catch {
-      throw Complaint(
+      throw CommandError(
         Exit.configuration, error.message, at: "settings: budget of \(cluster.configurationPath)",
-        advice: "see deploy/budgets for files that hold")
+        advice: "see deploy/budgets for valid examples")
     }
   }
 
-  /// A cluster without a place in the book can be used all the same, by its path.
-  private func enter(_ entry: AddressBook.Entry) -> BookFile? {
+  /// A cluster that cannot be registered is still usable by its path.
+  private func enter(_ entry: InstanceRegistry.Entry) -> InstanceLease? {
     do {
-      return try BookFile(entry, in: .ofThisUser)
+      return try InstanceLease(entry, in: .ofThisUser)
     } catch {
-      Output.complain("\(error)\n  (`widgetlab list` will not show this cluster)")
+      Output.printError("\(error)\n  (`widgetlab list` will not show this cluster)")
       return nil
     }
   }
 
   private func live(
     _ cluster: ClusterFacts, _ search: ExecutableSearch, _ signals: Signals,
-    whenReady: (ClusterLife.Ready) throws -> Void
+    whenReady: (ClusterLifecycle.Ready) throws -> Void
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.tell($0, json: json) }
-    let life = ClusterLife(cluster: cluster, search: search, supervisor: supervisor)
+    let life = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
     defer { life.removeAnnouncements() }
     let starting = Task { try await life.start() }
     let asked = Task {
@@ -127,7 +128,7 @@ struct UpCommand: AsyncParsableCommand {
         throw error
       }
     }
-    if !json { Output.say("stopping; once more Ctrl-C kills at once") }
+    if !json { Output.say("stopping; press Ctrl-C again to kill at once") }
     let impatient = Task {
       await signals.next()
       await supervisor.killAll()
@@ -136,33 +137,33 @@ struct UpCommand: AsyncParsableCommand {
     impatient.cancel()
   }
 
-  private func say(_ ready: ClusterLife.Ready) throws {
+  private func say(_ ready: ClusterLifecycle.Ready) throws {
     if json { return try Output.json(ready) }
     let here = FileManager.default.currentDirectoryPath + "/.widgetlab/default"
     let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
     let pushServer = ready.pushServer.map { ", push server \($0.development)" } ?? ""
     Output.say(
-      "ready: bus \(ready.endpoint)\(provider)\(pushServer); next, in a second terminal: `widgetlab tail\(place)`, then in a"
-        + " third `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)`")
+      "ready: bus \(ready.endpoint)\(provider)\(pushServer); next: `widgetlab tail\(place)` in a second terminal, then"
+        + " `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)` in a third")
   }
 
   private static func tell(_ news: Supervisor.News, json: Bool) {
     let line: String
     switch news {
     case .born(let name, let pid, let generation):
-      line = "^ \(name) pid \(pid)\(generation > 1 ? ", started for the \(generation). time" : "")"
+      line = "^ \(name) pid \(pid)\(generation > 1 ? ", restarted (generation \(generation))" : "")"
     case .died(let name, let pid, let ending, let pause):
-      line = "! \(name) pid \(pid) ended: \(ending); started again\(pause > .zero ? " in \(pause)" : "")"
+      line = "! \(name) pid \(pid) exited: \(ending); restarting\(pause > .zero ? " in \(pause)" : "")"
     }
-    if json { Output.complain(line) } else { Output.say(line) }
+    if json { Output.printError(line) } else { Output.say(line) }
   }
 }
 
-/// SIGINT, SIGTERM and SIGHUP, as they come.
+/// Receives SIGINT, SIGTERM and SIGHUP.
 final class Signals: Sendable {
   private let stream: AsyncStream<Int32>
-  // Only held, so that they live as long as this: nobody touches them after init.
+  // Only retained for the lifetime of this object, and not accessed after init.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
@@ -177,7 +178,7 @@ final class Signals: Sendable {
     }
   }
 
-  /// Returns at the next signal; also when the task that waits is cancelled.
+  /// Returns at the next signal, or when the waiting task is cancelled.
   func next() async {
     for await _ in stream { return }
   }

@@ -1,18 +1,18 @@
 import ArgumentParser
 import Cluster
-import Conversations
 import Foundation
 import Journal
 import MessageBus
+import Messages
 
 /// `widgetlab wait`.
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
-    abstract: "Returns as soon as a condition holds: for scripts, instead of a sleep.",
+    abstract: "Returns as soon as a condition holds. For scripts, instead of a sleep.",
     discussion: """
-      Exit code 0 when it holds, which it may do already; 1 when the time is over; 78, at once and with the cause, when the \
-      app or extension that is to be running or suspended cannot be started. The cluster need not be up yet.
+      Exit code 0 when it holds, or already held; 1 at the timeout; 78, at once and with the cause, when an app or \
+      extension that should become running or suspended cannot be started. The cluster need not be up yet.
 
       CONDITIONS
         host=ready               host, bus, agent, provider: ready, running or dead
@@ -23,8 +23,8 @@ struct WaitCommand: AsyncParsableCommand {
         session:daily=delivered  that session
         'EXPRESSION'             an envelope matches; see `widgetlab tail --help`
 
-      Sessions and expressions look at what was said since this cluster was started, or from --since on. Several --for are \
-      waited for one after the other.
+      Sessions and expressions refer to the journal since this cluster was started, or from --since on. Several --for \
+      conditions are waited for in order.
 
       EXAMPLES
         widgetlab up & widgetlab wait --for host=ready
@@ -35,20 +35,20 @@ struct WaitCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Option(name: .customLong("for"), help: ArgumentHelp("What is to hold; may be given again.", valueName: "condition"))
+  @Option(name: .customLong("for"), help: ArgumentHelp("The condition; may be repeated.", valueName: "condition"))
   var conditions: [String]
 
-  @Option(help: "Seconds to wait, for all of it.")
+  @Option(help: "Seconds to wait, in total.")
   var timeout = 60.0
 
-  @Option(help: "Look at the journal from here on: \(TailFilter.Moment.forms).")
+  @Option(help: "Read the journal from this point on: \(TailFilter.Moment.forms).")
   var since: String?
 
   func validate() throws {
-    if conditions.isEmpty { throw ValidationError("Say what is to hold: --for host=ready.") }
+    if conditions.isEmpty { throw ValidationError("Give a condition, such as --for host=ready.") }
     if !(0...1e9).contains(timeout) { throw ValidationError("--timeout: seconds, 0 or more.") }
     if let since, TailFilter.Moment(since) == nil {
-      throw ValidationError("'\(since)' is no point in the journal; say \(TailFilter.Moment.forms).")
+      throw ValidationError("'\(since)' is not a point in the journal; use \(TailFilter.Moment.forms).")
     }
   }
 
@@ -61,7 +61,7 @@ struct WaitCommand: AsyncParsableCommand {
       let folder = try options.folder()
       let what = conditions.joined(separator: ", ")
       let place = options
-      try await Deadline.within(.seconds(timeout), "this did not become so: \(what)", at: folder) {
+      try await Deadline.within(.seconds(timeout), "this condition was not met: \(what)", at: folder) {
         for condition in wanted { try await Waiting(folder: folder, since: since).wait(condition, place) }
       }
     }
@@ -70,11 +70,11 @@ struct WaitCommand: AsyncParsableCommand {
 
 /// Waits in one instance.
 struct Waiting: Sendable {
-  /// Of the instance.
+  /// The instance folder.
   let folder: String
   let since: TailFilter.Moment?
 
-  /// Returns when the condition holds, and says by what.
+  /// Returns when the condition holds, and prints the envelope that fulfilled it.
   func wait(_ condition: WaitCondition, _ options: InstanceOptions) async throws {
     if case .standing(let address, let state) = condition {
       let cluster = try options.cluster()
@@ -87,13 +87,14 @@ struct Waiting: Sendable {
     }
     let match = try await watch(condition, JournalReader(folder: URL(fileURLWithPath: instance.journal)))
     var lines = TailLines(clock: .wall, columns: [.time, .sequence, .kind, .note], isColourful: false)
-    Output.say(match.map { lines.line($0) } ?? "it is so, and nobody had to say it")
+    Output.say(match.map { lines.line($0) } ?? "the condition already holds")
   }
 
-  /// Follows the journal until the condition holds: of what was there already only the end counts, then each envelope.
+  /// Follows the journal until the condition holds. Existing entries are evaluated together at their end, new ones one
+  /// by one.
   ///
-  /// - Returns: the envelope by which it holds.
-  /// - Throws: a complaint when it waits for a process whose last launch failed.
+  /// - Returns: the envelope that fulfilled the condition.
+  /// - Throws: a command error when it waits for a process whose last launch failed.
   func watch(_ condition: WaitCondition, _ reader: JournalReader) async throws -> Envelope? {
     var watch = WaitWatch(condition)
     let filter = TailFilter(since: start)
@@ -104,16 +105,16 @@ struct Waiting: Sendable {
         guard filter.place(envelope.header) == .inside else { continue }
         watch.see(envelope)
         if isThroughThePast, watch.holds { return watch.match }
-        if isThroughThePast, let failure = watch.failure { throw Complaint(notLaunched: [failure], in: folder) }
+        if isThroughThePast, let failure = watch.failure { throw CommandError(notLaunched: [failure], in: folder) }
       }
       if watch.holds { return watch.match }
-      if let failure = watch.failure { throw Complaint(notLaunched: [failure], in: folder) }
+      if let failure = watch.failure { throw CommandError(notLaunched: [failure], in: folder) }
       isThroughThePast = true
       try await Task.sleep(for: .milliseconds(20))
     }
   }
 
-  /// Where in the journal to begin: what was said, or when `up` began.
+  /// The start of reading: the option, else the time at which `up` started.
   private var start: TailFilter.Moment? {
     if let since { return since }
     let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/up.json")
@@ -124,15 +125,15 @@ struct Waiting: Sendable {
     guard state == "ready" else {
       let name = ClusterFacts.standingName(of: address)
       let record = StandingProcesses.read(in: folder)?.processes.first { $0.name == name }
-      let lives = record?.pid.map { ProcessFacts(pid: $0).isAlive } ?? false
-      return lives == (state == "running")
+      let isRunning = record?.pid.map { ProcessFacts(pid: $0).isAlive } ?? false
+      return isRunning == (state == "running")
     }
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else { return false }
     do {
       return try await OperatorSession.with(cluster, within: .seconds(2)) { session in
         try await session.connection.request(Ping(), to: address, within: .seconds(2)).isReady
       }
-    } catch is Complaint {
+    } catch is CommandError {
       return false
     }
   }

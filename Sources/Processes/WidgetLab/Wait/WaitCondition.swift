@@ -1,13 +1,13 @@
-import Conversations
 import Foundation
+import Messages
 
 /// What `widgetlab wait` waits for.
 enum WaitCondition: Equatable, Sendable {
   /// An envelope that matches.
   case said(FilterExpression)
-  /// The host's last word about an app or an extension.
+  /// The last state of an app or an extension that the host reported.
   case state(Address, String)
-  /// A process that `up` keeps alive: `ready`, `running` or `dead`.
+  /// The state of a process that `up` supervises: `ready`, `running` or `dead`.
   case standing(Address, String)
 
   static let states = ["absent", "launching", "running", "suspended", "dying"]
@@ -20,14 +20,14 @@ enum WaitCondition: Equatable, Sendable {
 
   /// Reads `host=ready`, `extension=suspended`, `session=acknowledged`, `session:daily=acknowledged`, or an expression.
   ///
-  /// - Parameter address: whom a name means.
-  /// - Throws: a complaint that says what can be waited for; what `address` throws.
+  /// - Parameter address: resolves a process name.
+  /// - Throws: a command error that lists the possible conditions; what `address` throws.
   init(_ text: String, address: (String) throws -> Address) throws {
     if ["==", "!=", "<", ">"].contains(where: text.contains) {
       do {
         self = .said(try FilterExpression(text))
       } catch {
-        throw Complaint(Exit.usage, "\(error)")
+        throw CommandError(Exit.usage, "\(error)")
       }
       return
     }
@@ -35,9 +35,9 @@ enum WaitCondition: Equatable, Sendable {
       $0.trimmingCharacters(in: .whitespaces)
     }
     guard parts.count == 2 else {
-      throw Complaint(
-        Exit.usage, "'\(text)' is no condition",
-        advice: "say such as host=ready, extension=suspended, session=acknowledged, or an expression in quotes")
+      throw CommandError(
+        Exit.usage, "'\(text)' is not a condition",
+        advice: "use host=ready, extension=suspended, session=acknowledged or similar, or an expression in quotes")
     }
     let (name, state) = (parts[0], parts[1])
     if name == "session" || name.hasPrefix("session:") {
@@ -48,8 +48,8 @@ enum WaitCondition: Equatable, Sendable {
     let isChild = found.role == .app || found.role == .widgetExtension
     let allowed = isChild ? Self.states : Self.standingStates
     guard allowed.contains(state) else {
-      throw Complaint(
-        Exit.usage, "\(found.short) is never '\(state)'", advice: "one of: \(allowed.joined(separator: ", "))")
+      throw CommandError(
+        Exit.usage, "\(found.short) has no state '\(state)'", advice: "use one of: \(allowed.joined(separator: ", "))")
     }
     self = isChild ? .state(found, state) : .standing(found, state)
   }
@@ -57,7 +57,7 @@ enum WaitCondition: Equatable, Sendable {
   private static func session(_ name: String?, _ step: String) throws -> FilterExpression {
     guard let text = sessionSteps.first(where: { $0.0 == step })?.1 else {
       let allowed = sessionSteps.map(\.0).joined(separator: ", ")
-      throw Complaint(Exit.usage, "a session is never '\(step)'", advice: "one of: \(allowed)")
+      throw CommandError(Exit.usage, "a session has no step '\(step)'", advice: "use one of: \(allowed)")
     }
     let expression = try FilterExpression(text)
     guard let name else { return expression }
@@ -65,19 +65,19 @@ enum WaitCondition: Equatable, Sendable {
   }
 }
 
-/// What the journal says so far of a condition. Whether it holds is known once all that there is has been read.
+/// Evaluates a condition over the journal. The result is valid once the existing journal has been read.
 struct WaitWatch: Sendable {
   let condition: WaitCondition
-  /// The envelope by which the condition came to hold; `nil` while it does not.
+  /// The envelope that fulfilled the condition; `nil` while it does not hold.
   private(set) var match: Envelope?
   /// Whether it holds.
   private(set) var holds: Bool
-  /// Why the process that is to run cannot be started, by the last word about it.
+  /// Why the process that should run cannot be started, according to the last report about it.
   private(set) var failure: BusError?
 
   init(_ condition: WaitCondition) {
     self.condition = condition
-    // Nobody has spoken of a process yet: it was never started.
+    // A process that the journal does not mention was never started.
     if case .state(_, "absent") = condition { holds = true } else { holds = false }
   }
 

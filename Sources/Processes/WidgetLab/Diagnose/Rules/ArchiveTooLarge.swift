@@ -1,19 +1,19 @@
-import Conversations
+import Messages
 
-/// What a provider gave is over a limit of the archive.
+/// A provider's content exceeds a limit of the archive.
 struct ArchiveTooLarge: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "archive-too-large", severity: .error, title: "what the provider gave is over a limit of the archive",
+    code: "archive-too-large", severity: .error, title: "the provider's content exceeds a limit of the archive",
     rule:
-      "The views of a timeline's entries are archived, and the archive is refused when one image, or all of it, is too "
-      + "large: a placeholder stays, and on a device no word of it reaches the author.",
+      "The views of a timeline's entries are archived. The archive is rejected when one image, or the whole "
+      + "archive, is too large: a placeholder stays, and on a device the author gets no error.",
     source: "observed: images over 2,121,055 pixels on some devices; ours: the other limits",
-    advice: "Scale images to the size in which they are shown before they reach the view, and give fewer entries.")
+    advice: "Scale images to their displayed size before they reach the view, and provide fewer entries.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
     guard header.kind == RequestTimeline.kind.answered(.failed), let cause = header.cause,
-      let asked = record.life(of: header.source).asked[cause],
+      let asked = record.instance(of: header.source).asked[cause],
       let error = try? BodyCoding.decode(BusError.self, from: envelope.body), error.code == .archiveTooLarge
     else { return [] }
     return [

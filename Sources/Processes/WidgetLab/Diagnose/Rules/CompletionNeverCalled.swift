@@ -1,35 +1,37 @@
-import Conversations
+import Messages
 
-/// The time for the events of a session ran out, the author has made the session, and no completion was called.
+/// The deadline for a session's events passed, the author's code has created the session, and no completion handler was
+/// called.
 struct CompletionNeverCalled: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "completion-never-called", severity: .error, title: "the completion of the events handler is never called",
+    code: "completion-never-called", severity: .error, title: "the events' completion handler is never called",
     rule:
-      "The handler of onBackgroundURLSessionEvents (an app: handleEventsForBackgroundURLSession) is handed a completion. "
-      + "Until it is called the system counts the events as not handled: the process is evicted and gets them again.",
+      "The handler of onBackgroundURLSessionEvents (in an app: handleEventsForBackgroundURLSession) receives a "
+      + "completion handler. Until it is called, the events are not acknowledged: the process is evicted and receives "
+      + "them again.",
     source:
       "documented: onBackgroundURLSessionEvents(matching:_:), urlSessionDidFinishEvents(forBackgroundURLSession:); ours: "
-      + "the time (settings completionDeadline, completionGrace)",
+      + "the deadline (settings completionDeadline, completionGrace)",
     advice:
-      "Store the completion before the handler returns, and call it on the main thread in "
-      + "urlSessionDidFinishEvents(forBackgroundURLSession:), in whichever order the two are called.")
+      "Store the completion handler before the handler returns, and call it on the main thread in "
+      + "urlSessionDidFinishEvents(forBackgroundURLSession:). The two may be called in either order.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let expired = Expiry(envelope, record), expired.hasSession, expired.handling.completions.isEmpty else {
       return []
     }
     return [
-      expired.sighting("the handler was called, and the time to handle the events ran out before its completion was")
+      expired.sighting("the handler was called, but its completion handler was not called before the deadline")
     ]
   }
 }
 
-/// The handlers of a session's events, whose time ran out while completions were outstanding.
+/// The deadline of a session's events, with outstanding completion handlers.
 struct Expiry {
   let owner: Address
   let session: String
   let handling: DeviceRecord.Handling
-  /// Whether this life of the owner has made the session, or may have before the journal that is read begins.
+  /// Whether this instance of the owner has created the session, or may have created it before the journal begins.
   let hasSession: Bool
   private let last: Evidence
 
@@ -37,10 +39,10 @@ struct Expiry {
     guard let expired = envelope.reading(ExpireEvents.self) else { return nil }
     owner = envelope.header.destination
     session = expired.session
-    let life = record.life(of: owner)
-    guard let handling = life.handling[session], handling.outstanding > 0 else { return nil }
+    let instance = record.instance(of: owner)
+    guard let handling = instance.handling[session], handling.outstanding > 0 else { return nil }
     self.handling = handling
-    hasSession = life.sessions[session] != nil || !life.isWhole
+    hasSession = instance.sessions[session] != nil || !instance.isWhole
     last = Evidence(envelope)
   }
 

@@ -1,20 +1,20 @@
-import Conversations
+import Messages
 
-/// Of several handlers that match a session some have called their completion when the time ran out.
+/// Several handlers match a session, and only some had called their completion handler at the deadline.
 struct CompletionOfOneHandlerMissing: DiagnosticRule {
   let description = DiagnosisDescription(
     code: "completion-of-one-handler-missing", severity: .error,
-    title: "of several handlers that match, one never calls its completion",
+    title: "one of several matching handlers never calls its completion handler",
     rule:
-      "Every widget whose matching fits the session is called with a completion of its own, and the events count as "
-      + "handled when all of them were called.",
-    source: "ours: that all are needed (setting firstCompletionCounts); nobody says",
+      "Every widget whose matching fits the session is called with its own completion handler. The events are "
+      + "acknowledged when all of them were called.",
+    source: "ours: all are required (setting firstCompletionCounts); undocumented",
     advice:
-      "Keep the completions in an array and call all of them, or give matching to one widget of the bundle alone.")
+      "Store all completion handlers in an array and call each, or use matching in only one widget of the bundle.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let expired = Expiry(envelope, record), !expired.handling.completions.isEmpty else { return [] }
     let (outstanding, matching) = (expired.handling.outstanding, expired.handling.matching)
-    return [expired.sighting("\(matching) handlers were called, and \(outstanding) of their completions was not")]
+    return [expired.sighting("\(matching) handlers were called, but \(outstanding) of their completion handlers not")]
   }
 }

@@ -1,23 +1,23 @@
-import Conversations
+import Messages
 
-/// A life has more memory than it may have.
+/// A process exceeds its memory limit.
 struct MemoryExceededWhileAsked: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "evicted-for-memory", severity: .error, title: "the extension is evicted for its memory",
+    code: "evicted-for-memory", severity: .error, title: "the extension is evicted for its memory use",
     rule:
-      "An extension that goes over its limit is ended at once, in the middle of what it does: the timeline that it was asked "
-      + "for does not come, and the last one, or the placeholder, stays. Simulators do not enforce it.",
+      "An extension that exceeds its memory limit is killed at once, whatever it does: the requested timeline does not "
+      + "arrive, and the last one, or the placeholder, stays. Simulators do not enforce the limit.",
     source: "observed: 30 MB on devices (settings extensionMemoryLimit, memoryInterval)",
     advice:
-      "Decode images at the size in which they are shown, read no more of a database than is shown, and leave large "
+      "Decode images at their displayed size, read only the displayed part of a database, and leave large "
       + "frameworks out of the extension.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let exceeded = envelope.reading(MemoryExceeded.self), envelope.header.attempt == 0 else { return [] }
-    let life = record.life(of: exceeded.address)
-    let asked = life.questions.first
+    let instance = record.instance(of: exceeded.address)
+    let asked = instance.questions.first
     let provider = asked.map { record.provider(of: $0.request.widgetKind, in: exceeded.address) }
-    let session = life.handling.filter { $0.value.outstanding > 0 }.keys.min()
+    let session = instance.handling.filter { $0.value.outstanding > 0 }.keys.min()
     let occasion =
       asked.map { ", while it was asked for a \($0.request.purpose.rawValue)" }
       ?? session.map { ", while it handled the events of session \($0)" } ?? ""

@@ -1,19 +1,19 @@
-import Conversations
+import Messages
 
-/// Somebody wants a device token whose entitlements have no `aps-environment`.
+/// A process without the entitlement `aps-environment` requests a device token.
 struct NoPushEntitlement: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "no-push-entitlement", severity: .error, title: "a process that wants a device token lacks the entitlement",
+    code: "no-push-entitlement", severity: .error, title: "a process without the entitlement requests a device token",
     rule:
-      "Widgets with a push handler have a device token when the widget extension's target has the capability Push "
-      + "Notifications, and an app when its own has it. Without it the handler is never called, and "
+      "Widgets with a push handler get a device token when the widget extension's target has the capability Push "
+      + "Notifications, and an app when the app's target has it. Without it the handler is never called, and "
       + "registerForRemoteNotifications() fails with NSCocoaErrorDomain 3000.",
     source:
       "documented: Updating widgets with WidgetKit push notifications, step 1; Registering your app with APNs; observed: "
       + "the error",
     advice:
-      "Add the capability to the target that wants the token, not to the app's alone; here: entitlements: "
-      + "{ aps-environment: development } beside the product in widgetlab.yaml.")
+      "Add the capability to the target that requests the token, not only to the app. In WidgetLab: entitlements: "
+      + "{ aps-environment: development } of the product in widgetlab.yaml.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let withheld = envelope.reading(PushWithheld.self), withheld.reason == .noEntitlement else { return [] }
@@ -22,7 +22,7 @@ struct NoPushEntitlement: DiagnosticRule {
     return [
       Sighting(
         owner: withheld.address, subject: subject,
-        what: "\(subject) waits for a device token, and the entitlements of \(withheld.address.short) have no "
+        what: "\(subject) waits for a device token, but the entitlements of \(withheld.address.short) have no "
           + "aps-environment",
         evidence: [Evidence(envelope)])
     ]

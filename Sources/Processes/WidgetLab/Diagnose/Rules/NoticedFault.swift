@@ -1,6 +1,6 @@
-import Conversations
+import Messages
 
-/// A mistake that the author's own process has noticed.
+/// A mistake that the author's own process has reported.
 struct NoticedFault: DiagnosticRule {
   struct Known: Sendable {
     let fault: FaultNoticed.Fault
@@ -28,52 +28,53 @@ extension NoticedFault.Known {
       code: "file-read-too-late", severity: .error,
       title: "the downloaded file is not read before the delegate method returns",
       rule:
-        "The file that didFinishDownloadingTo is handed is removed when the method returns: whoever opens it in a Task, on "
-        + "another queue or in didCompleteWithError finds none (NSFileNoSuchFileError).",
+        "The file of didFinishDownloadingTo is removed when the method returns. Reading it in a Task, on another "
+        + "queue or in didCompleteWithError fails (NSFileNoSuchFileError).",
       source:
-        "documented: urlSession(_:downloadTask:didFinishDownloadingTo:); ours: said of a file of status 2xx that the method "
-        + "neither moved, linked nor read",
-      advice: "Move the file, or read it, within the method; do the rest of the work afterwards."))
+        "documented: urlSession(_:downloadTask:didFinishDownloadingTo:); ours: reported for a file of status 2xx "
+        + "that the method neither moved, linked nor read",
+      advice: "Move or read the file within the method; do the rest of the work afterwards."))
 
   static let noSharedContainer = NoticedFault.Known(
     fault: .noSharedContainer,
     description: DiagnosisDescription(
       code: "no-shared-container", severity: .error, title: "an extension's background session has no shared container",
       rule:
-        "A background session of an extension needs sharedContainerIdentifier, an app group that extension and app have: "
-        + "without it the session is invalid with -995 (backgroundSessionRequiresSharedContainer) as soon as it is made.",
+        "A background session of an extension needs sharedContainerIdentifier, an app group of both extension and "
+        + "app. Otherwise the session becomes invalid with -995 (backgroundSessionRequiresSharedContainer) when it is "
+        + "created.",
       source: "documented: sharedContainerIdentifier; NSURLSession.h",
       advice:
-        "Set configuration.sharedContainerIdentifier to the app group's identifier before the session is made, and name the "
-        + "group under appGroups in widgetlab.yaml."))
+        "Set configuration.sharedContainerIdentifier to the app group's identifier before the session is created, "
+        + "and list the group in appGroups in widgetlab.yaml."))
 
   static let timelineCompletedTwice = NoticedFault.Known(
     fault: .completedAgain,
     description: DiagnosisDescription(
-      code: "get-timeline-completes-twice", severity: .warning, title: "a provider calls its completion again",
-      rule: "The completion of getTimeline and getSnapshot is for one call. What a second one is handed is not shown.",
-      source: "observed: developers saw the later, empty answer win; ours: the first call counts",
+      code: "get-timeline-completes-twice", severity: .warning, title: "a provider calls its completion handler twice",
+      rule: "The completion handler of getTimeline and getSnapshot must be called once. A second result is ignored.",
+      source: "observed: the later, empty result is used; ours: the first call counts",
       advice:
-        "Return after the completion. Where fresh content may be slow, wait for it with a time-out, and give what is cached "
-        + "when that is over."))
+        "Return after calling the completion handler. When fresh content may be slow, wait for it with a timeout, and "
+        + "provide the cached content at the timeout."))
 
   static let kindTwice = NoticedFault.Known(
     fault: .kindTwice,
     description: DiagnosisDescription(
       code: "kind-twice", severity: .error, title: "two widgets of one extension have the same kind",
       rule:
-        "The kind is the widget's identity: of two widgets with one kind only one can be placed, asked and reloaded.",
-      source: "documented: StaticConfiguration(kind:), a unique string; ours: the last one of the bundle answers",
-      advice: "Give each widget of the bundle a kind of its own; it must not change once a person has placed it."))
+        "The kind identifies the widget: of two widgets with the same kind only one can be placed and reloaded.",
+      source: "documented: StaticConfiguration(kind:), a unique string; ours: the last one of the bundle is used",
+      advice: "Give each widget of the bundle a unique kind, and do not change it once a user has placed the widget."))
 
   static let noContainerBackground = NoticedFault.Known(
     fault: .noContainerBackground,
     description: DiagnosisDescription(
       code: "no-container-background", severity: .error, title: "a widget's view has no container background",
       rule:
-        "From iOS 17 on a widget's view says its background with containerBackground(for: .widget), so that it can be taken "
-        + "away; where it does not, the words Please adopt containerBackground API stand in its place.",
-      source: "documented: containerBackground(for:content:); observed: the words",
+        "From iOS 17 on, a widget's view declares its background with containerBackground(for: .widget), so that "
+        + "the system can remove it. Without it, the text \"Please adopt containerBackground API\" is shown instead.",
+      source: "documented: containerBackground(for:content:); observed: the text",
       advice:
         "Add .containerBackground(.fill.tertiary, for: .widget), or your own background, to the view of the entry."))
 
@@ -81,8 +82,8 @@ extension NoticedFault.Known {
     fault: .unsupportedView,
     description: DiagnosisDescription(
       code: "unsupported-view", severity: .warning, title: "a view that widgets cannot show",
-      rule: "A widget's views are archived: what scrolls, takes text or runs code while it is seen is left out.",
+      rule: "A widget's views are archived: views that scroll, accept text or run code are left out.",
       source: "documented: SwiftUI views for widgets",
       advice:
-        "Show the content with a stack and few enough rows, and open the app with a Link or a widgetURL for the rest."))
+        "Show the content in a stack with few enough rows, and open the app with a Link or a widgetURL for the rest."))
 }

@@ -1,28 +1,28 @@
-import Conversations
 import Foundation
+import Messages
 
-/// A provider asks for a reload of its own kind while it answers one that it asked for the same way.
+/// A provider requests a reload of its kind while it handles a reload that it requested the same way.
 struct ReloadInProvider: DiagnosticRule {
-  /// What an extension was asked for lately.
+  /// A recent request to an extension.
   private struct Question {
     let id: UUID
     let kind: String
-    /// The provider itself has asked for it.
+    /// The provider itself requested it.
     let isOwnWish: Bool
   }
 
   let description = DiagnosisDescription(
-    code: "reload-in-get-timeline", severity: .error, title: "getTimeline asks for a reload of its own kind",
+    code: "reload-in-get-timeline", severity: .error, title: "getTimeline requests a reload of the same kind",
     rule:
-      "A reload calls getTimeline: one that is asked for in getTimeline calls itself for ever, until the budget is spent. In "
+      "A reload calls getTimeline: requesting one in getTimeline is an endless loop, until the budget is spent. In "
       + "developer mode it never ends.",
     source: "observed: reload loops from inside the extension; documented: WidgetCenter, the budget pays for it",
     advice:
-      "Leave WidgetCenter out of the provider: the timeline that it returns is the reload. Reload where data changes: in the "
-      + "app, in an intent, in urlSessionDidFinishEvents.")
+      "Do not use WidgetCenter in the provider: the timeline that it returns is the reload. Reload where data "
+      + "changes: in the app, in an intent, in urlSessionDidFinishEvents.")
 
   private var questions: [Address: [Question]] = [:]
-  /// By extension, then by kind: the last reload that was asked for while a provider answered.
+  /// By extension, then by kind: the last reload that was requested while a provider handled a request.
   private var wishes: [Address: [String: (id: UUID, evidence: Evidence)]] = [:]
 
   mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
@@ -44,12 +44,12 @@ struct ReloadInProvider: DiagnosticRule {
     return [
       Sighting(
         owner: header.source, subject: record.provider(of: question.kind, in: header.source),
-        what: "the reload that the provider asked for while it answered had it ask for a reload again",
+        what: "the provider requested a reload during a request, and the reload made it request another",
         evidence: [before.evidence, Evidence(envelope)])
     ]
   }
 
-  /// The question that the author was answering when the reload was asked for, if it reloads what was asked for.
+  /// The request that the author's code was handling when the reload was requested, if it has the same kind.
   private func question(_ header: EnvelopeHeader, _ reload: ReloadTimelines) -> Question? {
     let asked = questions[header.source] ?? []
     let inside =

@@ -1,9 +1,9 @@
-import Conversations
 import Foundation
+import Messages
 
-/// A process asks for reloads of one kind again and again within a short while.
+/// A process requests reloads of one kind repeatedly within a short time.
 struct ReloadLoop: DiagnosticRule {
-  /// Who reloads what.
+  /// A process and the kind that it reloads.
   private struct Caller: Hashable {
     let source: Address
     let kind: String?
@@ -15,10 +15,10 @@ struct ReloadLoop: DiagnosticRule {
   let description = DiagnosisDescription(
     code: "reload-loop", severity: .warning, title: "reloads in a loop",
     rule:
-      "Each reload that is not exempt is paid from the widget's budget, the app's in the background too; several in a row "
-      + "show what one of them would have shown.",
-    source: "documented: Keeping a widget up to date; ours: that 6 within a minute are a loop (--loop)",
-    advice: "Reload once, when all that a round changes has been written, and only the kinds that show it.")
+      "Each reload that is not exempt is paid for from the widget's budget, also for an app in the background. Several "
+      + "reloads in a row show what a single one would have shown.",
+    source: "documented: Keeping a widget up to date; ours: 6 within a minute are a loop (--loop)",
+    advice: "Reload once, after all changes have been written, and only the kinds that show them.")
 
   private var recent: [Caller: [Evidence]] = [:]
   private var times: [Caller: [Timestamp]] = [:]
@@ -35,12 +35,12 @@ struct ReloadLoop: DiagnosticRule {
     guard let evidence = recent[caller], evidence.count == limit, let first = times[caller]?.first else { return [] }
     let seconds = abs(header.sentAt.date.timeIntervalSince(first.date))
     guard seconds <= thresholds.loopSeconds else { return [] }
-    // The next loop begins anew.
+    // The next loop starts from zero.
     (recent[caller], times[caller]) = (nil, nil)
     return [
       Sighting(
         owner: header.source, subject: reload.widgetKind.map { "kind \($0)" } ?? "all kinds",
-        what: "\(limit) reloads were asked for within \(Amount.text(seconds: seconds))", evidence: evidence)
+        what: "\(limit) reloads were requested within \(Amount.text(seconds: seconds))", evidence: evidence)
     ]
   }
 }

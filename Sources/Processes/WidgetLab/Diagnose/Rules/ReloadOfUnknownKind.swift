@@ -1,16 +1,16 @@
-import Conversations
+import Messages
 
 /// An author's code reloads a kind that none of its widgets has.
 struct ReloadOfUnknownKind: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "reload-of-unknown-kind", severity: .warning, title: "a kind is reloaded that no widget has",
+    code: "reload-of-unknown-kind", severity: .warning, title: "a reload of a kind that no widget has",
     rule:
-      "reloadTimelines(ofKind:) finds widgets by the kind of their configuration, letter by letter, and says nothing when "
-      + "there is none.",
-    source: "documented: reloadTimelines(ofKind:); ours: that it is said",
-    advice: "Keep the kind in one constant that configuration and reload both use.")
+      "reloadTimelines(ofKind:) finds widgets by the exact kind of their configuration, and reports no error when "
+      + "there is no such widget.",
+    source: "documented: reloadTimelines(ofKind:); ours: the report",
+    advice: "Define the kind in one constant, and use it for both configuration and reload.")
 
-  /// Reloads by processes whose extensions have not said their kinds.
+  /// Reloads by processes whose extensions have not declared their kinds yet.
   private var pending: [(source: Address, kind: String, evidence: Evidence)] = []
 
   mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
@@ -39,7 +39,7 @@ struct ReloadOfUnknownKind: DiagnosticRule {
   private func sighting(_ source: Address, _ kind: String, _ kinds: [String], _ evidence: [Evidence]) -> Sighting {
     let all = kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
     return Sighting(
-      owner: source, subject: "kind \(kind)", what: "there is no widget of the kind \(kind); there are: \(all)",
+      owner: source, subject: "kind \(kind)", what: "no widget has the kind \(kind); existing kinds: \(all)",
       evidence: evidence)
   }
 }

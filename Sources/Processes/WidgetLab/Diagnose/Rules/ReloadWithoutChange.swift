@@ -1,6 +1,6 @@
-import Conversations
+import Messages
 
-/// An author's code asks for one timeline after the other of a placement, and they all show the same.
+/// An author's code requests several consecutive timelines of a placement that all show the same.
 struct ReloadWithoutChange: DiagnosticRule {
   private struct Place: Hashable {
     let owner: Address
@@ -17,12 +17,12 @@ struct ReloadWithoutChange: DiagnosticRule {
   init(_ thresholds: DiagnosticThresholds) { limit = max(2, thresholds.equalTimelines) }
 
   let description = DiagnosisDescription(
-    code: "reload-without-change", severity: .warning, title: "placements are reloaded, and show the same as before",
+    code: "reload-without-change", severity: .warning, title: "reloads that change nothing",
     rule:
-      "A reload is paid whether or not it changes anything. A widget that is reloaded whenever its app comes to the front, "
-      + "or after each synchronisation, has no budget left when there is news.",
-    source: "documented: Keeping a widget up to date (the budget); ours: that 3 in a row are too many (--equal)",
-    advice: "Compare what the widget shows with what it showed last, and reload only when it is something else.")
+      "A reload is paid for even when it changes nothing. A widget that is reloaded whenever its app comes to the "
+      + "foreground, or after each synchronisation, has no budget left when there is new content.",
+    source: "documented: Keeping a widget up to date (the budget); ours: 3 in a row are too many (--equal)",
+    advice: "Compare the new content with the content that the widget shows, and reload only when it differs.")
 
   private var runs: [Place: Run] = [:]
 
@@ -39,12 +39,12 @@ struct ReloadWithoutChange: DiagnosticRule {
     guard isAuthors else { return [] }
     runs[place]?.evidence.append(Evidence(envelope))
     guard let evidence = runs[place]?.evidence, evidence.count == limit else { return [] }
-    // The next ones begin anew.
+    // Counting restarts.
     runs[place]?.evidence = []
     return [
       Sighting(
         owner: owner, subject: record.provider(of: stored.widgetKind, in: owner),
-        what: "\(limit) timelines in a row that the code asked for were the same (placement \(stored.placement))",
+        what: "\(limit) consecutive timelines that the code requested were the same (placement \(stored.placement))",
         evidence: evidence)
     ]
   }

@@ -1,14 +1,14 @@
-import Conversations
+import Messages
 
-/// The host refuses a session that another living process of the app has open.
+/// The host rejects a session that another running process of the app has open.
 struct SameIdentifier: DiagnosticRule {
   let description = DiagnosisDescription(
     code: "same-identifier", severity: .error, title: "app and extension use the same session identifier",
     rule:
-      "One process at a time is connected to a background session. The second one's session is invalid with -996 "
-      + "(backgroundSessionInUseByAnotherProcess), and so end its tasks.",
+      "Only one process at a time can be connected to a background session. The second session is invalid with -996 "
+      + "(backgroundSessionInUseByAnotherProcess), and its tasks fail.",
     source: "documented: Performing network tasks in a short-lived extension",
-    advice: "Make the identifier of the bundle's: Bundle.main.bundleIdentifier in it does for app and extension alike.")
+    advice: "Derive the identifier from Bundle.main.bundleIdentifier, which differs between app and extension.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
@@ -20,7 +20,7 @@ struct SameIdentifier: DiagnosticRule {
     let other = holder.map { "\($0.owner.short) has it open" } ?? "another process has it open"
     return [
       Sighting(
-        owner: header.destination, subject: "session \(opening.identifier)", what: "the session was refused: \(other)",
+        owner: header.destination, subject: "session \(opening.identifier)", what: "the session was rejected: \(other)",
         evidence: [holder?.opened].compactMap(\.self) + [opening.evidence, Evidence(envelope)])
     ]
   }

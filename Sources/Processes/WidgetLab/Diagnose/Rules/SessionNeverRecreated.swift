@@ -1,29 +1,29 @@
-import Conversations
+import Messages
 
-/// The handler was called in a life that has no session of the identifier, and makes none.
+/// The handler was called in a process instance that has no session with the identifier and does not create one.
 struct SessionNeverRecreated: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "session-never-recreated", severity: .error, title: "the events handler does not create the session again",
+    code: "session-never-recreated", severity: .error, title: "the events handler does not recreate the session",
     rule:
-      "A process that was launched for a session's events has no session object: its delegate is told nothing before the "
-      + "code creates a URLSession of the same identifier. Until then the events stay, and what came is not seen.",
-    source: "documented: background(withIdentifier:), Downloading files in the background; ours: that the events stay",
+      "A process that was launched for a session's events has no session object: its delegate is not called before "
+      + "the code creates a URLSession with the same identifier. Until then the events are kept.",
+    source: "documented: background(withIdentifier:), Downloading files in the background; ours: the events are kept",
     advice:
-      "Create the session in the handler, before it returns: touch the object that holds it, with the identifier that the "
-      + "handler is given.")
+      "Create the session in the handler, before it returns: access the object that holds the session, using the "
+      + "identifier that the handler receives.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     if let expired = Expiry(envelope, record), !expired.hasSession {
-      return [expired.sighting("until the time of the handler ran out no session of the identifier was made")]
+      return [expired.sighting("no session with the identifier was created before the handler's deadline")]
     }
     guard let unclaimed = envelope.reading(SessionUnclaimed.self),
-      let handling = record.life(of: unclaimed.owner).handling[unclaimed.session],
+      let handling = record.instance(of: unclaimed.owner).handling[unclaimed.session],
       handling.delivery == unclaimed.delivery
     else { return [] }
     return [
       Sighting(
         owner: unclaimed.owner, subject: "session \(unclaimed.session)",
-        what: "the handler called its completion, and no session of the identifier was made: the events stay",
+        what: "the completion handler was called, but no session with the identifier was created: the events are kept",
         evidence: [handling.called] + handling.completions + [Evidence(envelope)])
     ]
   }

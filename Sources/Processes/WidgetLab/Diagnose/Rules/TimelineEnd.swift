@@ -1,16 +1,16 @@
-import Conversations
 import Foundation
+import Messages
 
-/// When a timeline that was stored wants the next one, seen from the instant at which it was stored.
+/// When a stored timeline wants the next reload, relative to the time at which it was stored.
 struct TimelineEnd {
   let owner: Address
   let stored: TimelineStored
-  /// Device seconds from then on; negative when it lies in the past.
+  /// Device seconds; negative when it is in the past.
   let seconds: Double
-  /// How old an end may be, device seconds, and count as one that is now.
+  /// How long ago, in device seconds, an end may be and still count as now.
   let slack: Double
 
-  /// `nil` for a timeline that wants none, and for one entry that is shown for ever.
+  /// Returns `nil` for a timeline that wants no reload, and for one entry that is shown permanently.
   init?(_ envelope: Envelope, _ record: DeviceRecord, _ thresholds: DiagnosticThresholds) {
     guard let stored = envelope.reading(TimelineStored.self),
       let owner = envelope.header.owner(of: stored.bundle)
@@ -26,14 +26,14 @@ struct TimelineEnd {
     self.stored = stored
     let device = envelope.header.source.device
     seconds = end.timeIntervalSince(record.date(on: device, at: envelope.header.sentAt))
-    // What was said a second ago may be hours old where the clock runs fast.
+    // With a fast clock, a message that was sent a second ago may be hours old in device time.
     slack = thresholds.pastSeconds + max(0, record.rate(on: device) - 1)
   }
 
   var isPast: Bool { seconds < -slack }
 }
 
-/// A timeline is over when it comes.
+/// A timeline has already ended when it arrives.
 struct TimelineInThePast: DiagnosticRule {
   private let thresholds: DiagnosticThresholds
   init(_ thresholds: DiagnosticThresholds) { self.thresholds = thresholds }
@@ -41,12 +41,12 @@ struct TimelineInThePast: DiagnosticRule {
   let description = DiagnosisDescription(
     code: "timeline-in-the-past", severity: .warning, title: "a timeline that ends in the past",
     rule:
-      "An entry is shown from its date on. Of a timeline whose dates are all over only the last entry is ever seen, and "
-      + "with atEnd, or after a date that has passed, the next one is wanted at once: the budget is spent on nothing.",
-    source: "documented: TimelineReloadPolicy, TimelineEntry.date; ours: that a minute is no past (--past)",
+      "An entry is shown from its date on. When all dates of a timeline have passed, only the last entry is shown, "
+      + "and with atEnd, or after a date in the past, the next reload is wanted at once: the budget is wasted.",
+    source: "documented: TimelineReloadPolicy, TimelineEntry.date; ours: the tolerance of one minute (--past)",
     advice:
-      "Count the dates from Date(), not from the start of a day, the data's own time or a constant; drop those that are "
-      + "over, and look at the time zone.")
+      "Compute dates from Date(), not from the start of a day, the data's own time or a constant; drop entries that "
+      + "have passed, and check the time zone.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let end = TimelineEnd(envelope, record, thresholds), end.isPast else { return [] }
@@ -54,27 +54,27 @@ struct TimelineInThePast: DiagnosticRule {
     return [
       Sighting(
         owner: end.owner, subject: record.provider(of: end.stored.widgetKind, in: end.owner),
-        what: "a timeline with \(end.stored.policy.words) had ended \(age) before it was stored",
+        what: "a timeline with \(end.stored.policy.words) ended \(age) before it was stored",
         evidence: [Evidence(envelope)])
     ]
   }
 }
 
-/// A timeline wants the next one sooner than a day's budget can pay, day after day.
+/// A timeline's policy repeatedly requests reloads faster than a day's budget can pay for.
 struct UnpayableInterval: DiagnosticRule {
   private let thresholds: DiagnosticThresholds
   init(_ thresholds: DiagnosticThresholds) { self.thresholds = thresholds }
 
   let description = DiagnosisDescription(
     code: "interval-that-no-budget-pays", severity: .warning,
-    title: "a reload policy that asks for more than a budget pays",
+    title: "a reload policy that exceeds the budget",
     rule:
-      "A widget that is looked at often has 40 to 70 reloads a day: one in 20 to 36 minutes. Who asks for more has them "
-      + "late, and none left when there is news. `after` and `atEnd` are wishes.",
-    source: "documented: Keeping a widget up to date; ours: that more than 70 a day is too many (--reloads-per-day)",
+      "A frequently viewed widget has 40 to 70 reloads a day: one per 20 to 36 minutes. More frequent reloads are "
+      + "delayed, and none is left when there is new content. `after` and `atEnd` are only requests.",
+    source: "documented: Keeping a widget up to date; ours: more than 70 a day are too many (--reloads-per-day)",
     advice:
-      "Put what is known in advance into one timeline of many entries, let Text(_:style:) count by itself, ask for the next "
-      + "timeline when there will be news, and have a push or the app say when it comes unforeseen.")
+      "Put all known content into one timeline with many entries, use Text(_:style:) for counters, request the next "
+      + "timeline when new content is expected, and use a push or the app for unexpected content.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let end = TimelineEnd(envelope, record, thresholds), !end.isPast, end.stored.policy != .never,
@@ -83,11 +83,11 @@ struct UnpayableInterval: DiagnosticRule {
     let interval = max(0, end.seconds)
     let pace =
       interval < 1
-      ? "at once" : "after \(Amount.text(seconds: interval)), \(Int(86_400 / interval)) times a day at this pace"
+      ? "at once" : "after \(Amount.text(seconds: interval)), \(Int(86_400 / interval)) times a day at this rate"
     return [
       Sighting(
         owner: end.owner, subject: record.provider(of: end.stored.widgetKind, in: end.owner),
-        what: "a timeline with \(end.stored.policy.words) wants the next one \(pace)", evidence: [Evidence(envelope)])
+        what: "a timeline with \(end.stored.policy.words) wants the next \(pace)", evidence: [Evidence(envelope)])
     ]
   }
 }

@@ -1,16 +1,17 @@
-import Conversations
+import Messages
 
-/// The host gives a timeline up that its extension, which still lives, has not answered for.
+/// The host gives up on a timeline that its extension, which is still running, has not provided.
 struct TimelineNeverCompleted: DiagnosticRule {
   let description = DiagnosisDescription(
-    code: "get-timeline-never-completes", severity: .error, title: "getTimeline does not call its completion",
+    code: "get-timeline-never-completes", severity: .error, title: "getTimeline does not call its completion handler",
     rule:
-      "A provider is asked for one timeline at a time, and has answered when it calls the completion. One that does not, on "
-      + "any of its ways, keeps the last timeline on the screen, and is not asked again before something asks for it.",
-    source: "documented: getTimeline(in:completion:); ours: the time (setting timelineDeadline)",
+      "A provider handles one timeline request at a time, until it calls the completion handler. When a code path "
+      + "does not call it, the last timeline stays on the screen, and the provider is only called again at the next "
+      + "reload.",
+    source: "documented: getTimeline(in:completion:); ours: the deadline (setting timelineDeadline)",
     advice:
-      "Call the completion on every way out of getTimeline, the guard's else and the catch included: with the last content, "
-      + "and a policy that asks again in a while.")
+      "Call the completion handler on every code path of getTimeline, including guard-else and catch: with the last "
+      + "content, and a policy that retries after a while.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let failed = envelope.reading(ReloadFailed.self), [.overran, .failed].contains(failed.failure),
@@ -22,7 +23,7 @@ struct TimelineNeverCompleted: DiagnosticRule {
     return [
       Sighting(
         owner: owner, subject: record.provider(of: failed.widgetKind, in: owner),
-        what: "the provider was asked for a timeline, and had called no completion when the host gave it up",
+        what: "the provider was asked for a timeline, but had not called its completion handler at the deadline",
         evidence: [asked.evidence, Evidence(envelope)])
     ]
   }

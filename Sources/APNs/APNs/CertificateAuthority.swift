@@ -1,0 +1,158 @@
+import Crypto
+import Foundation
+import Glibc
+import Messages
+import SwiftASN1
+import X509
+
+/// Signs the certificates of one instance.
+struct CertificateAuthority {
+  private let certificate: Certificate
+  private let key: Certificate.PrivateKey
+
+  private static let day = 86_400.0
+  /// Validity of the CA certificate.
+  private static let years = 3650 * day
+  /// Validity of a server certificate: the maximum that clients accept.
+  private static let serverRun = 397 * day
+  private static let remainder = 30 * day
+
+  /// Reads the certificate authority from a folder, or creates it.
+  static func make(in folder: String) throws -> CertificateAuthority {
+    let path = PushCredentials.providerFolder(folder) + "/ca.pem"
+    let keyPath = PushCredentials.serverFolder(folder) + "/authority-key.pem"
+    if let text = try? String(contentsOfFile: path, encoding: .utf8) {
+      guard let keyText = try? String(contentsOfFile: keyPath, encoding: .utf8) else {
+        throw PushCredentialsError("\(keyPath) is missing, the key of \(path): remove both; they are created again")
+      }
+      do {
+        return CertificateAuthority(
+          certificate: try Certificate(pemEncoded: text), key: try Certificate.PrivateKey(pemEncoded: keyText))
+      } catch {
+        throw PushCredentialsError("\(path) or \(keyPath) is damaged (\(error)): remove both; they are created again")
+      }
+    }
+    let pair = P256.Signing.PrivateKey()
+    let key = Certificate.PrivateKey(pair)
+    let name = try DistinguishedName {
+      CommonName("WidgetLab push authority")
+      OrganizationName("WidgetLab")
+    }
+    let certificate = try Certificate(
+      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey,
+      notValidBefore: Date(timeIntervalSinceNow: -day), notValidAfter: Date(timeIntervalSinceNow: years),
+      issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+      extensions: try Certificate.Extensions {
+        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+        Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+        SubjectKeyIdentifier(hash: key.publicKey)
+      }, issuerPrivateKey: key)
+    try PushCredentials.write(pair.pemRepresentation + "\n", to: keyPath)
+    try PushCredentials.write(try certificate.serializeAsPEM().pemString + "\n", to: path)
+    return CertificateAuthority(certificate: certificate, key: key)
+  }
+
+  private func sign(
+    _ publicKey: Certificate.PublicKey, subject: DistinguishedName, life: Double,
+    @ExtensionsBuilder extensions: () throws -> Result<Certificate.Extensions, any Error>
+  ) throws -> Certificate {
+    let end = min(Date(timeIntervalSinceNow: life), certificate.notValidAfter)
+    let identifier = try certificate.extensions.subjectKeyIdentifier?.keyIdentifier
+    var all = try Certificate.Extensions {
+      Critical(BasicConstraints.notCertificateAuthority)
+      Critical(KeyUsage(digitalSignature: true))
+      SubjectKeyIdentifier(hash: publicKey)
+      AuthorityKeyIdentifier(keyIdentifier: identifier)
+    }
+    for one in try extensions().get() { try all.append(one) }
+    return try Certificate(
+      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,
+      notValidBefore: Date(timeIntervalSinceNow: -Self.day), notValidAfter: end, issuer: certificate.subject,
+      subject: subject, signatureAlgorithm: .ecdsaWithSHA256, extensions: all, issuerPrivateKey: key)
+  }
+
+  // MARK: Server certificate
+
+  /// Creates the server certificate, unless a valid one of this CA with these names exists.
+  func makeServerCertificate(in folder: String, names: [String]) throws {
+    let path = PushCredentials.serverFolder(folder) + "/server.pem"
+    let keyPath = PushCredentials.serverFolder(folder) + "/server-key.pem"
+    let names = names.map(Self.name)
+    if FileManager.default.fileExists(atPath: keyPath), let text = try? String(contentsOfFile: path, encoding: .utf8),
+      let present = try? PEMDocument.parseMultiple(pemString: text).first.map(Certificate.init(pemDocument:)),
+      let has = try? present.extensions.subjectAlternativeNames, names.allSatisfy(Array(has).contains),
+      present.notValidAfter > Date(timeIntervalSinceNow: Self.remainder),
+      certificate.publicKey.isValidSignature(present.signature, for: present)
+    {
+      return
+    }
+    let pair = P256.Signing.PrivateKey()
+    let subject = try DistinguishedName { CommonName("WidgetLab push server") }
+    let server = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, life: Self.serverRun) {
+      try ExtendedKeyUsage([.serverAuth])
+      SubjectAlternativeNames(names)
+    }
+    try PushCredentials.write(pair.pemRepresentation + "\n", to: keyPath)
+    let chain = try [server, certificate].map { try $0.serializeAsPEM().pemString + "\n" }
+    try PushCredentials.write(chain.joined(), to: path)
+  }
+
+  private static func name(_ text: String) -> GeneralName {
+    var four = in_addr()
+    if inet_pton(AF_INET, text, &four) == 1 {
+      return .ipAddress(ASN1OctetString(contentBytes: ArraySlice(withUnsafeBytes(of: four) { Array($0) })))
+    }
+    var six = in6_addr()
+    if inet_pton(AF_INET6, text, &six) == 1 {
+      return .ipAddress(ASN1OctetString(contentBytes: ArraySlice(withUnsafeBytes(of: six) { Array($0) })))
+    }
+    return .dnsName(text)
+  }
+
+  // MARK: Client certificates
+
+  /// Creates a client certificate for the pushes of an app, with the extensions of Apple's certificates.
+  ///
+  /// - Returns: certificate and key in PEM.
+  func makeClientCertificate(
+    bundle: String, environments: Set<PushEnvironment>
+  ) throws -> (certificate: String, key: String) {
+    let pair = P256.Signing.PrivateKey()
+    let subject = DistinguishedName([
+      RelativeDistinguishedName(.init(type: ClientCertificate.userID, utf8String: bundle)),
+      RelativeDistinguishedName(
+        .init(type: .RDNAttributeType.commonName, utf8String: "Apple Push Services: \(bundle)")),
+    ])
+    let marks = try ClientCertificate.environmentExtensions.filter { environments.contains($0.environment) }.map {
+      Certificate.Extension(oid: $0.identifier, critical: false, value: try Self.encoded(ASN1Null())[...])
+    }
+    let topics = [(bundle, "app"), (bundle + ".voip", "voip"), (bundle + ".complication", "complication")]
+    let value = try Self.encoded(TopicList(topics: topics))
+    let client = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, life: Self.serverRun) {
+      try ExtendedKeyUsage([.clientAuth])
+      Certificate.Extension(oid: ClientCertificate.topicExtensions[0], critical: false, value: value[...])
+      for mark in marks { mark }
+    }
+    return (try client.serializeAsPEM().pemString + "\n", pair.pemRepresentation + "\n")
+  }
+
+  private static func encoded(_ value: some DERSerializable) throws -> [UInt8] {
+    var serializer = DER.Serializer()
+    try serializer.serialize(value)
+    return serializer.serializedBytes
+  }
+
+  /// A list of topics, each followed by the names of its use.
+  private struct TopicList: DERSerializable {
+    let topics: [(topic: String, use: String)]
+
+    func serialize(into coder: inout DER.Serializer) throws {
+      try coder.appendConstructedNode(identifier: .sequence) { coder in
+        for (topic, use) in topics {
+          try coder.serialize(ASN1UTF8String(topic))
+          try coder.appendConstructedNode(identifier: .sequence) { try $0.serialize(ASN1UTF8String(use)) }
+        }
+      }
+    }
+  }
+}

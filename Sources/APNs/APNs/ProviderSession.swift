@@ -1,0 +1,150 @@
+import Foundation
+import Messages
+
+/// The authentication state of one provider connection, fixed by its first pushes. It lasts as long as the connection.
+package struct ProviderSession: Sendable {
+  /// True when a push had a valid provider token, or the connection has a certificate: the connection may open many
+  /// streams.
+  package internal(set) var isAuthorized = false
+
+  enum Identity: Sendable {
+    /// A provider token with each request.
+    case tokens
+    case certificate(ClientCertificate)
+    /// The operator's own requests, which need no authentication.
+    case console
+  }
+  let identity: Identity
+  /// Generates the ids of notifications.
+  var random = RandomNumbers()
+  /// The key of the first push.
+  private var first: ProviderKey?
+  /// The last valid provider token, as sent.
+  private var current: (authorization: String, text: String, token: ProviderToken, since: Date)?
+  /// The last invalid token, so that its signature is verified once and not with each request.
+  private var refused: (text: String, refusal: APNsRefusal)?
+  /// The device token of the last request, and the number of consecutive requests to it.
+  private var run: (token: String, count: Int, since: Date)?
+
+  /// - Parameter certificate: DER of the client certificate, verified against the push server's CA; `nil` without one.
+  package init(certificate: [UInt8]? = nil) {
+    guard let certificate else {
+      identity = .tokens
+      return
+    }
+    identity = .certificate(ClientCertificate(derEncoded: certificate))
+    isAuthorized = true
+  }
+
+  private init(identity: Identity) { self.identity = identity }
+
+  /// For requests of the operator, as Apple's console sends them: the contract without provider authentication.
+  package static let console = ProviderSession(identity: .console)
+
+  // MARK: Authentication
+
+  /// Returns the topics to which the sender of a request may send; `nil` for all.
+  ///
+  /// - Throws: the 403s, and `TooManyProviderTokenUpdates`.
+  mutating func authenticate(
+    _ authorization: String?, environment: PushEnvironment, settings: APNsSettings, now: Date,
+    key: (String) -> ProviderKey?
+  ) throws(APNsRefusal) -> Set<String>? {
+    switch identity {
+    case .console: return nil
+    case .certificate(let certificate): return certificate.topics
+    case .tokens: break
+    }
+    if let current, current.authorization == authorization {
+      try current.token.checkTime(settings, now: now)
+      return current.token.key.topics
+    }
+    let text = try Self.token(in: authorization)
+    if let current, current.text == text {
+      try current.token.checkTime(settings, now: now)
+      return current.token.key.topics
+    }
+    let token = try verify(text, key: key)
+    try token.checkTime(settings, now: now)
+    guard token.key.environments.contains(environment) else {
+      throw APNsRefusal(
+        .badEnvironmentKeyIDInToken,
+        "key \(token.key.id) is for \(token.key.environments.map(\.rawValue).joined(separator: " and ")), but this "
+          + "is the \(environment.rawValue) environment")
+    }
+    try checkBinding(of: token.key)
+    if let current, now.timeIntervalSince(current.since) < settings.providerTokenUpdateInterval {
+      throw APNsRefusal(
+        .tooManyProviderTokenUpdates,
+        "the provider token of this connection is \(Int(now.timeIntervalSince(current.since))) s old; it may change "
+          + "after \(Int(settings.providerTokenUpdateInterval)) s. The current token is still valid")
+    }
+    first = first ?? token.key
+    current = (authorization ?? "", text, token, now)
+    isAuthorized = true
+    return token.key.topics
+  }
+
+  private static func token(in authorization: String?) throws(APNsRefusal) -> String {
+    guard let authorization, !authorization.isEmpty else {
+      throw APNsRefusal(.missingProviderToken, "the connection has no client certificate, the request no authorization")
+    }
+    let words = authorization.split(separator: " ", omittingEmptySubsequences: true)
+    guard let scheme = words.first, scheme.lowercased() == "bearer", words.count > 1 else {
+      throw APNsRefusal(
+        .missingProviderToken,
+        "authorization is not 'bearer <provider token>': it begins with "
+          + "'\(authorization.prefix(12))'")
+    }
+    return words.dropFirst().joined(separator: " ")
+  }
+
+  private mutating func verify(_ text: String, key: (String) -> ProviderKey?) throws(APNsRefusal) -> ProviderToken {
+    if let refused, refused.text == text { throw refused.refusal }
+    do {
+      return try ProviderToken(text, key: key)
+    } catch {
+      refused = (text, error)
+      throw error
+    }
+  }
+
+  private func checkBinding(of key: ProviderKey) throws(APNsRefusal) {
+    guard let first, first.id != key.id else { return }
+    guard first.team == key.team else {
+      throw APNsRefusal(
+        .forbidden,
+        "the first push of this connection was of team \(first.team), this one is of \(key.team): use one connection "
+          + "per team")
+    }
+    guard !first.isRelated(to: key) else { return }
+    throw APNsRefusal(
+      .unrelatedKeyIDInToken,
+      "the first push of this connection had key \(first.id), \(Self.scope(of: first)); \(key.id) is "
+        + "\(Self.scope(of: key)) and requires another connection")
+  }
+
+  private static func scope(of key: ProviderKey) -> String {
+    key.topics.map { "a key for \($0.sorted().joined(separator: ", "))" } ?? "a key of the whole team"
+  }
+
+  // MARK: Rate limit
+
+  /// Counts a request to a device token.
+  ///
+  /// - Throws: `TooManyRequests`.
+  mutating func count(_ token: String, settings: APNsSettings, now: Date) throws(APNsRefusal) {
+    guard settings.consecutiveRequests > 0 else { return }
+    guard let last = run, last.token == token, now.timeIntervalSince(last.since) < settings.consecutiveWindow else {
+      run = (token, 1, now)
+      return
+    }
+    guard last.count < settings.consecutiveRequests else {
+      throw APNsRefusal(
+        .tooManyRequests,
+        "\(last.count) consecutive requests to this token in \(Int(settings.consecutiveWindow)) s: the limit is reached"
+      )
+    }
+    run = (token, last.count + 1, last.since)
+  }
+}

@@ -1,0 +1,222 @@
+import APNs
+import Foundation
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// The channel handler of a provider connection: reads, writes and timers. The protocol is in `HTTP2Connection`.
+final class APNsConnectionHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let registry: ConnectionRegistry
+  private let tls: NIOSSLServerHandler
+  private let inbox: ResponseMailbox
+  private var http: HTTP2Connection
+  private var session: ProviderSession?
+  /// Why the client certificate is rejected.
+  private var objection: String?
+  private var isAuthorized = false
+  private var context: ChannelHandlerContext?
+  /// True from `channelRead` to `channelReadComplete`: output is flushed at the end of the batch.
+  private var isReading = false
+  /// Responses that the backend gives during `receive`; `nil` outside of it.
+  private var early: [(UInt32, APNsAnswer)]?
+  private var isClosing = false
+  private var watch: (task: Scheduled<Void>, at: NIODeadline)?
+
+  init(_ registry: ConnectionRegistry, _ tls: NIOSSLServerHandler, on loop: any EventLoop) {
+    self.registry = registry
+    self.tls = tls
+    inbox = ResponseMailbox(on: loop)
+    http = HTTP2Connection(limits: registry.limits, at: .now())
+  }
+
+  // MARK: Channel events
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    inbox.serve(self)
+    registry.enter(inbox)
+    arm()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    inbox.serve(nil)
+    watch?.task.cancel()
+    watch = nil
+    self.context = nil
+    registry.leave(inbox)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent { begin() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isClosing else { return }
+    isReading = true
+    http.receive(unwrapInboundIn(data), at: .now())
+    while let arrival = http.next() {
+      serve(arrival)
+      if http.output.readableBytes > 1 << 16 { flush() }
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
+    http.endBatch()
+    settle()
+    context.fireChannelReadComplete()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    let isWritable = context.channel.isWritable
+    http.now = .now()
+    http.blockedSince = isWritable ? nil : http.now
+    // a client that does not read is not read from, which bounds its pending responses
+    try? context.channel.syncOptions?.setOption(.autoRead, value: isWritable || isClosing)
+    arm()
+    context.fireChannelWritabilityChanged()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case NIOSSLError.uncleanShutdown, is IOError, is ChannelError: break
+    default: if !isClosing { say("closed: \(error)") }
+    }
+    isClosing = true
+    context.close(promise: nil)
+  }
+
+  // MARK: Requests and responses
+
+  private func begin() {
+    let certificate = tls.peerCertificate.flatMap { try? $0.toDERBytes() }
+    if let certificate, let authority = registry.authority {
+      objection = authority.objection(to: certificate, at: Date())
+    }
+    if let objection {
+      say(objection)
+    } else {
+      let session = registry.backend.open(certificate: registry.authority == nil ? nil : certificate)
+      isAuthorized = session.isAuthorized
+      self.session = session
+    }
+    http.begin(streams: isAuthorized ? registry.limits.streams : registry.limits.firstStreams, at: .now())
+    settle()
+  }
+
+  private func serve(_ arrival: HTTP2Connection.Arrival) {
+    registry.countRequest()
+    if objection != nil {
+      let refusal = APNsAnswer(front: .badCertificate, to: arrival.request, manner: .responseAndGoAway)
+      return http.answer(refusal, on: arrival.stream)
+    }
+    guard http.shutdown == .none else {
+      return http.answer(APNsAnswer(front: .shutdown, to: arrival.request), on: arrival.stream)
+    }
+    guard var session = session.take() else { return }
+    let (inbox, stream) = (inbox, arrival.stream)
+    early = []
+    registry.backend.receive(arrival.request, in: &session) { inbox.put($0, on: stream) }
+    let mayHaveMore = session.isAuthorized && !isAuthorized
+    self.session = session
+    if mayHaveMore {
+      isAuthorized = true
+      // Sent before the response: AsyncHTTPClient 1.37 does not expect a new limit on an idle connection, and its debug
+      // build fails an assertion there.
+      http.allow(streams: registry.limits.streams)
+    }
+    let answers = early ?? []
+    early = nil
+    answer(answers)
+  }
+
+  func answer(_ answers: some Sequence<(UInt32, APNsAnswer)>) {
+    guard early == nil else {
+      early?.append(contentsOf: answers)
+      return
+    }
+    if !isReading { http.now = .now() }
+    for (stream, answer) in answers { http.answer(answer, on: stream) }
+    if !isReading { settle() }
+  }
+
+  /// Announces the shutdown, and closes the connection when its requests are finished.
+  func shutDown() {
+    http.announceShutdown(at: .now())
+    settle()
+  }
+
+  /// Closes the connection at once.
+  func abandon() {
+    isClosing = true
+    context?.close(mode: .all, promise: nil)
+  }
+
+  // MARK: Writing and closing
+
+  private func settle() {
+    flush()
+    if http.phase == .over { close() } else { arm() }
+    if let remark = http.remark {
+      http.remark = nil
+      say(remark)
+    }
+  }
+
+  private func flush() {
+    guard let context, http.output.readableBytes > 0 else { return }
+    context.writeAndFlush(wrapOutboundOut(http.output), promise: nil)
+    if http.output.capacity > 1 << 17 { http.output = ByteBuffer() } else { http.output.clear() }
+  }
+
+  /// Closes our side. The client has `limits.ending` seconds to read the last bytes and close its own side.
+  private func close() {
+    guard let context, !isClosing else { return }
+    isClosing = true
+    if let fault = http.fault { say("closed: \(fault.text)") }
+    watch?.task.cancel()
+    guard session != nil || objection != nil else { return context.close(promise: nil) }
+    try? context.channel.syncOptions?.setOption(.autoRead, value: true)
+    context.close(mode: .output, promise: nil)
+    let end = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(registry.limits.ending * 1000))) {
+      if let context = self.context { context.close(mode: .all, promise: nil) }
+    }
+    watch = (end, .distantFuture)
+  }
+
+  /// Schedules the next check of the deadlines.
+  private func arm() {
+    guard let context, !isClosing, let at = http.mayEndAt, at < watch?.at ?? .distantFuture else { return }
+    watch?.task.cancel()
+    arm(at, on: context.eventLoop)
+  }
+
+  private func arm(_ at: NIODeadline, on loop: any EventLoop) {
+    let task = loop.assumeIsolated().scheduleTask(deadline: at) {
+      self.watch = nil
+      if let later = self.http.look(at: .now()) { self.arm(later, on: loop) } else { self.settle() }
+    }
+    watch = (task, at)
+  }
+
+  private func say(_ text: String) {
+    registry.log("\(context?.channel.remoteAddress.map(APNsConnectionHandler.name) ?? "a client"): \(text)")
+  }
+
+  private static func name(_ address: SocketAddress) -> String {
+    "\(address.ipAddress ?? "\(address)"):\(address.port ?? 0)"
+  }
+}
+
+extension APNsAnswer {
+  /// A response of the HTTP/2 server itself, without the backend.
+  init(front reason: APNsReason, to request: APNsRequest, manner: Manner = .response) {
+    self.init(
+      status: reason.status, reason: reason.rawValue, apnsID: request["apns-id"] ?? UUID().uuidString.lowercased(),
+      manner: manner)
+  }
+}

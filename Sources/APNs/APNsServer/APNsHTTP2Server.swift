@@ -1,0 +1,91 @@
+package import APNs
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// The APNs server for providers: HTTP/2 over TLS, with a backend that handles the requests.
+///
+/// Frames and flow control are implemented here, over the HPACK of swift-nio-http2. The connection handler of that
+/// library accepts at most 100 streams from a client that has not yet acknowledged our SETTINGS, closes the connection
+/// when a client opens one stream too many, and cannot report why it closes a connection.
+package final class APNsHTTP2Server: Sendable {
+  package struct Counters: Hashable, Sendable {
+    /// Open connections.
+    package let connections: Int
+    package let accepted: Int
+    /// Connections closed on arrival because of the connection limit.
+    package let turnedAway: Int
+    package let requests: Int
+  }
+
+  /// The bound port.
+  package let port: Int
+  private let group: MultiThreadedEventLoopGroup
+  private let listener: any Channel
+  private let registry: ConnectionRegistry
+
+  package var counters: Counters { registry.counters }
+
+  private init(port: Int, group: MultiThreadedEventLoopGroup, listener: any Channel, registry: ConnectionRegistry) {
+    self.port = port
+    self.group = group
+    self.listener = listener
+    self.registry = registry
+  }
+
+  /// Binds the port and starts serving.
+  ///
+  /// - Parameter log: called with the reason when a connection is closed or a stream reset. Runs on an event loop and
+  ///   must not block.
+  /// - Throws: `APNsServerError`, or the error of binding the port.
+  package static func start(
+    _ configuration: APNsServerConfiguration, backend: any APNsBackend,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) async throws -> APNsHTTP2Server {
+    let tls = try configuration.tls()
+    let authority: ClientAuthority?
+    do {
+      authority = try configuration.clientAuthority.map { try ClientAuthority(derEncoded: $0) }
+    } catch {
+      throw APNsServerError("the client CA is not a valid certificate: \(error)")
+    }
+    let registry = ConnectionRegistry(
+      limits: configuration.limits, backend: backend, authority: authority, log: log)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.eventLoops))
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 4096)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard registry.admit() else { return channel.close(promise: nil) }
+          let handler = NIOSSLServerHandler(context: tls) { _, promise in promise.succeed(.certificateVerified) }
+          try channel.pipeline.syncOperations.addHandlers([
+            handler, APNsConnectionHandler(registry, handler, on: channel.eventLoop),
+          ])
+        }
+      }
+    do {
+      let listener = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+      return APNsHTTP2Server(
+        port: listener.localAddress?.port ?? 0, group: group, listener: listener, registry: registry)
+    } catch {
+      try? await group.shutdownGracefully()
+      throw APNsServerError(
+        "cannot listen on \(configuration.host):\(configuration.port): \(error). Is the port in use?")
+    }
+  }
+
+  /// Stops accepting connections. Each connection receives `Shutdown`, finishes its requests and closes; those still
+  /// open after `seconds` are closed. Returns when all are closed. Call once.
+  package func shutDown(within seconds: Double) async {
+    try? await listener.close().get()
+    let registry = registry
+    registry.beginShutdown()
+    // Scheduled after the shutdown was announced, so that each connection sends its GOAWAY even when `seconds` is 0.
+    let end = group.next().scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { registry.abandon() }
+    await registry.untilEmpty()
+    end.cancel()
+    try? await group.shutdownGracefully()
+  }
+}

@@ -1,0 +1,134 @@
+import NIOCore
+
+/// A received frame: RFC 9113, section 4.1.
+struct HTTP2Frame {
+  /// The frame types of section 6. Others are ignored.
+  enum Kind {
+    static let data: UInt8 = 0
+    static let headers: UInt8 = 1
+    static let priority: UInt8 = 2
+    static let reset: UInt8 = 3
+    static let settings: UInt8 = 4
+    static let pushPromise: UInt8 = 5
+    static let ping: UInt8 = 6
+    static let goAway: UInt8 = 7
+    static let windowUpdate: UInt8 = 8
+    static let continuation: UInt8 = 9
+  }
+  enum Flag {
+    static let endStream: UInt8 = 0x1
+    static let ack: UInt8 = 0x1
+    static let endHeaders: UInt8 = 0x4
+    static let padded: UInt8 = 0x8
+    static let priority: UInt8 = 0x20
+  }
+
+  let kind: UInt8
+  let flags: UInt8
+  let stream: UInt32
+  var payload: ByteBuffer
+
+  /// Bytes of the frame header.
+  static let headLength = 9
+  /// The maximum length of a received payload: SETTINGS_MAX_FRAME_SIZE.
+  static let payloadLimit = 16_384
+
+  func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+
+  /// Removes the padding: section 6.1.
+  mutating func unpad() throws(HTTP2Error) {
+    guard has(Flag.padded) else { return }
+    guard let length = payload.readInteger(as: UInt8.self), Int(length) <= payload.readableBytes else {
+      throw HTTP2Error(.protocolError, "frame with more padding than payload")
+    }
+    payload.moveWriterIndex(to: payload.writerIndex - Int(length))
+  }
+}
+
+/// Splits received bytes into frames.
+struct FrameReader {
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+  /// Received bytes that are not yet a complete frame.
+  private var input = ByteBuffer()
+  private var hasPreface = false
+
+  /// True when part of a frame was received.
+  var isWithinFrame: Bool { input.readableBytes > 0 }
+
+  mutating func append(_ bytes: ByteBuffer) {
+    if input.readableBytes == 0 {
+      input = bytes
+    } else {
+      input.writeImmutableBuffer(bytes)
+    }
+  }
+
+  /// Returns the next complete frame, or `nil`.
+  mutating func next() throws(HTTP2Error) -> HTTP2Frame? {
+    guard hasPreface else {
+      guard try readPreface() else { return nil }
+      hasPreface = true
+      return try next()
+    }
+    let at = input.readerIndex
+    guard let first = input.getInteger(at: at, as: UInt32.self),
+      let flags = input.getInteger(at: at + 4, as: UInt8.self),
+      let stream = input.getInteger(at: at + 5, as: UInt32.self)
+    else { return nil }
+    let length = Int(first >> 8)
+    guard length <= HTTP2Frame.payloadLimit else {
+      throw HTTP2Error(.frameSize, "frame of \(length) bytes, over the limit of \(HTTP2Frame.payloadLimit)")
+    }
+    guard let payload = input.getSlice(at: at + HTTP2Frame.headLength, length: length) else { return nil }
+    input.moveReaderIndex(forwardBy: HTTP2Frame.headLength + length)
+    return HTTP2Frame(
+      kind: UInt8(truncatingIfNeeded: first), flags: flags, stream: stream & 0x7fff_ffff, payload: payload)
+  }
+
+  /// Copies the remaining part of a frame to its own storage, to release the rest.
+  mutating func compact() {
+    var own = ByteBuffer()
+    if input.readableBytes > 0 {
+      own.reserveCapacity(input.readableBytes)
+      own.writeImmutableBuffer(input)
+    }
+    input = own
+  }
+
+  /// Consumes the client's preface: section 3.4. Returns false when it is incomplete.
+  private mutating func readPreface() throws(HTTP2Error) -> Bool {
+    let view = input.readableBytesView
+    guard zip(view, FrameReader.preface).allSatisfy({ $0 == $1 }) else {
+      throw HTTP2Error(.protocolError, "not HTTP/2: no connection preface")
+    }
+    guard view.count >= FrameReader.preface.count else { return false }
+    input.moveReaderIndex(forwardBy: FrameReader.preface.count)
+    return true
+  }
+}
+
+extension ByteBuffer {
+  mutating func writeFrameHead(length: Int, kind: UInt8, flags: UInt8 = 0, stream: UInt32) {
+    writeInteger(UInt32(truncatingIfNeeded: length) << 8 | UInt32(kind))
+    writeInteger(flags)
+    writeInteger(stream)
+  }
+
+  mutating func writeReset(of stream: UInt32, _ code: ErrorCode) {
+    writeFrameHead(length: 4, kind: HTTP2Frame.Kind.reset, stream: stream)
+    writeInteger(code.rawValue)
+  }
+
+  mutating func writeCredit(_ bytes: Int, to stream: UInt32) {
+    writeFrameHead(length: 4, kind: HTTP2Frame.Kind.windowUpdate, stream: stream)
+    writeInteger(UInt32(bytes))
+  }
+
+  mutating func writeGoAway(lastStream: UInt32, _ code: ErrorCode, _ debugData: String) {
+    writeFrameHead(length: 8 + debugData.utf8.count, kind: HTTP2Frame.Kind.goAway, stream: 0)
+    writeInteger(lastStream)
+    writeInteger(code.rawValue)
+    writeString(debugData)
+  }
+}

@@ -1,0 +1,101 @@
+import APNs
+import NIOCore
+
+/// A request that is being received or awaits its response.
+struct Stream {
+  enum Input {
+    /// The request is incomplete.
+    case open
+    /// The request was passed on before its end, because its body is too long.
+    case cut
+    case ended
+  }
+
+  private var head: RequestHead?
+  private var body: [UInt8] = []
+  /// Received bytes of the body.
+  private(set) var received = 0
+  private(set) var input = Input.open
+  let began: NIODeadline
+  var sendWindow: Int
+  var receiveWindow = 65_535
+  var uncredited = 0
+
+  init(_ head: RequestHead, sendWindow: Int, began: NIODeadline) {
+    self.head = head
+    self.sendWindow = sendWindow
+    self.began = began
+  }
+
+  /// The size in memory of an incomplete request.
+  var size: Int { (head?.size ?? 0) + body.count }
+
+  /// Keeps the first `APNsRequest.bodyLimit` bytes of the body and counts the rest.
+  mutating func append(_ bytes: inout ByteBuffer) {
+    received += bytes.readableBytes
+    let room = APNsRequest.bodyLimit - body.count
+    guard room > 0, input == .open, let kept = bytes.readBytes(length: min(room, bytes.readableBytes)) else { return }
+    if body.isEmpty { body = kept } else { body += kept }
+  }
+
+  /// True when the content-length differs from the length of the body.
+  var breaksPromise: Bool { head?.contentLength.map { $0 != received } ?? false }
+
+  /// Returns the request, once.
+  mutating func finish(_ input: Input) -> APNsRequest? {
+    self.input = input
+    guard let head else { return nil }
+    let request = APNsRequest(
+      method: head.method, path: head.path, headers: head.headers, body: body, isTruncated: received > body.count)
+    self.head = nil
+    body = []
+    return request
+  }
+}
+
+/// The body of a refusal whose headers were sent and which awaits flow-control credit.
+struct WaitingBody {
+  let stream: UInt32
+  let text: String
+  let since: NIODeadline
+}
+
+/// An incomplete header block: section 4.3.
+struct HeaderBlock {
+  let stream: UInt32
+  let endsStream: Bool
+  var bytes: ByteBuffer
+  var continuations = 0
+}
+
+/// Counts frames that cost resources without use, per half minute.
+struct FloodCounter {
+  private var since: NIODeadline?
+  private var resets = 0
+  private var controls = 0
+  private var strays = 0
+
+  enum Kind {
+    case reset
+    case control
+    case stray
+  }
+
+  /// Counts a frame and returns the count of its type in the current half minute.
+  mutating func count(_ kind: Kind, at now: NIODeadline) -> Int {
+    if since.map({ now - $0 > .seconds(30) }) ?? true { self = FloodCounter(since: now) }
+    switch kind {
+    case .reset:
+      resets += 1
+      return resets
+    case .control:
+      controls += 1
+      return controls
+    case .stray:
+      strays += 1
+      return strays
+    }
+  }
+
+  init(since: NIODeadline? = nil) { self.since = since }
+}

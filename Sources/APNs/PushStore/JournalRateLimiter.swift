@@ -1,0 +1,23 @@
+import Foundation
+
+/// Limits how many delivery-log lines per second are recorded in the journal, so that a fast provider does not delay
+/// other bus traffic. The delivery log has all lines.
+struct JournalRateLimiter: Sendable {
+  private let rate: Int
+  private var second = 0
+  private var said = 0
+
+  init(rate: Int) { self.rate = rate }
+
+  /// Returns whether another line may be recorded now, and counts it.
+  mutating func takes(at now: Date) -> Bool {
+    let present = Int(now.timeIntervalSince1970)
+    if present != second {
+      second = present
+      said = 0
+    }
+    guard said < rate else { return false }
+    said += 1
+    return true
+  }
+}

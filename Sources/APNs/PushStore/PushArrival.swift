@@ -1,0 +1,81 @@
+package import Foundation
+package import Messages
+
+/// A provider's request with its verdict: recorded in the delivery log and, if accepted, sent to the device.
+package struct PushArrival: Sendable, Hashable {
+  package enum Verdict: Sendable, Hashable {
+    /// Status 200, and the notification that is sent. `remark`: what is unusual about it.
+    indirect case accepted(PushedNotification, remark: String?)
+    /// `explanation`: what was wrong and by which rule.
+    case refused(status: Int, reason: String?, explanation: String)
+  }
+  package let uniqueID: UUID
+  package let apnsID: String
+  /// `nil` when the token is unknown.
+  package let subject: PushSubject?
+  /// The device token as sent.
+  package let token: String
+  /// `apns-push-type` as sent.
+  package let type: String?
+  package let verdict: Verdict
+
+  package init(
+    uniqueID: UUID, apnsID: String, subject: PushSubject?, token: String, type: String?, verdict: Verdict
+  ) {
+    self.uniqueID = uniqueID
+    self.apnsID = apnsID
+    self.subject = subject
+    self.token = token
+    self.type = type
+    self.verdict = verdict
+  }
+}
+
+/// The result of storing an accepted notification, before the provider receives the response.
+package enum PushReceipt: Sendable, Hashable {
+  /// On disk, or not stored because its expiration is 0.
+  case kept
+  /// The queue is full. Definite.
+  case full
+  /// The database cannot be written. Indefinite.
+  case broken
+}
+
+/// An accepted notification that is not delivered.
+struct StoredPush: Sendable, Hashable {
+  /// The number of its request in the delivery log.
+  let number: Int64
+  var notification: PushedNotification
+  /// The token to which it was sent.
+  let token: String
+  /// True when it was sent. False for one that the previous process instance may have sent, until it is sent again.
+  var isSent = false
+
+  var id: UUID { notification.uniqueID }
+
+  /// The date at which it expires.
+  func end(_ settings: PushSettings) -> Date {
+    let limit = notification.acceptedAt.addingTimeInterval(settings.storageAge)
+    return notification.expiration.map { min($0, limit) } ?? limit
+  }
+
+  /// One attempt without storage.
+  var isForOnce: Bool { notification.isForOnce }
+
+  /// A copy that is marked as delivered from storage.
+  func stored() -> StoredPush {
+    let push = notification
+    var kept = self
+    kept.isSent = false
+    kept.notification = PushedNotification(
+      uniqueID: push.uniqueID, apnsID: push.apnsID, subject: push.subject, type: push.type, priority: push.priority,
+      collapseID: push.collapseID, payload: push.payload, acceptedAt: push.acceptedAt, expiration: push.expiration,
+      isFromStorage: true)
+    return kept
+  }
+}
+
+extension PushedNotification {
+  /// True when the expiration is 0: one attempt.
+  package var isForOnce: Bool { expiration?.timeIntervalSince1970 == 0 }
+}

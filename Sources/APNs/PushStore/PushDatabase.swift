@@ -1,0 +1,390 @@
+import Foundation
+import GRDB
+import Messages
+
+/// Persists device tokens, stored notifications and the delivery log.
+///
+/// A request is one row whose number and id both grow: inserts are at the right edge of each B-tree and deletes at the
+/// left, so the cost of a request does not depend on the length of the log.
+struct PushDatabase: Sendable {
+  /// The writes of one transaction.
+  struct Changes: Sendable {
+    /// A request written by this transaction.
+    struct Request: Sendable {
+      /// Its number in the log.
+      let number: Int64
+      let arrival: PushArrival
+      let at: Date
+      /// The detail of its first station, the verdict.
+      let detail: String?
+      /// A second station at the same time.
+      var next: (name: PushStation.Name, detail: String?)?
+    }
+    enum TokenWrite: Sendable {
+      case token(DeviceToken)
+      /// The device token must be sent to the device.
+      case owe(PushSubject, token: String?)
+      /// The device has acknowledged this token.
+      case notified(PushSubject, token: String?)
+    }
+
+    /// Ordered by number, without gaps.
+    private(set) var requests: [Request] = []
+    private(set) var stations: [(number: Int64, station: PushStation)] = []
+    /// Progress reported by devices.
+    var progress: [PushProgress] = []
+    private(set) var kept: [Int64: StoredPush] = [:]
+    private(set) var dropped: [Int64] = []
+    var tokens: [TokenWrite] = []
+
+    var isEmpty: Bool {
+      requests.isEmpty && stations.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
+    }
+
+    /// Adds a request with its first station.
+    mutating func add(_ number: Int64, _ arrival: PushArrival, _ verdict: PushStation) {
+      requests.append(Request(number: number, arrival: arrival, at: verdict.at, detail: verdict.detail))
+    }
+
+    mutating func add(_ station: PushStation, to number: Int64) {
+      if let first = requests.first?.number, number >= first, requests[Int(number - first)].at == station.at,
+        requests[Int(number - first)].next == nil
+      {
+        requests[Int(number - first)].next = (station.name, station.detail)
+      } else {
+        stations.append((number, station))
+      }
+    }
+
+    /// Stores the notification until `drop`. Replaces an earlier one with the same number.
+    mutating func keep(_ push: StoredPush) { kept[push.number] = push }
+
+    /// Deletes a stored notification. One that was added in this transaction is not written at all.
+    mutating func drop(_ number: Int64) {
+      kept[number] = nil
+      if requests.first.map({ number < $0.number }) ?? true { dropped.append(number) }
+    }
+  }
+
+  /// Which requests to delete: those before a date, and those up to a number.
+  struct Age: Sendable {
+    let date: Date
+    let number: Int64
+  }
+
+  /// The state left by the previous process instance.
+  struct Left: Sendable {
+    var tokens: [DeviceToken] = []
+    var kept: [StoredPush] = []
+    var due: [(subject: PushSubject, token: String?)] = []
+    var lastNumber: Int64 = 0
+  }
+
+  /// Maximum number of requests in a page, because envelopes have a size limit.
+  private static let pageLimit = 100
+  /// Maximum number of requests deleted by one transaction.
+  static let forgottenAtOnce = 1000
+  let database: any DatabaseWriter
+
+  init(_ database: any DatabaseWriter) throws {
+    self.database = database
+    try Self.migrator.migrate(database)
+  }
+
+  /// - Note: `pushes-1` inserted index entries at random places for each request and each stored notification, and
+  ///   wrote three rows per request.
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("pushes-1") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE tokens (
+            token TEXT PRIMARY KEY, device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL,
+            environment TEXT NOT NULL, state TEXT NOT NULL, since REAL NOT NULL) WITHOUT ROWID;
+          CREATE TABLE due (
+            device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, token TEXT,
+            PRIMARY KEY (device, bundle, use)) WITHOUT ROWID;
+          CREATE TABLE requests (
+            number INTEGER PRIMARY KEY, uniqueID BLOB NOT NULL, apnsID TEXT NOT NULL, device TEXT, bundle TEXT, use TEXT,
+            token TEXT NOT NULL, type TEXT, status INTEGER NOT NULL, reason TEXT, at REAL NOT NULL);
+          CREATE UNIQUE INDEX requestsByID ON requests (uniqueID);
+          CREATE TABLE stations (
+            id INTEGER PRIMARY KEY, request INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL,
+            detail TEXT NOT NULL);
+          CREATE UNIQUE INDEX stationsByRequest ON stations (request, name, at, detail);
+          CREATE TABLE kept (
+            uniqueID BLOB PRIMARY KEY, number INTEGER NOT NULL, apnsID TEXT NOT NULL, token TEXT NOT NULL,
+            device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, type TEXT NOT NULL, priority INTEGER NOT NULL,
+            collapseID TEXT, payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL,
+            isFromStorage INTEGER NOT NULL) WITHOUT ROWID;
+          """)
+    }
+    migrator.registerMigration("pushes-2") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE requests ADD COLUMN detail TEXT;
+          ALTER TABLE requests ADD COLUMN next TEXT;
+          ALTER TABLE requests ADD COLUMN nextDetail TEXT;
+          UPDATE requests SET detail = (
+            SELECT NULLIF(detail, '') FROM stations
+              WHERE request = requests.number AND name IN ('accepted', 'refused') ORDER BY id LIMIT 1);
+          CREATE TABLE laterStations (
+            request INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL,
+            PRIMARY KEY (request, place)) WITHOUT ROWID;
+          INSERT INTO laterStations SELECT request, id, name, at, detail FROM stations
+            WHERE name NOT IN ('accepted', 'refused');
+          DROP TABLE stations;
+          ALTER TABLE laterStations RENAME TO stations;
+          CREATE TABLE waiting (
+            number INTEGER PRIMARY KEY, type TEXT NOT NULL, priority INTEGER NOT NULL, collapseID TEXT,
+            payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL, isFromStorage INTEGER NOT NULL);
+          INSERT INTO waiting SELECT number, type, priority, collapseID, payload, acceptedAt, expiration, isFromStorage
+            FROM kept;
+          DROP TABLE kept;
+          ALTER TABLE waiting RENAME TO kept;
+          """)
+    }
+    return migrator
+  }
+
+  // MARK: Reading the previous state
+
+  func left() throws -> Left {
+    try database.read { db in
+      var left = Left()
+      left.tokens = try Row.fetchAll(db, sql: "SELECT * FROM tokens ORDER BY since").map(token)
+      left.kept = try Row.fetchAll(
+        db,
+        sql: """
+          SELECT requests.uniqueID, requests.apnsID, requests.token, requests.device, requests.bundle, requests.use, kept.*
+            FROM kept JOIN requests USING (number) ORDER BY number
+          """
+      ).map(kept)
+      left.due = try Row.fetchAll(db, sql: "SELECT * FROM due").map { row in
+        (try subject(row), row["token"])
+      }
+      left.lastNumber = try Int64.fetchOne(db, sql: "SELECT MAX(number) FROM requests") ?? 0
+      return left
+    }
+  }
+
+  private func subject(_ row: Row) throws -> PushSubject {
+    PushSubject(device: row["device"], bundle: row["bundle"], use: try known(row["use"]))
+  }
+
+  private func token(_ row: Row) throws -> DeviceToken {
+    DeviceToken(
+      token: row["token"], subject: try subject(row), environment: try known(row["environment"]),
+      state: try known(row["state"]), since: Date(timeIntervalSince1970: row["since"]))
+  }
+
+  private func kept(_ row: Row) throws -> StoredPush {
+    let expiration: Double? = row["expiration"]
+    let notification = PushedNotification(
+      uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: try subject(row), type: try known(row["type"]),
+      priority: row["priority"], collapseID: row["collapseID"], payload: row["payload"],
+      acceptedAt: Date(timeIntervalSince1970: row["acceptedAt"]),
+      expiration: expiration.map { Date(timeIntervalSince1970: $0) }, isFromStorage: row["isFromStorage"])
+    return StoredPush(number: row["number"], notification: notification, token: row["token"])
+  }
+
+  private func known<T: RawRepresentable<String>>(_ text: String) throws -> T {
+    guard let value = T(rawValue: text) else {
+      throw BusError(.failed, "the push server's database has \"\(text)\" where a \(T.self) is expected")
+    }
+    return value
+  }
+
+  // MARK: Writing
+
+  /// Writes all changes in one transaction, or none. They are on disk when it returns.
+  ///
+  /// - Parameter age: the requests to delete in the same transaction, at most `forgottenAtOnce`, if they are complete.
+  /// - Returns: the number of deleted requests.
+  @discardableResult
+  func write(_ changes: Changes, forgetting age: Age? = nil) throws -> Int {
+    guard age != nil || !changes.isEmpty else { return 0 }
+    return try database.write { db in
+      try insert(changes.requests, db)
+      try insert(changes.stations, db)
+      for progress in changes.progress { try insert(progress, db) }
+      try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
+      if !changes.dropped.isEmpty {
+        let delete = try db.cachedStatement(sql: "DELETE FROM kept WHERE number = ?")
+        for number in changes.dropped { try delete.perform(number) }
+      }
+      for write in changes.tokens { try perform(write, db) }
+      return try age.map { try forget($0, db) } ?? 0
+    }
+  }
+
+  private func insert(_ requests: [Changes.Request], _ db: Database) throws {
+    guard !requests.isEmpty else { return }
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO requests (number, uniqueID, apnsID, device, bundle, use, token, type, status, reason, at, detail, next,
+          nextDetail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    for request in requests {
+      let arrival = request.arrival
+      let (status, reason): (Int, String?) =
+        switch arrival.verdict {
+        case .accepted: (200, nil)
+        case .refused(let status, let reason, _): (status, reason)
+        }
+      try insert.perform(
+        request.number, arrival.uniqueID, arrival.apnsID, arrival.subject?.device, arrival.subject?.bundle,
+        arrival.subject?.use.rawValue, arrival.token, arrival.type, status, reason, request.at.timeIntervalSince1970,
+        request.detail, request.next?.name.rawValue, request.next?.detail)
+    }
+  }
+
+  private func insert(_ stations: [(number: Int64, station: PushStation)], _ db: Database) throws {
+    guard !stations.isEmpty else { return }
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO stations (request, place, name, at, detail)
+          SELECT ?1, 1 + COALESCE((SELECT MAX(place) FROM stations WHERE request = ?1), 0), ?2, ?3, ?4
+        """)
+    for (number, station) in stations {
+      try insert.perform(
+        number, station.name.rawValue, station.at.timeIntervalSince1970, station.detail ?? "")
+    }
+  }
+
+  /// Inserts the progress of a request once, even if a device reports it twice. Ignores deleted requests.
+  private func insert(_ progress: PushProgress, _ db: Database) throws {
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO stations (request, place, name, at, detail)
+          SELECT number, 1 + COALESCE((SELECT MAX(place) FROM stations WHERE request = number), 0), ?2, ?3, ?4
+            FROM requests WHERE uniqueID = ?1 AND NOT EXISTS (
+              SELECT 1 FROM stations WHERE request = number AND name = ?2 AND at = ?3 AND detail = ?4)
+        """)
+    let station = progress.station
+    try insert.perform(
+      progress.uniqueID, station.name.rawValue, station.at.timeIntervalSince1970, station.detail ?? "")
+  }
+
+  private func insert(_ pushes: [StoredPush], _ db: Database) throws {
+    guard !pushes.isEmpty else { return }
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT OR REPLACE INTO kept (number, type, priority, collapseID, payload, acceptedAt, expiration, isFromStorage)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    for kept in pushes {
+      let push = kept.notification
+      try insert.perform(
+        kept.number, push.type.rawValue, push.priority, push.collapseID, push.payload,
+        push.acceptedAt.timeIntervalSince1970, push.expiration?.timeIntervalSince1970, push.isFromStorage)
+    }
+  }
+
+  private func perform(_ write: Changes.TokenWrite, _ db: Database) throws {
+    switch write {
+    case .token(let token):
+      let insert = try db.cachedStatement(
+        sql: """
+          INSERT OR REPLACE INTO tokens (token, device, bundle, use, environment, state, since)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+          """)
+      try insert.perform(
+        token.token, token.subject.device, token.subject.bundle, token.subject.use.rawValue,
+        token.environment.rawValue, token.state.rawValue, token.since.timeIntervalSince1970)
+    case .owe(let subject, let token):
+      let insert = try db.cachedStatement(
+        sql: "INSERT OR REPLACE INTO due (device, bundle, use, token) VALUES (?, ?, ?, ?)")
+      try insert.perform(subject.device, subject.bundle, subject.use.rawValue, token)
+    case .notified(let subject, let token):
+      let delete = try db.cachedStatement(
+        sql: "DELETE FROM due WHERE device = ? AND bundle = ? AND use = ? AND token IS ?")
+      try delete.perform(subject.device, subject.bundle, subject.use.rawValue, token)
+    }
+  }
+
+  /// Deletes the oldest complete requests. Recent requests are not read.
+  private func forget(_ age: Age, _ db: Database) throws -> Int {
+    let last = try Int64.fetchOne(
+      try db.cachedStatement(
+        sql: """
+          SELECT MAX(number) FROM (
+            SELECT number, at FROM requests WHERE NOT EXISTS (SELECT 1 FROM kept WHERE kept.number = requests.number)
+              ORDER BY number LIMIT \(Self.forgottenAtOnce))
+            WHERE number <= ? OR at < ?
+          """), arguments: [age.number, age.date.timeIntervalSince1970])
+    guard let last else { return 0 }
+    for (table, column) in [("stations", "request"), ("requests", "number")] {
+      try db.cachedStatement(
+        sql: """
+          DELETE FROM \(table) WHERE \(column) <= ? AND NOT EXISTS (
+            SELECT 1 FROM kept WHERE kept.number = \(table).\(column))
+          """
+      ).perform(last)
+    }
+    return db.changesCount
+  }
+
+  // MARK: The log
+
+  /// Returns a page of the log, oldest first.
+  func page(_ request: ListPushes) async throws -> ListPushes.Reply {
+    let limit = max(1, min(request.limit, Self.pageLimit))
+    return try await database.read { db in
+      let rows: [Row]
+      let count: Int
+      if let id = request.uniqueID {
+        rows = try Row.fetchAll(db, sql: "SELECT * FROM requests WHERE uniqueID = ?", arguments: [id])
+        count = rows.count
+      } else if request.after != 0 {
+        rows = try Row.fetchAll(
+          db, sql: "SELECT * FROM requests WHERE number > ? ORDER BY number LIMIT ?", arguments: [request.after, limit])
+        count =
+          try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM requests WHERE number > ?", arguments: [request.after]) ?? 0
+      } else {
+        rows = try Row.fetchAll(
+          db, sql: "SELECT * FROM requests ORDER BY number DESC LIMIT ?", arguments: [limit]
+        ).reversed()
+        count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM requests") ?? 0
+      }
+      return ListPushes.Reply(pushes: try rows.map { try record($0, db) }, count: count)
+    }
+  }
+
+  private func record(_ row: Row, _ db: Database) throws -> PushRecord {
+    let number: Int64 = row["number"]
+    let status: Int = row["status"]
+    let at = Date(timeIntervalSince1970: row["at"])
+    let device: String? = row["device"]
+    let next: String? = row["next"]
+    let first = PushStation(status == 200 ? .accepted : .refused, at: at, detail: row["detail"])
+    let second = try next.map { PushStation(try known($0), at: at, detail: row["nextDetail"]) }
+    let later = try Row.fetchAll(
+      db, sql: "SELECT name, at, detail FROM stations WHERE request = ? ORDER BY place", arguments: [number]
+    ).map { station in
+      let detail: String = station["detail"]
+      return PushStation(
+        try known(station["name"]), at: Date(timeIntervalSince1970: station["at"]),
+        detail: detail.isEmpty ? nil : detail)
+    }
+    return PushRecord(
+      number: number, uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: device == nil ? nil : try subject(row),
+      token: row["token"], type: row["type"], status: status, reason: row["reason"],
+      stations: [first] + [second].compactMap(\.self) + later)
+  }
+}
+
+extension Statement {
+  /// Executes the statement with these values, without an intermediate array.
+  fileprivate func perform<each Value: StatementBinding>(_ values: repeat each Value) throws {
+    setUncheckedArguments(StatementArguments())
+    var place: CInt = 0
+    for value in repeat each values {
+      place += 1
+      guard value.bind(to: sqliteStatement, at: place) == 0 else {
+        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "value \(place) cannot be bound", sql: sql)
+      }
+    }
+    try execute()
+  }
+}

@@ -1,0 +1,303 @@
+import Foundation
+package import GRDB
+package import MessageBus
+import Messages
+package import Timekeeping
+
+/// The service of the push server: device tokens, stored notifications and the delivery log.
+///
+/// Requests that arrive during a transaction are written by the next one, and nothing is announced before it is on
+/// disk. Notifications that are pending when the push server exits are delivered by its next process instance, with the
+/// same ids.
+package actor PushDeliveryService {
+  /// The writes of one transaction, and the actions to perform after it.
+  struct Batch {
+    var changes = PushDatabase.Changes()
+    var tokens: [DeviceToken] = []
+    var notices: [PushLogged] = []
+    var sends: [PushedNotification] = []
+    var due: [(subject: PushSubject, token: String?)] = []
+    var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
+  }
+
+  /// The persisted device tokens.
+  package nonisolated let tokens: TokenRegistry
+  nonisolated let bus: any BusConnection
+  nonisolated let database: PushDatabase
+  nonisolated let inbox: PushJobQueue
+  let clock: any DeviceClock
+  let settings: PushSettings
+  private let broken: @Sendable (String) -> Void
+  var table: TokenTable
+  var stateMachine: PushStateMachine
+  private var share: JournalRateLimiter
+  private var lastNumber: Int64
+  private var due: [(subject: PushSubject, token: String?)]
+  private var alarm: (instant: Date, alarm: ClockAlarm)?
+  private var tidied: (at: Date, number: Int64)
+  private var isBroken = false
+  private nonisolated let executor = ServiceExecutor("pushes")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Reads the state left by the previous process instance.
+  ///
+  /// - Parameters:
+  ///   - bus: not yet started when `listen()` is called.
+  ///   - clock: the clock of this machine: the push server is Apple's and does not use the device's clock.
+  ///   - broken: called once when the database cannot be written; the process should exit.
+  /// - Throws: the database error.
+  package init(
+    database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock = AdjustableClock(.running(ahead: 0)),
+    settings: PushSettings = PushSettings(), tokens: TokenTable = TokenTable(),
+    broken: @escaping @Sendable (String) -> Void
+  ) throws {
+    let store = try PushDatabase(database)
+    let left = try store.left()
+    var table = tokens
+    for token in left.tokens { table.put(token) }
+    var stateMachine = PushStateMachine(settings: settings)
+    for push in left.kept { stateMachine.restore(push) }
+    self.database = store
+    self.bus = bus
+    self.clock = clock
+    self.settings = settings
+    self.broken = broken
+    self.table = table
+    self.tokens = TokenRegistry(table)
+    self.stateMachine = stateMachine
+    self.inbox = PushJobQueue(limit: settings.queueLimit)
+    self.share = JournalRateLimiter(rate: settings.journalRate)
+    self.lastNumber = left.lastNumber
+    self.due = left.due
+    self.tidied = (.distantPast, 0)
+  }
+
+  /// Call when the bus is connected. Sends pending tokens to devices and discards expired notifications.
+  package func begin() {
+    for (subject, token) in due { tell(subject, token) }
+    due = []
+    put(.event(.clock))
+  }
+
+  /// The number of accepted notifications that are neither delivered nor discarded.
+  package var count: Int { stateMachine.count }
+
+  // MARK: Thread-safe entry points
+
+  /// Records a request with its verdict.
+  ///
+  /// - Parameter then: called exactly once, on any thread: when an accepted notification is on disk or need not be, or
+  ///   when it was not taken. For a refused request it is called at once. For a notification with one attempt it waits
+  ///   for the disk only when the queue is long: providers are slowed down before they are refused.
+  package nonisolated func handle(_ arrival: PushArrival, then: @escaping @Sendable (PushReceipt) -> Void) {
+    guard case .accepted(let notification, _) = arrival.verdict, !notification.isForOnce || inbox.isBehind
+    else {
+      return then(put(.arrival(arrival, then: nil)) ? .kept : .full)
+    }
+    if !put(.arrival(arrival, then: then)) { then(.full) }
+  }
+
+  /// Returns when all earlier requests are on disk.
+  package nonisolated func caughtUp() async {
+    await withCheckedContinuation { continuation in put(.barrier { continuation.resume() }) }
+  }
+
+  @discardableResult
+  nonisolated func put(_ job: PushJobQueue.Job) -> Bool {
+    guard let begins = inbox.put(job) else { return false }
+    if begins { Task { await work() } }
+    return true
+  }
+
+  // MARK: Worker
+
+  private func work() async {
+    while true {
+      let jobs = inbox.take()
+      if jobs.isEmpty { return }
+      var batch = Batch()
+      if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
+      perform(batch)
+      guard batch.changes.requests.count >= settings.busy else { continue }
+      try? await Task.sleep(for: .seconds(settings.gathering))
+    }
+  }
+
+  private func perform(_ batch: Batch) {
+    do {
+      try write(batch.changes)
+    } catch {
+      isBroken = true
+      for then in batch.thens { then(true) }
+      return broken("cannot write the push server's database: \(error)")
+    }
+    tokens.publish(batch.tokens)
+    for token in batch.tokens { bus.record(TokenChanged(token: token)) }
+    for then in batch.thens { then(false) }
+    for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
+    for notification in batch.sends { send(notification) }
+    for (subject, token) in batch.due { tell(subject, token) }
+    setAlarm()
+  }
+
+  private func add(_ job: PushJobQueue.Job, to batch: inout Batch) {
+    switch job {
+    case .arrival(let arrival, let then):
+      add(arrival, to: &batch)
+      if let then { batch.thens.append { isBroken in then(isBroken ? .broken : .kept) } }
+    case .event(let event): add(event, at: clock.now, to: &batch)
+    case .progress(let progress, let then): add(progress, then, to: &batch)
+    case .issue(let subject, let environment, let then): issue(subject, environment, then, to: &batch)
+    case .release(let subject, let then):
+      let ended = table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
+      add(ended, then: then, ended, to: &batch)
+    case .change(let subject, let change, let then): self.change(subject, change, then, to: &batch)
+    case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
+    case .barrier(let then): batch.thens.append { _ in then() }
+    }
+  }
+
+  /// Fails a job after the database has failed; the process is about to exit.
+  private func turnDown(_ job: PushJobQueue.Job) {
+    let error = BusError(.failed, "cannot write the push server's database", isDefinite: false)
+    switch job {
+    case .arrival(_, let then): then?(.broken)
+    case .progress(_, let then): then(error)
+    case .issue(_, _, let then), .release(_, let then), .change(_, _, let then): then(.failure(error))
+    case .barrier(let then): then()
+    case .event, .notified: break
+    }
+  }
+
+  private func add(_ arrival: PushArrival, to batch: inout Batch) {
+    lastNumber += 1
+    let number = lastNumber
+    let now = clock.now
+    switch arrival.verdict {
+    case .refused(_, let reason, let explanation):
+      let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
+      let station = PushStation(.refused, at: now, detail: detail)
+      batch.changes.add(number, arrival, station)
+      note(station, of: arrival, in: &batch)
+    case .accepted(let notification, let remark):
+      let station = PushStation(.accepted, at: now, detail: remark)
+      batch.changes.add(number, arrival, station)
+      note(station, of: arrival, in: &batch)
+      guard table[arrival.token]?.state == .active else {
+        let station = PushStation(.tokenUnregistered, at: now, detail: "while it was accepted")
+        batch.changes.add(station, to: number)
+        return note(station, of: arrival, in: &batch)
+      }
+      let push = StoredPush(number: number, notification: notification, token: arrival.token)
+      add(.accepted(push), at: now, to: &batch)
+    }
+  }
+
+  private func note(_ station: PushStation, of arrival: PushArrival, in batch: inout Batch) {
+    guard share.takes(at: station.at) else { return }
+    batch.notices.append(
+      PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, station: station))
+  }
+
+  private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) {
+    for action in stateMachine.handle(event, now: now) {
+      switch action {
+      case .keep(let push): batch.changes.keep(push)
+      case .drop(let push): batch.changes.drop(push.number)
+      case .send(let notification): batch.sends.append(notification)
+      case .station(let push, let name, let detail):
+        let station = PushStation(name, at: now, detail: detail)
+        batch.changes.add(station, to: push.number)
+        guard share.takes(at: now) else { continue }
+        let notification = push.notification
+        batch.notices.append(
+          PushLogged(
+            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, station: station))
+      }
+    }
+  }
+
+  private func add(
+    _ progress: PushProgress, _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
+  ) {
+    batch.changes.progress.append(progress)
+    batch.thens.append { isBroken in
+      then(isBroken ? BusError(.failed, "cannot write the delivery log", isDefinite: false) : nil)
+    }
+  }
+
+  // MARK: Tokens
+
+  private func issue(
+    _ subject: PushSubject, _ environment: PushEnvironment,
+    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+  ) {
+    let (token, changed) = table.issue(subject, environment, now: clock.now)
+    add(changed, then: then, [token], to: &batch)
+  }
+
+  private func change(
+    _ subject: PushSubject, _ change: ChangeToken.Change,
+    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+  ) {
+    let now = clock.now
+    let changed =
+      switch change {
+      case .rotate: table.rotate(subject, now: now)
+      case .expire: table.end(subject, .expired, now: now).map { [$0] } ?? []
+      case .unregister: table.end(subject, .unregistered, now: now).map { [$0] } ?? []
+      }
+    guard !changed.isEmpty else {
+      let whose = "\(subject.use.rawValue) of \(subject.bundle) on \(subject.device)"
+      return then(.failure(BusError(.noSuchToken, "no active device token for \(whose)")))
+    }
+    let due = (subject, changed.last { $0.state == .active }?.token)
+    batch.changes.tokens.append(.owe(due.0, token: due.1))
+    batch.due.append(due)
+    add(changed, then: then, changed, to: &batch)
+  }
+
+  private func add(
+    _ changed: [DeviceToken], then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void,
+    _ reply: [DeviceToken], to batch: inout Batch
+  ) {
+    for token in changed {
+      batch.tokens.append(token)
+      batch.changes.tokens.append(.token(token))
+      if token.state != .active { add(.tokenEnded(token.token), at: clock.now, to: &batch) }
+    }
+    batch.thens.append { isBroken in
+      let error = BusError(.failed, "cannot write the device tokens", isDefinite: false)
+      then(isBroken ? .failure(error) : .success(reply))
+    }
+  }
+
+  // MARK: Time
+
+  private func setAlarm() {
+    let instant = stateMachine.nextInstant
+    guard instant != alarm?.instant else { return }
+    alarm?.alarm.cancel()
+    alarm = instant.map { instant in
+      (instant, clock.alarm(at: instant) { [weak self] in _ = self?.put(.event(.clock)) })
+    }
+  }
+
+  /// Writes a batch. Once per hour, or per hundredth of `logLimit`, it also deletes requests over the limits, one page
+  /// with each batch until all are deleted.
+  private func write(_ changes: PushDatabase.Changes) throws {
+    let now = clock.now
+    guard
+      now.timeIntervalSince(tidied.at) >= 3_600
+        || lastNumber - tidied.number > max(100, Int64(settings.logLimit / 100))
+    else {
+      try database.write(changes)
+      return
+    }
+    let age = PushDatabase.Age(
+      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit))
+    let forgotten = try database.write(changes, forgetting: age)
+    if forgotten < PushDatabase.forgottenAtOnce { tidied = (now, lastNumber) }
+  }
+}

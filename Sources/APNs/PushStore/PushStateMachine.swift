@@ -1,0 +1,287 @@
+import Foundation
+import HeapModule
+import Messages
+
+/// Decides the delivery of accepted notifications: send, store or discard.
+///
+/// One notification is stored per subject (device, app and use); a later one replaces it. Source: Apple's *Sending
+/// notification requests to APNs*. The separate slot for widgets is ours.
+struct PushStateMachine: Sendable {
+  enum Event: Sendable {
+    /// The notification is in the delivery log.
+    case accepted(StoredPush)
+    /// The device reports whether it can be reached.
+    case reach(device: String, isOnline: Bool, isAwake: Bool, generation: UInt32)
+    /// The device joined or left the bus.
+    case presence(device: String, isPresent: Bool, generation: UInt32)
+    /// The notification is on the device's disk.
+    case acknowledged(UUID)
+    /// The device refused it. `again`: retry after a delay, because the device may not announce when it accepts it.
+    case refused(UUID, why: String, again: Bool)
+    /// A token is no longer active.
+    case tokenEnded(String)
+    /// `nextInstant` is reached.
+    case clock
+  }
+
+  enum Action: Equatable, Sendable {
+    /// Stores it until `drop`. Replaces an earlier one with the same number.
+    case keep(StoredPush)
+    case drop(StoredPush)
+    case station(StoredPush, PushStation.Name, detail: String?)
+    case send(PushedNotification)
+  }
+
+  private struct Reach: Sendable {
+    var isPresent: Bool
+    var isOnline: Bool
+    var isAwake: Bool
+    var generation: UInt32
+  }
+
+  /// The notifications of one subject.
+  private struct Line: Sendable {
+    /// Sent, possibly by an earlier process instance; ordered by number.
+    var sent: [StoredPush] = []
+    /// The stored notification.
+    var held: StoredPush?
+    /// The earliest date of the next attempt.
+    var retryAt: Date?
+    var isEmpty: Bool { sent.isEmpty && held == nil }
+
+    /// The dates at which `clock` is due for this subject.
+    func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt].compactMap(\.self) }
+  }
+
+  /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its line.
+  private struct Instant: Comparable, Sendable {
+    let at: Date
+    let subject: PushSubject
+    static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
+  }
+
+  let settings: PushSettings
+  private var reaches: [String: Reach] = [:]
+  private var lines: [PushSubject: Line] = [:]
+  private var subjects: [UUID: PushSubject] = [:]
+  private var instants = Heap<Instant>()
+
+  init(settings: PushSettings = PushSettings()) { self.settings = settings }
+
+  /// The number of accepted notifications that are not delivered.
+  var count: Int { subjects.count }
+
+  /// The next date at which `clock` is due.
+  var nextInstant: Date? {
+    mutating get {
+      while let first = instants.min {
+        if lines[first.subject]?.instants(settings).contains(first.at) == true { return first.at }
+        instants.removeMin()
+      }
+      return nil
+    }
+  }
+
+  /// Adds a timer entry. The heap has at most a few obsolete entries per line.
+  private mutating func note(_ at: Date, _ subject: PushSubject) {
+    instants.insert(Instant(at: at, subject: subject))
+    guard instants.count > 64 + 4 * lines.count else { return }
+    instants = Heap(
+      lines.flatMap { subject, line in line.instants(settings).map { Instant(at: $0, subject: subject) } })
+  }
+
+  /// Restores a notification of the previous process instance. Call in the order of the numbers. A notification that
+  /// was not stored may have been sent.
+  mutating func restore(_ kept: StoredPush) {
+    let subject = kept.notification.subject
+    subjects[kept.id] = subject
+    if kept.notification.isFromStorage, lines[subject]?.held == nil {
+      lines[subject, default: Line()].held = kept
+      note(kept.end(settings), subject)
+    } else {
+      lines[subject, default: Line()].sent.append(kept)
+    }
+  }
+
+  mutating func handle(_ event: Event, now: Date) -> [Action] {
+    switch event {
+    case .accepted(let push): return accepted(push, now)
+    case .reach(let device, let isOnline, let isAwake, let generation):
+      reaches[device] = Reach(isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
+      return handOver(device, now)
+    case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
+    case .acknowledged(let id): return acknowledged(id, now)
+    case .refused(let id, let why, let again): return refused(id, why, again, now)
+    case .tokenEnded(let token): return tokenEnded(token)
+    case .clock:
+      var due: Set<PushSubject> = []
+      while let first = instants.min, first.at <= now {
+        due.insert(first.subject)
+        instants.removeMin()
+      }
+      var actions: [Action] = []
+      for subject in ordered(due) { actions += clock(subject, now) }
+      return actions
+    }
+  }
+
+  private func ordered(_ subjects: some Sequence<PushSubject>) -> [PushSubject] {
+    subjects.sorted { ($0.device, $0.bundle, $0.use.rawValue) < ($1.device, $1.bundle, $1.use.rawValue) }
+  }
+
+  // MARK: Accepting
+
+  private mutating func accepted(_ push: StoredPush, _ now: Date) -> [Action] {
+    let subject = push.notification.subject
+    let obstacle = obstacle(to: push.notification)
+    if obstacle == nil, lines[subject, default: Line()].sent.count < settings.inFlight {
+      subjects[push.id] = subject
+      let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
+      return keeping + send(push, in: subject)
+    }
+    let (station, why) =
+      obstacle ?? (.storedOffline, "\(settings.inFlight) notifications await the device's acknowledgement")
+    if push.isForOnce {
+      return [.station(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")]
+    }
+    if push.end(settings) <= now { return [.station(push, .expired, detail: "its expiration had passed, and \(why)")] }
+    return hold(push, station, why)
+  }
+
+  /// Returns why a notification cannot be sent now; `nil` if it can.
+  private func obstacle(to push: PushedNotification) -> (PushStation.Name, String)? {
+    guard let reach = reaches[push.subject.device] else { return (.storedOffline, "the device's state is unknown") }
+    guard reach.isPresent else { return (.storedOffline, "the device is not connected") }
+    guard reach.isOnline else { return (.storedOffline, "the device has no network") }
+    guard reach.isAwake || push.priority == 10 else {
+      return (.storedPower, "the device is asleep; priority \(push.priority) does not wake it")
+    }
+    return nil
+  }
+
+  /// Stores a notification, which replaces the stored one.
+  private mutating func hold(_ push: StoredPush, _ station: PushStation.Name, _ why: String) -> [Action] {
+    let subject = push.notification.subject
+    var actions: [Action] = []
+    if let former = lines[subject]?.held {
+      let collapse = push.notification.collapseID
+      let isSame = collapse != nil && former.notification.collapseID == collapse
+      actions.append(
+        .station(
+          former, isSame ? .collapsed : .superseded, detail: "by \(push.id.uuidString.lowercased()), accepted later"))
+      actions += forget(former)
+    }
+    let kept = push.stored()
+    lines[subject, default: Line()].held = kept
+    subjects[kept.id] = subject
+    note(kept.end(settings), subject)
+    return actions + [.keep(kept), .station(kept, station, detail: why)]
+  }
+
+  // MARK: Sending
+
+  private mutating func send(_ push: StoredPush, in subject: PushSubject) -> [Action] {
+    var said = push
+    said.isSent = true
+    lines[subject, default: Line()].sent.append(said)
+    return [.station(push, .sent, detail: nil), .send(push.notification)]
+  }
+
+  /// Sends all notifications that the device accepts now.
+  private mutating func handOver(_ device: String, _ now: Date) -> [Action] {
+    var actions: [Action] = []
+    for subject in ordered(lines.keys.filter({ $0.device == device })) {
+      lines[subject]?.retryAt = nil
+      actions += handOver(subject, now)
+    }
+    return actions
+  }
+
+  private mutating func handOver(_ subject: PushSubject, _ now: Date) -> [Action] {
+    guard var line = lines[subject] else { return [] }
+    var actions: [Action] = []
+    for index in line.sent.indices where !line.sent[index].isSent {
+      guard obstacle(to: line.sent[index].notification) == nil else { continue }
+      line.sent[index].isSent = true
+      actions += [.station(line.sent[index], .sent, detail: "again"), .send(line.sent[index].notification)]
+    }
+    lines[subject] = line
+    guard let held = line.held else { return actions }
+    if held.end(settings) <= now { return actions + expire(held) }
+    guard line.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
+      line.sent.count < settings.inFlight
+    else { return actions }
+    lines[subject]?.held = nil
+    return actions + send(held, in: subject)
+  }
+
+  private mutating func presence(_ device: String, _ isPresent: Bool, _ generation: UInt32, _ now: Date) -> [Action] {
+    guard var reach = reaches[device] else { return [] }
+    // Another process instance of the device reports its own reachability.
+    guard !isPresent || reach.generation == generation else {
+      reaches[device] = nil
+      return []
+    }
+    reach.isPresent = isPresent
+    reaches[device] = reach
+    return isPresent ? handOver(device, now) : []
+  }
+
+  private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
+    guard let subject = subjects[id], let index = lines[subject]?.sent.firstIndex(where: { $0.id == id }),
+      let push = lines[subject]?.sent.remove(at: index)
+    else { return [] }
+    return [.station(push, .delivered, detail: nil)] + forget(push) + handOver(subject, now)
+  }
+
+  private mutating func refused(_ id: UUID, _ why: String, _ again: Bool, _ now: Date) -> [Action] {
+    guard let subject = subjects[id], let index = lines[subject]?.sent.firstIndex(where: { $0.id == id }),
+      let push = lines[subject]?.sent.remove(at: index)
+    else { return [] }
+    let why = "the device refused it: \(why)"
+    if push.isForOnce {
+      return [.station(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
+    }
+    if push.end(settings) <= now { return [.station(push, .expired, detail: why)] + forget(push) }
+    if let newer = lines[subject]?.held, newer.number > push.number {
+      let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
+      return [.station(push, .superseded, detail: detail)] + forget(push)
+    }
+    if again {
+      let retryAt = now.addingTimeInterval(settings.retryAfter)
+      lines[subject, default: Line()].retryAt = retryAt
+      note(retryAt, subject)
+    }
+    return hold(push, .storedOffline, why)
+  }
+
+  // MARK: Completion
+
+  private mutating func forget(_ push: StoredPush) -> [Action] {
+    let subject = push.notification.subject
+    subjects[push.id] = nil
+    if lines[subject]?.held?.id == push.id { lines[subject]?.held = nil }
+    if lines[subject]?.isEmpty == true { lines[subject] = nil }
+    return push.isForOnce ? [] : [.drop(push)]
+  }
+
+  private mutating func expire(_ push: StoredPush) -> [Action] {
+    [.station(push, .expired, detail: "before the device could be reached")] + forget(push)
+  }
+
+  private mutating func clock(_ subject: PushSubject, _ now: Date) -> [Action] {
+    if let retryAt = lines[subject]?.retryAt, retryAt <= now {
+      lines[subject]?.retryAt = nil
+      return handOver(subject, now)
+    }
+    guard let held = lines[subject]?.held, held.end(settings) <= now else { return [] }
+    return expire(held)
+  }
+
+  private mutating func tokenEnded(_ token: String) -> [Action] {
+    let ended = lines.values.compactMap(\.held).filter { $0.token == token }
+    return ended.flatMap { push in
+      [.station(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
+    }
+  }
+}

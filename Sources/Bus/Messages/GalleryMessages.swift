@@ -1,0 +1,367 @@
+package import Archive
+package import Foundation
+
+// Gallery and screen: what the user places, sees and taps.
+
+/// The user opens the gallery.
+package struct ListGallery: Request {
+  package static let kind: Kind = "gallery.list"
+  /// The location for which the gallery is opened; `nil`: all locations.
+  package let location: WidgetLocationName?
+  package init(location: WidgetLocationName?) { self.location = location }
+
+  /// One widget in the gallery of one location.
+  package struct Item: Codable, Hashable, Sendable {
+    package enum Section: String, Codable, Hashable, Sendable {
+      case main
+      /// At the end, under *Other*: the author disfavours the location.
+      case other
+      /// Not in the gallery; `reason` explains it.
+      case leftOut
+    }
+    package let bundle: String
+    package let widgetKind: String
+    package let displayName: String
+    package let description: String
+    package let location: WidgetLocationName
+    /// The families offered in this section.
+    package let families: [WidgetFamilyName]
+    package let section: Section
+    package let reason: String?
+    package init(
+      bundle: String, widgetKind: String, displayName: String, description: String, location: WidgetLocationName,
+      families: [WidgetFamilyName], section: Section, reason: String? = nil
+    ) {
+      self.bundle = bundle
+      self.widgetKind = widgetKind
+      self.displayName = displayName
+      self.description = description
+      self.location = location
+      self.families = families
+      self.section = section
+      self.reason = reason
+    }
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    package let items: [Item]
+    /// Extensions whose widgets are unknown, since they could not be started.
+    package var failures: [LaunchFailure]?
+    package init(items: [Item]) { self.items = items }
+  }
+}
+
+extension BusError.Code {
+  /// The gallery does not offer this widget at the location. Definite.
+  package static let notPlaceable = BusError.Code("not-placeable")
+  /// No placement has this number. Definite.
+  package static let noSuchPlacement = BusError.Code("no-such-placement")
+  /// The widget's configuration does not accept a value. Definite.
+  package static let badConfiguration = BusError.Code("bad-configuration")
+}
+
+/// A placement, with the gallery's findings when it was placed or edited.
+package struct PlacementReport: Codable, Hashable, Sendable {
+  package let placement: Placement
+  package let displayName: String
+  package let description: String
+  /// What the user can configure; `nil` when nothing.
+  package let configuration: IntentDeclaration?
+  /// The system opens the configuration right after placing the widget.
+  package let promptsForConfiguration: Bool
+  package init(
+    placement: Placement, displayName: String, description: String, configuration: IntentDeclaration?,
+    promptsForConfiguration: Bool
+  ) {
+    self.placement = placement
+    self.displayName = displayName
+    self.description = description
+    self.configuration = configuration
+    self.promptsForConfiguration = promptsForConfiguration
+  }
+}
+
+/// The user places a widget. The reply is sent when the placement is on disk; then its timeline is requested.
+package struct AddPlacement: Request {
+  package static let kind: Kind = "placement.add"
+  package typealias Reply = PlacementReport
+  /// `nil`: the only extension with this kind.
+  package let bundle: String?
+  package let widgetKind: String
+  /// `nil`: the first family that the location offers.
+  package let family: WidgetFamilyName?
+  package let location: WidgetLocationName
+  package let configuration: [String: ArchivedValue]
+  /// The widget on which it is stacked, or any widget of that stack, which determines family and location.
+  package let stack: Int?
+  package init(
+    bundle: String? = nil, widgetKind: String, family: WidgetFamilyName?, location: WidgetLocationName,
+    configuration: [String: ArchivedValue] = [:], stack: Int? = nil
+  ) {
+    self.stack = stack
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.family = family
+    self.location = location
+    self.configuration = configuration
+  }
+}
+
+/// The user edits a widget: the given values change, the others stay.
+package struct EditPlacement: Request {
+  package static let kind: Kind = "placement.edit"
+  package typealias Reply = PlacementReport
+  package let placement: Int
+  package let configuration: [String: ArchivedValue]
+  package init(placement: Int, configuration: [String: ArchivedValue]) {
+    self.placement = placement
+    self.configuration = configuration
+  }
+}
+
+/// The user removes a widget.
+package struct RemovePlacement: Request {
+  package static let kind: Kind = "placement.remove"
+  package typealias Reply = Done
+  package let placement: Int
+  package init(placement: Int) { self.placement = placement }
+}
+
+/// Journal: a widget was placed, edited or removed.
+package struct PlacementChanged: Notice, Hashable {
+  package static let kind: Kind = "placement.changed"
+  package enum Change: String, Codable, Hashable, Sendable { case added, edited, removed }
+  package let change: Change
+  package let placement: Placement
+  package init(_ change: Change, _ placement: Placement) {
+    self.change = change
+    self.placement = placement
+  }
+}
+
+/// Requests one of the device's screens.
+package struct ShowScreen: Request {
+  package static let kind: Kind = "screen.show"
+  /// `nil`: the screen that is visible now.
+  package let location: WidgetLocationName?
+  package init(location: WidgetLocationName? = nil) { self.location = location }
+
+  /// One widget as shown.
+  package struct Tile: Codable, Hashable, Sendable {
+    /// What is shown for the widget.
+    package enum Content: String, Codable, Hashable, Sendable {
+      case entry
+      /// The provider's placeholder, redacted: there is no entry yet, or it must not be shown.
+      case placeholder
+      /// The extension has not provided anything yet.
+      case skeleton
+    }
+    /// How the view's container background is shown at the location.
+    package enum Background: String, Codable, Hashable, Sendable {
+      case shown, removed
+      /// It is not removable: kept, dimmed or without colour.
+      case kept, faded, desaturated
+    }
+    package let placement: Placement
+    package let content: Content
+    package let background: Background
+    package let renderingMode: RenderingModeName
+    /// The entry's date.
+    package let date: Date?
+    /// In the device's colour scheme.
+    package let view: ViewArchive
+    /// Why it is not newer: the reason of the last failure.
+    package let note: String?
+    /// The widgets below it in its stack, in rotation order.
+    package var covers: [Covered] = []
+    package init(
+      placement: Placement, content: Content, background: Background, renderingMode: RenderingModeName, date: Date?,
+      view: ViewArchive, note: String?
+    ) {
+      self.placement = placement
+      self.content = content
+      self.background = background
+      self.renderingMode = renderingMode
+      self.date = date
+      self.view = view
+      self.note = note
+    }
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    package let state: DeviceScreen
+    package let location: WidgetLocationName
+    /// The colour of all widgets at the location; `nil` where they keep their own.
+    package let tint: TintName?
+    package let tiles: [Tile]
+    /// Extensions whose last launch failed.
+    package var failures: [LaunchFailure]?
+    package init(state: DeviceScreen, location: WidgetLocationName, tint: TintName? = nil, tiles: [Tile]) {
+      self.state = state
+      self.location = location
+      self.tint = tint
+      self.tiles = tiles
+    }
+  }
+}
+
+/// An activity that lets an app continue in the background. Source: *Keeping a widget up to date*, `WidgetCenter`.
+package enum AppActivity: String, Codable, Hashable, Sendable, CaseIterable {
+  /// An active audio or media session.
+  case audio
+  /// An active navigation session.
+  case navigation
+  /// Use of the standard location service.
+  case location
+}
+
+/// The state of the device as the user sees it.
+package struct DeviceScreen: Codable, Hashable, Sendable {
+  package var isLocked: Bool
+  /// Whether it was unlocked since it started.
+  package var wasUnlocked: Bool
+  /// The visible screen of widgets; `nil` when an app is in the foreground or the display is off.
+  package var seen: WidgetLocationName?
+  /// The app in the foreground.
+  package var frontApp: String?
+  package var colorScheme: ColorSchemeName
+  /// The activities of running apps, by bundle identifier.
+  package var activities: [String: AppActivity]
+  /// The Lock Screen is shown on an Always-On display.
+  package var isLuminanceReduced = false
+  package init(
+    isLocked: Bool = false, wasUnlocked: Bool = true, seen: WidgetLocationName? = .homeScreen, frontApp: String? = nil,
+    colorScheme: ColorSchemeName = .light, activities: [String: AppActivity] = [:]
+  ) {
+    self.isLocked = isLocked
+    self.wasUnlocked = wasUnlocked
+    self.seen = seen
+    self.frontApp = frontApp
+    self.colorScheme = colorScheme
+    self.activities = activities
+  }
+}
+
+extension DeviceScreen {
+  /// Decodes also the format of earlier hosts, without activities.
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      isLocked: try container.decode(Bool.self, forKey: .isLocked),
+      wasUnlocked: try container.decode(Bool.self, forKey: .wasUnlocked),
+      seen: try container.decodeIfPresent(WidgetLocationName.self, forKey: .seen),
+      frontApp: try container.decodeIfPresent(String.self, forKey: .frontApp),
+      colorScheme: try container.decode(ColorSchemeName.self, forKey: .colorScheme),
+      activities: try container.decodeIfPresent([String: AppActivity].self, forKey: .activities) ?? [:])
+    isLuminanceReduced = try container.decodeIfPresent(Bool.self, forKey: .isLuminanceReduced) ?? false
+  }
+}
+
+/// The user locks or unlocks the device, shows another screen, sends the app to the background, or changes a setting;
+/// or an app begins or ends an activity that lets it continue in the background.
+package struct ChangeScreen: Request {
+  package static let kind: Kind = "screen.change"
+  package typealias Reply = DeviceScreen
+  package enum Change: Codable, Hashable, Sendable {
+    case lock
+    case unlock
+    /// The device restarts: locked, and not unlocked since.
+    case restart
+    case look(WidgetLocationName)
+    /// The display is off.
+    case darken
+    /// The Lock Screen is dimmed on a locked device with an Always-On display.
+    case alwaysOn
+    case background(app: String)
+    /// `nil`: the activity ended.
+    case activity(app: String, AppActivity?)
+    case colorScheme(ColorSchemeName)
+    /// A system setting changed, after which all widgets are reloaded: `locale`, `text-size`, `accessibility`,
+    /// `account`, `time`.
+    case system(String)
+  }
+  package let change: Change
+  package init(_ change: Change) { self.change = change }
+}
+
+/// Journal: the device was locked, unlocked or looked at.
+package struct ScreenChanged: Notice, Hashable {
+  package static let kind: Kind = "screen.changed"
+  package let state: DeviceScreen
+  package init(state: DeviceScreen) { self.state = state }
+}
+
+/// The user taps a widget.
+package struct TapWidget: Request {
+  package static let kind: Kind = "widget.tap"
+  package let placement: Int
+  /// The number of a button or toggle of the widget, from 1; the link's label, or `nil` for the widget itself.
+  package let control: Int?
+  package let link: String?
+  package init(placement: Int, control: Int? = nil, link: String? = nil) {
+    self.placement = placement
+    self.control = control
+    self.link = link
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The result, as text for the user.
+    package let outcome: String
+    package init(outcome: String) { self.outcome = outcome }
+  }
+}
+
+/// The user configures a widget: requests the current options from the author's queries and options providers.
+package struct DescribeIntent: Request {
+  package static let kind: Kind = "intent.describe"
+  package typealias Reply = IntentDeclaration
+  package let widgetKind: String
+  /// The user's search text by parameter: matching values are added to the options.
+  package let searches: [String: String]
+  package init(widgetKind: String, searches: [String: String] = [:]) {
+    self.widgetKind = widgetKind
+    self.searches = searches
+  }
+}
+
+/// Performs an intent in the extension, or in the app if the intent opens it.
+package struct PerformIntent: Request {
+  package static let kind: Kind = "intent.perform"
+  package typealias Reply = Done
+  /// The author's intent type.
+  package let intent: String
+  package let values: [String: ArchivedValue]
+  package let placement: Int
+  package init(intent: String, values: [String: ArchivedValue], placement: Int) {
+    self.intent = intent
+    self.values = values
+    self.placement = placement
+  }
+}
+
+/// The app was opened from a widget.
+package struct OpenFromWidget: Event {
+  package static let kind: Kind = "app.open-from-widget"
+  /// The URL of the `widgetURL` or the link; `nil` for a user activity that names the widget.
+  package let url: String?
+  package let widgetKind: String
+  package let family: WidgetFamilyName
+  package let configuration: [String: ArchivedValue]
+  package init(
+    url: String?, widgetKind: String, family: WidgetFamilyName, configuration: [String: ArchivedValue]
+  ) {
+    self.url = url
+    self.widgetKind = widgetKind
+    self.family = family
+    self.configuration = configuration
+  }
+}
+
+/// `WidgetCenter.currentConfigurations()`: the placements of the requesting app, or of the extension's app.
+package struct ListPlacements: Request {
+  package static let kind: Kind = "placement.list"
+  package init() {}
+  package struct Reply: Codable, Hashable, Sendable {
+    package let placements: [Placement]
+    package init(placements: [Placement]) { self.placements = placements }
+  }
+}

@@ -1,0 +1,148 @@
+package import Foundation
+
+/// A message that can be sent on the bus. Every conforming type must be listed in `MessageTable.all`, or the
+/// broker refuses it.
+package protocol Message: Codable, Sendable {
+  static var kind: Kind { get }
+}
+
+/// Requires a reply by a deadline. A failure states whether the request did not happen (definite) or may have happened
+/// (indefinite).
+package protocol Request: Message {
+  associatedtype Reply: Codable & Sendable
+}
+
+/// May be lost. Has no reply.
+package protocol Notice: Message {}
+
+/// Is sent again until the receiver acknowledges it, after it has recorded the effect.
+package protocol Event: Message {}
+
+/// The empty reply to a request.
+package struct Done: Codable, Hashable, Sendable {
+  package init() {}
+}
+
+/// The delivery style of a message.
+package enum MessageStyle: String, Codable, Sendable {
+  case request
+  case notice
+  case event
+}
+
+/// The roles that may send a message type to a destination.
+package struct Route: Hashable, Sendable {
+  package let sources: [Role]
+  package let destination: Role
+
+  package init(_ sources: [Role], to destination: Role) {
+    self.sources = sources
+    self.destination = destination
+  }
+}
+
+/// One entry of the table.
+package struct MessageEntry: Sendable {
+  package let kind: Kind
+  package let style: MessageStyle
+  package let routes: [Route]
+  /// The content, in one sentence.
+  package let summary: String
+  /// What a failure means to the sender.
+  package let failure: String
+
+  /// Creates the entry of a request.
+  package static func request<R: Request>(
+    _: R.Type, _ routes: [Route], _ summary: String, failure: String
+  ) -> MessageEntry {
+    MessageEntry(kind: R.kind, style: .request, routes: routes, summary: summary, failure: failure)
+  }
+  /// Creates the entry of a notice.
+  package static func notice<N: Notice>(_: N.Type, _ routes: [Route], _ summary: String) -> MessageEntry {
+    MessageEntry(kind: N.kind, style: .notice, routes: routes, summary: summary, failure: "It is lost.")
+  }
+  /// Creates the entry of an event.
+  package static func event<E: Event>(_: E.Type, _ routes: [Route], _ summary: String) -> MessageEntry {
+    MessageEntry(
+      kind: E.kind, style: .event, routes: routes, summary: summary,
+      failure: "It is sent again when the destination is connected again.")
+  }
+}
+
+/// Why a request or an event failed.
+package struct BusError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+  /// An extensible set of error codes, which are sent on the wire.
+  package struct Code: RawRepresentable, Hashable, Sendable, Codable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// No process is connected at the destination. Definite.
+    package static let unreachable = Code("unreachable")
+    /// The destination's queue is full. Definite.
+    package static let busy = Code("busy")
+    /// The broker does not permit this sender to send this to that destination. Definite.
+    package static let refused = Code("refused")
+    /// The deadline passed before a reply arrived. Indefinite.
+    package static let deadline = Code("deadline-exceeded")
+    /// This side has left the bus. Indefinite for messages in flight.
+    package static let closed = Code("closed")
+    /// The body does not match its message type. Definite.
+    package static let malformed = Code("malformed-body")
+    /// The body is longer than `Wire.bodyLimit`. Definite.
+    package static let tooLarge = Code("body-too-large")
+    /// The receiver has no handler for this message type. Definite.
+    package static let unhandled = Code("unhandled")
+    /// The receiver's handler threw an error without a code. Indefinite.
+    package static let failed = Code("failed")
+  }
+
+  package let code: Code
+  /// A description for the user.
+  package let message: String
+  /// `true`: it did not and will not happen. `false`: it may have happened.
+  package let isDefinite: Bool
+
+  package init(_ code: Code, _ message: String, isDefinite: Bool = true) {
+    self.code = code
+    self.message = message
+    self.isDefinite = isDefinite
+  }
+
+  package var description: String { "\(code.rawValue): \(message)" }
+}
+
+/// The message context: the causation id, which names the envelope that caused this one, and the correlation id of the
+/// operation.
+package struct MessageContext: Hashable, Sendable {
+  package var cause: UUID?
+  package var correlation: UUID?
+
+  package init(cause: UUID? = nil, correlation: UUID? = nil) {
+    self.cause = cause
+    self.correlation = correlation
+  }
+
+  /// A message context without ids.
+  package static let none = MessageContext()
+
+  /// The correlation id of one background session: the same in every process instance of its owner and of the host, so
+  /// that a trace needs only the owner and the identifier.
+  package static func session(_ owner: Address, _ identifier: String) -> UUID {
+    var hash: (UInt64, UInt64) = (0xcbf2_9ce4_8422_2325, 0x9ae1_6a3b_2f90_404f)
+    for byte in "\(owner.text)\u{0}\(identifier)".utf8 {
+      hash.0 = (hash.0 ^ UInt64(byte)) &* 0x100_0000_01b3
+      hash.1 = (hash.1 ^ UInt64(byte)) &* 0xff51_afd7_ed55_8ccd
+      hash.1 ^= hash.1 >> 29
+    }
+    var bytes: [UInt8] = []
+    for word in [hash.0, hash.1] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
+    }
+    bytes[6] = (bytes[6] & 0x0f) | 0x80  // version 8: ours (RFC 9562, section 5.8)
+    bytes[8] = (bytes[8] & 0x3f) | 0x80
+    return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+}

@@ -1,0 +1,340 @@
+/// All message types, with the roles that may send and receive them. The broker refuses all others, and the protocol
+/// page is generated from this table.
+package enum MessageTable {
+  private static let spawned: [Role] = [.app, .widgetExtension]
+  private static let standing: [Role] = [.host, .agent, .provider, .pushServer]
+  private static let speaking: [Role] = spawned + standing + [.operator, .watcher]
+  private static let listening: [Role] = [.messageBus] + standing + spawned
+
+  private static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
+    destinations.map { Route(sources, to: $0) }
+  }
+
+  package static let all: [MessageEntry] =
+    peers + processes + device + sessions + transfers + timelines + gallery + pushes
+
+  static let peers: [MessageEntry] = [
+    .request(
+      Hello.self, [Route(speaking, to: .messageBus)], "Identifies the process instance of this connection.",
+      failure: "It is sent again on the next connection."),
+    .request(
+      Goodbye.self, [Route(speaking, to: .messageBus)], "Announces that a process leaves the bus.",
+      failure: "The disconnection has the same effect."),
+    .request(
+      Ping.self, toAll(listening, from: [.operator, .host, .watcher]),
+      "Checks that a process replies, and whether it is ready.",
+      failure: "The process is stopped or not connected."),
+    .notice(
+      RaiseSignal.self, toAll([.messageBus] + standing, from: [.operator]),
+      "Asks a standing process to send itself a signal."),
+    .notice(
+      Presence.self, toAll(speaking, from: [.messageBus]), "A peer of the receiver connected or disconnected."),
+    .notice(HelloRequired.self, toAll(speaking, from: [.messageBus]), "The broker asks a connection for a new hello."),
+    .notice(
+      Undelivered.self, toAll(speaking, from: [.messageBus]),
+      "The envelope named as cause was not forwarded: unreachable or busy. Definite."),
+    .notice(
+      Refused.self, toAll(speaking + [.journal], from: [.messageBus]),
+      "The envelope named as cause is not permitted. Definite."),
+    .notice(AuthenticationFailed.self, toAll([.journal], from: [.messageBus]), "A connection was rejected."),
+    .request(
+      RegisterInstance.self, [Route([.agent], to: .messageBus)],
+      "Registers the key of a process instance before it is spawned.",
+      failure: "The child is not spawned."),
+    .request(
+      RetireInstance.self, [Route([.agent], to: .messageBus)], "Ends a process instance; its key is rejected.",
+      failure: "The agent sends it again."),
+    .notice(BusStarted.self, toAll([.journal], from: [.messageBus]), "A broker began a segment; its state."),
+    .notice(
+      RegistrationChanged.self, toAll([.journal], from: [.messageBus]), "The registration of a peer changed."),
+    .notice(
+      JournalTrimmed.self, toAll([.journal], from: [.messageBus]),
+      "The oldest segments are removed, since the journal is over its limit."),
+    .notice(
+      JournalResumed.self, toAll([.journal], from: [.messageBus]),
+      "The journal is written again after a failure, such as a full disk."),
+    .notice(
+      BusStrained.self, toAll([.journal], from: [.messageBus]),
+      "The broker has no descriptors for more connections, or has enough again."),
+    .notice(
+      PeerDisconnected.self, toAll([.journal], from: [.messageBus]),
+      "A connection was closed after repeated malformed frames."),
+    .notice(
+      BodyRefused.self, toAll([.journal], from: speaking + [.messageBus]),
+      "The body of the notice named as cause does not match its message type, or is too long to be sent."),
+    .request(
+      BusStatus.self, [Route([.operator, .host], to: .messageBus)], "Lists the broker's registrations.",
+      failure: "Nothing changed; retry."),
+    .request(
+      RegisterKey.self, [Route(standing + [.operator], to: .messageBus)],
+      "Registers the sender's next standing key, before it is used.",
+      failure: "Send it again: the same key is registered once."),
+    .request(
+      RenewKey.self, [.host, .agent, .pushServer].map { Route([.operator], to: $0) },
+      "Asks a process to create, register and use a new standing key.",
+      failure: "When indefinite, the key may have been renewed; a retry completes this renewal or starts another."),
+    .request(
+      ListKeys.self, [Route([.operator], to: .messageBus)], "Lists the standing keys that the broker accepts.",
+      failure: "Nothing changed; retry."),
+    .notice(
+      KeyChanged.self, toAll([.journal], from: [.messageBus]),
+      "A standing key was registered, used for the first time, or revoked."),
+  ]
+
+  static let processes: [MessageEntry] = [
+    .request(
+      SpawnProcess.self, [Route([.host], to: .agent)], "Starts a process in the agent's container.",
+      failure: "When indefinite, the agent's list shows whether it runs."),
+    .request(
+      SignalProcess.self, [Route([.host, .operator], to: .agent)], "Sends a signal to one instance of a child.",
+      failure: "When indefinite, the exit or the list shows the result."),
+    .request(
+      ListProcesses.self, [Route([.host, .operator], to: .agent)], "Lists the agent's children.",
+      failure: "Nothing changed; retry."),
+    .event(AgentStarted.self, [Route([.agent], to: .host)], "An agent is present, with these children."),
+    .event(ProcessExited.self, [Route([.agent], to: .host)], "A child exited, with its code or signal."),
+    .event(
+      MemoryExceeded.self, [Route([.agent], to: .host)], "A child exceeds its memory limit; the host evicts it."
+    ),
+    .notice(ProcessStarted.self, [Route([.agent], to: .journal)], "A child was started."),
+    .notice(ProcessOutput.self, [Route([.agent], to: .journal)], "A line of a child's standard output or error."),
+    .notice(ProcessState.self, [Route([.host], to: .journal)], "The host's view of a process changed."),
+    .request(
+      ProcessReady.self, [Route(spawned, to: .host)], "The author's code is loaded and can be called.",
+      failure: "Sent again when the host is present."),
+    .request(
+      OpenApp.self, [Route([.operator], to: .host)], "The user opens the containing app.", failure: "It is not open."),
+    .event(AppActivation.self, [Route([.host], to: .app)], "The app entered or left the foreground."),
+    .request(
+      AwaitLaunch.self, [Route([.operator], to: .host)],
+      "Waits until the current launches are over, and returns their failures.",
+      failure: "Nothing changed; retry."),
+    .request(
+      DeviceStatus.self, [Route([.operator], to: .host)], "Returns the device's processes and sessions.",
+      failure: "Nothing changed; retry."),
+  ]
+
+  static let sessions: [MessageEntry] = [
+    .request(
+      OpenSession.self, [Route(spawned, to: .host)], "A session object was created in this process.",
+      failure: "Sent again when the host is present."),
+    .request(
+      CloseSession.self, [Route(spawned, to: .host)], "A session object was invalidated.",
+      failure: "The exit of the process has the same effect."),
+    .event(
+      SessionEvents.self, toAll(spawned, from: [.host]),
+      "The outcomes of a session's tasks; acknowledged after the handler's completion ran."),
+    .notice(ExpireEvents.self, toAll(spawned, from: [.host]), "The time to handle a session's events is running out."),
+    .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
+    .notice(
+      DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned; the finish is about to run."
+    ),
+    .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
+    .notice(
+      SessionUnclaimed.self, toAll([.journal], from: [.host]),
+      "The owner cannot handle a session's events; they are kept until a process creates the session."),
+    .notice(SessionAcknowledged.self, [Route([.host], to: .journal)], "The host discarded a session's events."),
+  ]
+
+  static let transfers: [MessageEntry] = [
+    .request(
+      CreateTransfer.self, [Route(spawned, to: .host)], "resume(): the reply follows when the task is on disk.",
+      failure: "The task fails with -997; when indefinite, it may still run, once."),
+    .request(
+      CancelTransfer.self, [Route(spawned, to: .host)], "cancel() of a task.",
+      failure: "The task continues."),
+    .request(
+      ChangeTransfer.self, [Route(spawned, to: .host)], "suspend(), a second resume(), a description, a date.",
+      failure: "The task continues unchanged."),
+    .notice(TransferCounted.self, toAll(spawned, from: [.host]), "The progress of a task."),
+    .request(
+      BeginDelayedRequest.self, toAll(spawned, from: [.host]), "willBeginDelayedRequest of a task with a date.",
+      failure: "The original request is sent."),
+    .request(
+      AnswerChallenge.self, toAll(spawned, from: [.host]), "A server requests credentials or a trust evaluation.",
+      failure: "Sent again to the next process instance."),
+    .notice(TransferProgress.self, [Route([.host], to: .journal)], "A transfer changed its state."),
+    .notice(LimiterChanged.self, [Route([.host], to: .journal)], "The resume rate limiter of an owner changed."),
+  ]
+
+  static let device: [MessageEntry] = [
+    .request(
+      SetNetwork.self, [Route([.operator], to: .host)], "The user changes the device's network.",
+      failure: "When indefinite, list the sessions: the reply has the network."),
+    .request(
+      MoveDevice.self, [Route([.operator], to: .host)],
+      "The device moved far: widgets that use the location are reloaded when they are visible.",
+      failure: "When indefinite, a retry is safe."),
+    .notice(NetworkChanged.self, toAll(spawned + [.journal], from: [.host]), "The state of the network."),
+    .request(
+      SetClock.self, [Route([.operator], to: .host)], "The user holds, resumes or advances the device's clock.",
+      failure: "When indefinite, read the clock before advancing it again."),
+    .notice(ClockChanged.self, [Route([.host], to: .journal)], "The device's clock was held, resumed or advanced."),
+    .request(
+      ForceQuitApp.self, [Route([.operator], to: .host)], "The user force quits the app; its transfers are cancelled.",
+      failure: "A retry completes it."),
+    .request(
+      UpdateApp.self, [Route([.operator], to: .host)], "The app is updated; its containers get another path.",
+      failure: "A retry updates it once more."),
+    .request(
+      ListSessions.self, [Route([.operator], to: .host)], "Lists the sessions with their tasks, in pages.",
+      failure: "Nothing changed; retry."),
+  ]
+
+  static let timelines: [MessageEntry] = [
+    .event(
+      ReloadTimelines.self, [Route(spawned + [.operator], to: .host)], "Requests new timelines of a kind, or of all."),
+    .request(
+      RequestTimeline.self, [Route([.host], to: .widgetExtension)],
+      "Asks the extension's provider for a timeline or a snapshot.",
+      failure: "The last timeline stays."),
+    .request(
+      TakeSnapshot.self, [Route([.operator], to: .host)], "Returns a widget's snapshot, as for the gallery.",
+      failure: "Nothing changed; retry."),
+    .notice(TimelineStored.self, [Route([.host], to: .journal)], "A timeline was stored."),
+    .notice(EntryShown.self, [Route([.host], to: .journal)], "An entry was put on the screen."),
+    .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload failed."),
+    .notice(
+      BudgetDecided.self, [Route([.host], to: .journal)], "The budget's decision on a reload, with its rule."),
+    .request(
+      ListBudget.self, [Route([.operator], to: .host)],
+      "Lists the budget of each placement and the ledger, in pages.",
+      failure: "Nothing changed; retry."),
+    .notice(
+      FaultNoticed.self, [Route(spawned, to: .journal)],
+      "A fault in the author's code that only the author's process can detect."),
+  ]
+
+  static let gallery: [MessageEntry] = [
+    .request(
+      ListGallery.self, [Route([.operator], to: .host)], "Lists which widgets can be placed where, and why not.",
+      failure: "Nothing changed; retry."),
+    .request(
+      AddPlacement.self, [Route([.operator], to: .host)], "The user places a widget.",
+      failure: "When indefinite, the screen shows whether it was placed."),
+    .request(
+      EditPlacement.self, [Route([.operator], to: .host)], "The user edits a widget's configuration.",
+      failure: "A retry completes it."),
+    .request(
+      RemovePlacement.self, [Route([.operator], to: .host)], "The user removes a widget.",
+      failure: "A retry removes it, or fails with no-such-placement."),
+    .notice(
+      PlacementChanged.self, [Route([.host], to: .journal)], "A widget was placed, edited or removed."),
+    .request(
+      TurnStack.self, [Route([.operator], to: .host)], "The user rotates a stack of widgets.",
+      failure: "A retry is safe."),
+    .notice(StackTurned.self, [Route([.host], to: .journal)], "Another widget of a stack is on top."),
+    .request(
+      ListPlacements.self, [Route(spawned, to: .host)], "WidgetCenter.currentConfigurations().",
+      failure: "The author's call throws."),
+    .request(
+      ShowScreen.self, [Route([.operator], to: .host)], "Shows one of the device's screens.",
+      failure: "Nothing changed; retry."),
+    .request(
+      ChangeScreen.self, [Route([.operator], to: .host)],
+      "The user locks, unlocks or looks at the device, leaves the app, or changes a system setting.",
+      failure: "A retry is safe."),
+    .notice(ScreenChanged.self, [Route([.host], to: .journal)], "The device was locked, unlocked or looked at."),
+    .request(
+      TapWidget.self, [Route([.operator], to: .host)], "The user taps a widget.",
+      failure: "When indefinite, the action may have been started."),
+    .request(
+      DescribeIntent.self, [Route([.host], to: .widgetExtension)],
+      "The user configures a widget: returns the options from the author's queries.",
+      failure: "Nothing is changed, and the user gets an error."),
+    .request(
+      PerformIntent.self, toAll(spawned, from: [.host]), "Performs the intent of a widget's button or toggle.",
+      failure: "The toggle reverts."),
+    .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),
+  ]
+
+  static let pushes: [MessageEntry] = [
+    .request(
+      IssueToken.self, [Route([.host], to: .pushServer)], "The device requests a device token.",
+      failure: "A retry returns the same token."),
+    .request(
+      ReleaseToken.self, [Route([.host], to: .pushServer)], "The device accepts no more pushes for a token.",
+      failure: "A retry is safe."),
+    .event(TokenReplaced.self, [Route([.pushServer], to: .host)], "A token was replaced, or is no longer active."),
+    .event(DeviceReach.self, [Route([.host], to: .pushServer)], "Whether the device is reachable."),
+    .event(DeliverPush.self, [Route([.pushServer], to: .host)], "A notification; acknowledged when it is on disk."),
+    .event(PushProgress.self, [Route([.host], to: .pushServer)], "The progress of a notification on the device."),
+    .notice(PushLogged.self, [Route([.pushServer], to: .journal)], "A line of the delivery log."),
+    .notice(TokenChanged.self, [Route([.pushServer], to: .journal)], "A device token changed its state."),
+    .request(
+      SendPush.self, [Route([.operator], to: .pushServer)], "Sends a notification as Apple's console does.",
+      failure: "When indefinite, the delivery log shows whether it was accepted."),
+    .request(
+      ListPushes.self, [Route([.operator], to: .pushServer)], "Lists the delivery log, in pages.",
+      failure: "Nothing changed; retry."),
+    .request(
+      ListTokens.self, [Route([.operator], to: .pushServer)], "Lists the device tokens.",
+      failure: "Nothing changed; retry."),
+    .request(
+      ChangeToken.self, [Route([.operator], to: .pushServer)], "Replaces, expires or unregisters a device token.",
+      failure: "When indefinite, the tokens show whether it was done."),
+    .request(
+      AnswerPushes.self, [Route([.operator], to: .pushServer)],
+      "Makes the push server send something else than the regular response.", failure: "No override is set."),
+    .request(
+      SetPower.self, [Route([.operator], to: .host)], "Puts the device to sleep, or wakes it.",
+      failure: "A retry is safe."),
+    .request(
+      TellPushHandlers.self, [Route([.host], to: .widgetExtension)],
+      "Calls the extension's push handlers with the token and the placed widgets.",
+      failure: "They are called again in the next process instance."),
+    .notice(PushWithheld.self, [Route([.host], to: .journal)], "A process that needs a device token gets none."),
+    .request(
+      AskPushInfo.self, [Route(spawned, to: .host)], "WidgetCenter.currentPushInfo.",
+      failure: "The author's call returns nil."),
+    .request(
+      RegisterForPushes.self, [Route([.app], to: .host)], "registerForRemoteNotifications(), and the opposite.",
+      failure: "The delegate's failure method is called."),
+    .event(AppTokenChanged.self, [Route([.host], to: .app)], "The app's device token changed."),
+    .request(
+      ReceiveNotification.self, [Route([.host], to: .app)],
+      "A notification for the app's delegate; the reply follows the author's completion.",
+      failure: "It is sent again to the next process instance."),
+  ]
+
+  /// The position of a message type in the table: an entry, or the reply to one.
+  private struct Word {
+    let entry: MessageEntry
+    let answer: Kind.Answer?
+  }
+
+  /// All message types that may be sent, replies included, for one lookup per envelope.
+  private static let words: [Kind: Word] = {
+    var words: [Kind: Word] = [:]
+    for entry in all {
+      words[entry.kind] = Word(entry: entry, answer: nil)
+      for answer in entry.style.answers { words[entry.kind.answered(answer)] = Word(entry: entry, answer: answer) }
+    }
+    return words
+  }()
+
+  /// The entry of a message type, or of the type that it replies to.
+  package static subscript(kind: Kind) -> MessageEntry? { (words[kind] ?? words[kind.asked])?.entry }
+
+  /// Why an envelope must not be forwarded; `nil` when it may be.
+  package static func refusal(of header: EnvelopeHeader) -> String? {
+    guard let word = words[header.kind] else { return "not-in-table" }
+    let (asker, asked) =
+      word.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
+    guard word.entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
+      return "not-in-table"
+    }
+    return asker.isOnAnotherDevice(than: asked) ? "other-device" : nil
+  }
+}
+
+extension MessageStyle {
+  /// How an envelope of this style can be answered.
+  package var answers: [Kind.Answer] {
+    switch self {
+    case .request: [.ok, .failed]
+    case .notice: []
+    case .event: [.acknowledged, .failed]
+    }
+  }
+}

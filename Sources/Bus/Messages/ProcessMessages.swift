@@ -1,0 +1,372 @@
+package import Archive
+package import Foundation
+
+// Messages of the host and its agents about processes, and of a child about itself.
+
+/// How a process ended, from `waitpid`; some cases are known only to the host.
+package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
+  case exited(code: Int32)
+  case signalled(signal: Int32)
+  /// Its agent ended, and all its children with it.
+  case lostWithAgent
+  /// The kernel could not start it: `errno`.
+  case notStarted(code: Int32)
+  /// The host had it killed. Agents, which see only the signal, never send this.
+  case evicted(why: String)
+
+  package var description: String {
+    switch self {
+    case .exited(let code): "exit code \(code)"
+    case .signalled(let signal): "signal \(Ending.name(ofSignal: signal))"
+    case .lostWithAgent: "ended with its agent"
+    case .notStarted(let code): "could not be started (errno \(code))"
+    case .evicted(let why): "evicted: \(why)"
+    }
+  }
+
+  /// `SIGKILL` for 9, `signal 77` for a signal without a name here.
+  package static func name(ofSignal signal: Int32) -> String {
+    let names: [Int32: String] = [
+      1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+      9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 18: "SIGCONT", 19: "SIGSTOP",
+    ]
+    return names[signal] ?? "signal \(signal)"
+  }
+}
+
+// Errors of an agent that did not perform a request; all definite.
+extension BusError.Code {
+  /// The agent did not find an executable of that name.
+  package static let noSuchExecutable = BusError.Code("no-such-executable")
+  /// The process instance has ended or never existed.
+  package static let noSuchInstance = BusError.Code("no-such-instance")
+  /// A child with this address is running or being started.
+  package static let alreadyRunning = BusError.Code("already-running")
+  /// The child could not be started: its key could not be registered at the broker, or the kernel refused.
+  package static let notStarted = BusError.Code("not-started")
+  /// The child was started and ended before it reported that it is ready.
+  package static let endedAtLaunch = BusError.Code("ended-at-launch")
+
+  /// The codes that mean that a process cannot be started at present.
+  package static let launchFailures: Set<BusError.Code> = [.noSuchExecutable, .notStarted, .endedAtLaunch]
+}
+
+/// An app or an extension that could not be started.
+package struct LaunchFailure: Codable, Hashable, Sendable {
+  package let address: Address
+  /// The code, and a text with the executable and the cause.
+  package let error: BusError
+  package init(address: Address, error: BusError) {
+    self.address = address
+    self.error = error
+  }
+}
+
+/// A child of an agent.
+package struct ChildProcess: Codable, Hashable, Sendable {
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package var isStopped: Bool
+  /// `RssAnon` now, bytes; `nil` when it could not be read.
+  package var memory: Int?
+  /// Bytes; `nil` without a limit.
+  package let memoryLimit: Int?
+  package init(
+    address: Address, generation: UInt32, pid: Int32, isStopped: Bool, memory: Int? = nil, memoryLimit: Int? = nil
+  ) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.isStopped = isStopped
+    self.memory = memory
+    self.memoryLimit = memoryLimit
+  }
+}
+
+/// The host asks an agent to start a process.
+package struct SpawnProcess: Request {
+  package static let kind: Kind = "process.spawn"
+  package let address: Address
+  /// The name of an executable in the agent's folder, or an absolute path.
+  package let executable: String
+  /// Added to the environment that the agent gives its children.
+  package let environment: [String: String]
+  /// The process's container folder: its home, with `Documents`, `Library/Caches`, `tmp`.
+  package let container: String
+  /// Folders of app groups, by group identifier.
+  package let groups: [String: String]
+  /// The memory limit; `nil` without a limit.
+  package let memory: MemoryLimit?
+  package let rules: ProcessRules
+  /// Why it is started, for the journal.
+  package let reason: String
+  package init(
+    address: Address, executable: String, environment: [String: String], container: String, groups: [String: String],
+    memory: MemoryLimit? = nil, rules: ProcessRules = ProcessRules(), reason: String
+  ) {
+    self.address = address
+    self.executable = executable
+    self.environment = environment
+    self.container = container
+    self.groups = groups
+    self.memory = memory
+    self.rules = rules
+    self.reason = reason
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let generation: UInt32
+    package let pid: Int32
+    package init(generation: UInt32, pid: Int32) {
+      self.generation = generation
+      self.pid = pid
+    }
+  }
+}
+
+/// Asks an agent to send a signal to one process instance. If it has ended already, the request fails with
+/// `no-such-instance`, which is definite.
+package struct SignalProcess: Request {
+  package static let kind: Kind = "process.signal"
+  package let address: Address
+  /// The generation; `nil` for the one that runs now.
+  package let generation: UInt32?
+  package let signal: Int32
+  package init(address: Address, generation: UInt32?, signal: Int32) {
+    self.address = address
+    self.generation = generation
+    self.signal = signal
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let generation: UInt32
+    package let pid: Int32
+    package init(generation: UInt32, pid: Int32) {
+      self.generation = generation
+      self.pid = pid
+    }
+  }
+}
+
+/// Asks an agent for the list of its children.
+package struct ListProcesses: Request {
+  package static let kind: Kind = "process.list"
+  package struct Reply: Codable, Hashable, Sendable {
+    package let incarnation: UUID
+    package let children: [ChildProcess]
+    package init(incarnation: UUID, children: [ChildProcess]) {
+      self.incarnation = incarnation
+      self.children = children
+    }
+  }
+  package init() {}
+}
+
+/// An agent is present, with these children. The list is empty when it has just started, since children are killed with
+/// their agent.
+package struct AgentStarted: Event {
+  package static let kind: Kind = "agent.started"
+  package let incarnation: UUID
+  package let pid: Int32
+  package let children: [ChildProcess]
+  package init(incarnation: UUID, pid: Int32, children: [ChildProcess]) {
+    self.incarnation = incarnation
+    self.pid = pid
+    self.children = children
+  }
+}
+
+/// A child exited. The agent keeps the exit until the host has acknowledged it.
+package struct ProcessExited: Event {
+  package static let kind: Kind = "process.exited"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package let ending: Ending
+  /// The path of its executable.
+  package var executable: String?
+  /// What it wrote to standard error about a failure: the line of a fatal error or of the dynamic loader, otherwise its
+  /// last lines. `nil` after an exit without failure.
+  package var lastWords: String?
+  package init(
+    address: Address, generation: UInt32, pid: Int32, ending: Ending, executable: String? = nil,
+    lastWords: String? = nil
+  ) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.ending = ending
+    self.executable = executable
+    self.lastWords = lastWords
+  }
+}
+
+/// A child exceeds its memory limit. Sent once per process instance, until the host has acknowledged it; the host
+/// decides what to do with the child.
+package struct MemoryExceeded: Event, CustomStringConvertible {
+  package static let kind: Kind = "process.memory-exceeded"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  /// `RssAnon` at the check, bytes.
+  package let memory: Int
+  /// Bytes.
+  package let limit: Int
+  package init(address: Address, generation: UInt32, pid: Int32, memory: Int, limit: Int) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.memory = memory
+    self.limit = limit
+  }
+
+  /// `memory 41.3 MiB over the limit of 30 MiB`.
+  package var description: String {
+    "memory \(MemoryLimit.mebibytes(memory)) MiB over the limit of \(MemoryLimit.mebibytes(limit)) MiB"
+  }
+}
+
+/// Journal: a child was started.
+package struct ProcessStarted: Notice {
+  package static let kind: Kind = "process.started"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  package let executable: String
+  package init(address: Address, generation: UInt32, pid: Int32, executable: String) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.executable = executable
+  }
+}
+
+/// Journal: a line of a child's standard output or standard error.
+package struct ProcessOutput: Notice {
+  package static let kind: Kind = "process.output"
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  /// `stdout` or `stderr`.
+  package let stream: String
+  package let line: String
+  package init(address: Address, generation: UInt32, pid: Int32, stream: String, line: String) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.stream = stream
+    self.line = line
+  }
+}
+
+/// Journal: the host's view of a process changed.
+package struct ProcessState: Notice, Hashable {
+  package static let kind: Kind = "process.state"
+  package let address: Address
+  package let generation: UInt32
+  /// `absent`, `launching`, `running`, `suspended`, `dying`.
+  package let state: String
+  /// Why it runs, or why it does not.
+  package let why: String
+  /// Why its last launch failed; `nil` when it did not fail.
+  package var launchFailure: BusError?
+  package init(address: Address, generation: UInt32, state: String, why: String, launchFailure: BusError? = nil) {
+    self.address = address
+    self.generation = generation
+    self.state = state
+    self.why = why
+    self.launchFailure = launchFailure
+  }
+}
+
+/// A child reports to its host that the author's code is loaded and can be called.
+package struct ProcessReady: Request {
+  package static let kind: Kind = "process.ready"
+  package typealias Reply = Done
+  package let pid: Int32
+  /// `/proc/self/exe`.
+  package let executable: String
+  /// The extension's widgets; empty for an app.
+  package let widgets: [WidgetDeclaration]
+  package var widgetKinds: [String] { widgets.map(\.kind) }
+  package init(pid: Int32, executable: String, widgets: [WidgetDeclaration]) {
+    self.pid = pid
+    self.executable = executable
+    self.widgets = widgets
+  }
+}
+
+/// The user opens the containing app.
+package struct OpenApp: Request {
+  package static let kind: Kind = "app.open"
+  package typealias Reply = Done
+  package let bundle: String
+  package init(bundle: String) { self.bundle = bundle }
+}
+
+/// Asks the host for the results of the current launches. The host replies when none of the selected processes is being
+/// launched; a process whose last launch failed is launched again first, if it is needed.
+package struct AwaitLaunch: Request {
+  package static let kind: Kind = "process.await-launch"
+  /// The selected app or extension.
+  package let bundle: String?
+  /// Selects the extensions that declare this kind, and those whose widgets are unknown.
+  package let widgetKind: String?
+  /// Seconds; a launch that takes longer has no result in this reply.
+  package let limit: Double
+
+  /// Selects one bundle, the extensions of a widget kind, or all extensions.
+  package init(bundle: String? = nil, widgetKind: String? = nil, limit: Double) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.limit = limit
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The processes that could not be started, sorted by address.
+    package let failures: [LaunchFailure]
+    package init(failures: [LaunchFailure]) { self.failures = failures }
+  }
+}
+
+/// The app entered or left the foreground. Sent to the app by the host.
+package struct AppActivation: Event {
+  package static let kind: Kind = "app.activation"
+  package let isActive: Bool
+  package init(isActive: Bool) { self.isActive = isActive }
+}
+
+/// Asks the host for everything that `ps` prints.
+package struct DeviceStatus: Request {
+  package static let kind: Kind = "device.status"
+  package struct Process: Codable, Hashable, Sendable {
+    package let address: Address
+    package let generation: UInt32
+    package let pid: Int32?
+    package let state: String
+    package let why: String
+    package let lastEnding: Ending?
+    package init(
+      address: Address, generation: UInt32, pid: Int32?, state: String, why: String, lastEnding: Ending?
+    ) {
+      self.address = address
+      self.generation = generation
+      self.pid = pid
+      self.state = state
+      self.why = why
+      self.lastEnding = lastEnding
+    }
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let device: String
+    package let processes: [Process]
+    package let sessions: [SessionStatus]
+    package let timelines: [TimelineStored]
+    package init(device: String, processes: [Process], sessions: [SessionStatus], timelines: [TimelineStored]) {
+      self.device = device
+      self.processes = processes
+      self.sessions = sessions
+      self.timelines = timelines
+    }
+  }
+  package init() {}
+}

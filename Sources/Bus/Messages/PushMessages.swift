@@ -1,0 +1,357 @@
+package import Archive
+package import Foundation
+
+// Pushes: messages between push server and device, on the device, and for the operator's control of both.
+
+extension BusError.Code {
+  /// The app's or the extension's entitlements have no `aps-environment`. Definite.
+  package static let noPushEntitlement = BusError.Code("no-push-entitlement")
+  /// The token, app or device is unknown. Definite.
+  package static let noSuchToken = BusError.Code("no-such-token")
+  /// The device has no network at present. Definite.
+  package static let offline = BusError.Code("offline")
+  /// The notification arrived after its expiration. Definite.
+  package static let expired = BusError.Code("expired")
+}
+
+// MARK: Between the push server and the device
+
+/// The device requests a token: the same one is returned until it is replaced or no longer active.
+package struct IssueToken: Request {
+  package static let kind: Kind = "push.token.issue"
+  /// The containing app's bundle identifier; the device is the sender's.
+  package let bundle: String
+  package let use: PushTokenUse
+  package let environment: PushEnvironment
+  package init(bundle: String, use: PushTokenUse, environment: PushEnvironment) {
+    self.bundle = bundle
+    self.use = use
+    self.environment = environment
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal.
+    package let token: String
+    package init(token: String) { self.token = token }
+  }
+}
+
+/// The device no longer accepts notifications for a token: from now on providers get `Unregistered`.
+package struct ReleaseToken: Request {
+  package static let kind: Kind = "push.token.release"
+  package typealias Reply = Done
+  package let bundle: String
+  package let use: PushTokenUse
+  package init(bundle: String, use: PushTokenUse) {
+    self.bundle = bundle
+    self.use = use
+  }
+}
+
+/// A token was replaced, or is no longer active. Acknowledged when it is on the device's disk.
+package struct TokenReplaced: Event {
+  package static let kind: Kind = "push.token.replaced"
+  package let bundle: String
+  package let use: PushTokenUse
+  /// The new token, lower-case hexadecimal; `nil` until the device requests one.
+  package let token: String?
+  package init(bundle: String, use: PushTokenUse, token: String?) {
+    self.bundle = bundle
+    self.use = use
+    self.token = token
+  }
+}
+
+/// Whether the device is reachable; sent when its host starts, when the push server connects, and on every change.
+package struct DeviceReach: Event {
+  package static let kind: Kind = "push.reach"
+  /// The device has a network.
+  package let isOnline: Bool
+  /// Only priority 10 wakes a device that is asleep.
+  package let isAwake: Bool
+  package init(isOnline: Bool, isAwake: Bool) {
+    self.isOnline = isOnline
+    self.isAwake = isAwake
+  }
+}
+
+/// Delivers a notification to the device. Acknowledged when it is on the device's disk.
+package struct DeliverPush: Event {
+  package static let kind: Kind = "push.deliver"
+  package let notification: PushedNotification
+  package init(notification: PushedNotification) { self.notification = notification }
+}
+
+/// The progress of a notification on the device. Acknowledged when it is in the delivery log.
+package struct PushProgress: Event {
+  package static let kind: Kind = "push.progress"
+  package let uniqueID: UUID
+  package let station: PushStation
+  package init(uniqueID: UUID, station: PushStation) {
+    self.uniqueID = uniqueID
+    self.station = station
+  }
+}
+
+/// Journal: an entry was added to the delivery log.
+package struct PushLogged: Notice {
+  package static let kind: Kind = "push.logged"
+  package let uniqueID: UUID
+  package let subject: PushSubject?
+  package let type: String?
+  package let station: PushStation
+  package init(uniqueID: UUID, subject: PushSubject?, type: String?, station: PushStation) {
+    self.uniqueID = uniqueID
+    self.subject = subject
+    self.type = type
+    self.station = station
+  }
+}
+
+/// Journal: a device token was issued, replaced, released or expired.
+package struct TokenChanged: Notice {
+  package static let kind: Kind = "push.token.changed"
+  package let token: DeviceToken
+  package init(token: DeviceToken) { self.token = token }
+}
+
+// MARK: The operator's control of the push server
+
+/// Sends a notification as Apple's console does: with the fields of a provider's request, except its authorization.
+package struct SendPush: Request {
+  package static let kind: Kind = "push.send"
+  /// The token, or `nil` for the token of `subject`.
+  package let token: String?
+  package let subject: PushSubject?
+  /// Names in lower case.
+  package let headers: [String: String]
+  package let payload: String
+  package init(token: String?, subject: PushSubject?, headers: [String: String], payload: String) {
+    self.token = token
+    self.subject = subject
+    self.headers = headers
+    self.payload = payload
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let status: Int
+    package let reason: String?
+    /// Why it was rejected: the error and the rule.
+    package let explanation: String?
+    package let apnsID: String
+    package let uniqueID: UUID
+    package init(status: Int, reason: String?, explanation: String?, apnsID: String, uniqueID: UUID) {
+      self.status = status
+      self.reason = reason
+      self.explanation = explanation
+      self.apnsID = apnsID
+      self.uniqueID = uniqueID
+    }
+  }
+}
+
+/// Requests the delivery log, in pages, oldest entry first.
+package struct ListPushes: Request {
+  package static let kind: Kind = "push.log"
+  /// Only this notification.
+  package let uniqueID: UUID?
+  /// Only entries after this number.
+  package let after: Int64
+  /// The maximum number of entries; the newest of all when `after` is 0.
+  package let limit: Int
+  package init(uniqueID: UUID? = nil, after: Int64 = 0, limit: Int = 50) {
+    self.uniqueID = uniqueID
+    self.after = after
+    self.limit = limit
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let pushes: [PushRecord]
+    /// The number of all selected entries.
+    package let count: Int
+    package init(pushes: [PushRecord], count: Int) {
+      self.pushes = pushes
+      self.count = count
+    }
+  }
+}
+
+/// Requests the push server's device tokens.
+package struct ListTokens: Request {
+  package static let kind: Kind = "push.token.list"
+  package init() {}
+  package struct Reply: Codable, Hashable, Sendable {
+    package let tokens: [DeviceToken]
+    package init(tokens: [DeviceToken]) { self.tokens = tokens }
+  }
+}
+
+/// Changes a device token, as happens over time on a real device.
+package struct ChangeToken: Request {
+  package static let kind: Kind = "push.token.change"
+  package enum Change: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Another token replaces it; the old one is `Unregistered`.
+    case rotate
+    /// It is an `ExpiredToken`, until the device requests another one.
+    case expire
+    /// It is `Unregistered`, until the device requests another one.
+    case unregister
+  }
+  package let subject: PushSubject
+  package let change: Change
+  package init(subject: PushSubject, change: Change) {
+    self.subject = subject
+    self.change = change
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let tokens: [DeviceToken]
+    package init(tokens: [DeviceToken]) { self.tokens = tokens }
+  }
+}
+
+/// Makes the push server send something else than the regular response.
+package struct AnswerPushes: Request {
+  package static let kind: Kind = "push.answer"
+  package typealias Reply = Done
+  /// What the provider receives.
+  package enum Manner: String, Codable, Hashable, Sendable, CaseIterable {
+    case response
+    /// The stream is reset.
+    case closesStream
+    /// A GOAWAY with the reason, in the middle of the stream.
+    case goesAway
+  }
+  package let status: Int
+  package let reason: String?
+  package let manner: Manner
+  /// 0: cancels the remaining ones.
+  package let times: Int
+  /// Only requests for this token.
+  package let token: String?
+  /// Seconds until the response is sent.
+  package let latency: Double
+  package init(
+    status: Int, reason: String?, manner: Manner = .response, times: Int = 1, token: String? = nil, latency: Double = 0
+  ) {
+    self.status = status
+    self.reason = reason
+    self.manner = manner
+    self.times = times
+    self.token = token
+    self.latency = latency
+  }
+}
+
+// MARK: On the device
+
+/// Puts the device to sleep or wakes it. The state survives a restart of the host.
+package struct SetPower: Request {
+  package static let kind: Kind = "device.power"
+  /// `nil`: the state is returned unchanged.
+  package let isAwake: Bool?
+  package init(isAwake: Bool?) { self.isAwake = isAwake }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let isAwake: Bool
+    package let network: NetworkState
+    package init(isAwake: Bool, network: NetworkState) {
+      self.isAwake = isAwake
+      self.network = network
+    }
+  }
+}
+
+/// Calls each unique `WidgetPushHandler` of the extension once: a token is available or was replaced, or the placed
+/// widgets changed.
+package struct TellPushHandlers: Request {
+  package static let kind: Kind = "push.handlers"
+  /// Lower-case hexadecimal.
+  package let token: String
+  /// The placed widgets that support pushes.
+  package let widgets: [Placement]
+  package init(token: String, widgets: [Placement]) {
+    self.token = token
+    self.widgets = widgets
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The types that were called.
+    package let handlers: [String]
+    package init(handlers: [String]) { self.handlers = handlers }
+  }
+}
+
+/// `WidgetCenter.currentPushInfo`.
+package struct AskPushInfo: Request {
+  package static let kind: Kind = "push.info"
+  package init() {}
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal; `nil` while there is no token, or no widget that supports pushes is placed.
+    package let token: String?
+    package init(token: String?) { self.token = token }
+  }
+}
+
+/// `UIApplication.registerForRemoteNotifications()` and related calls.
+package struct RegisterForPushes: Request {
+  package static let kind: Kind = "push.app.register"
+  package enum Action: String, Codable, Hashable, Sendable {
+    /// The reply is sent when a token is available, however long that takes.
+    case register
+    /// `unregisterForRemoteNotifications()`.
+    case unregister
+    /// `isRegisteredForRemoteNotifications`.
+    case ask
+  }
+  package let action: Action
+  package init(_ action: Action = .register) { self.action = action }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// Lower-case hexadecimal; `nil` when the app is not registered, or has no token yet.
+    package let token: String?
+    package init(token: String?) { self.token = token }
+  }
+}
+
+/// Journal: a process that needs a device token gets none.
+package struct PushWithheld: Notice, Hashable {
+  package static let kind: Kind = "push.withheld"
+  package enum Reason: String, Codable, Hashable, Sendable {
+    /// Its entitlements have no `aps-environment`.
+    case noEntitlement = "no-entitlement"
+    /// The device's system version is older than pushes of this use.
+    case systemTooOld = "system-too-old"
+  }
+  package let address: Address
+  package let use: PushTokenUse
+  package let reason: Reason
+  /// The author's types that wait for it.
+  package let handlers: [String]
+  package init(address: Address, use: PushTokenUse, reason: Reason, handlers: [String] = []) {
+    self.address = address
+    self.use = use
+    self.reason = reason
+    self.handlers = handlers
+  }
+}
+
+/// The app's token changed: `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
+package struct AppTokenChanged: Event {
+  package static let kind: Kind = "push.app.token"
+  /// Lower-case hexadecimal.
+  package let token: String
+  package init(token: String) { self.token = token }
+}
+
+/// `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`: the reply is sent when the author called the
+/// completion.
+package struct ReceiveNotification: Request {
+  package static let kind: Kind = "push.app.receive"
+  package let uniqueID: UUID
+  /// The JSON as the provider sent it.
+  package let payload: String
+  package init(uniqueID: UUID, payload: String) {
+    self.uniqueID = uniqueID
+    self.payload = payload
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package enum Result: String, Codable, Hashable, Sendable { case newData, noData, failed }
+    /// `nil`: the delegate does not implement the method.
+    package let result: Result?
+    package init(result: Result?) { self.result = result }
+  }
+}

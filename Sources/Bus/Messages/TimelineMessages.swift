@@ -1,0 +1,316 @@
+package import Archive
+package import Foundation
+
+// Timelines: requests for reloads, and the provider's entries.
+
+/// `WidgetCenter.reloadTimelines(ofKind:)` and `reloadAllTimelines()`, and the operator's `reload`.
+package struct ReloadTimelines: Event {
+  package static let kind: Kind = "timeline.reload"
+  /// `nil`: all kinds of the requesting bundle; of all bundles, when the operator requests it.
+  package let widgetKind: String?
+  /// The provider's or delegate's method in which the author called it, such as `getTimeline`; `nil` elsewhere.
+  package let within: String?
+  package init(widgetKind: String?, within: String? = nil) {
+    self.widgetKind = widgetKind
+    self.within = within
+  }
+}
+
+/// When the provider wants the next request.
+package enum ReloadPolicy: Codable, Hashable, Sendable {
+  case atEnd
+  case after(Date)
+  case never
+}
+
+/// Why a timeline is requested. Source of the list: "Reload cause" in Apple's *Keeping a widget up to date* and its
+/// sessions.
+package enum ReloadCause: String, Codable, Hashable, Sendable, CaseIterable {
+  /// The user placed the widget.
+  case added
+  /// The user edited its configuration.
+  case edited
+  /// The timeline's own reload policy.
+  case policy
+  /// `WidgetCenter`, in the app.
+  case app
+  /// `WidgetCenter`, in the extension.
+  case `extension`
+  /// An intent of the widget's own button or toggle.
+  case interaction
+  /// A widget push.
+  case push
+  /// Language, region, text size, accessibility, account, significant time change.
+  case system
+  /// A widget became visible whose timeline the system considers stale.
+  case stale
+  /// StandBy shows the widget, and the system reloads it on its own schedule.
+  case standBy
+  /// The device moved far, and a widget that uses the location is visible.
+  case location
+  /// `widgetlab reload`.
+  case `operator`
+  /// The gallery.
+  case gallery
+}
+
+/// One timeline entry: the views as archived for its date.
+package struct ArchivedEntry: Codable, Hashable, Sendable {
+  /// Source: `TimelineEntryRelevance`.
+  package struct Relevance: Codable, Hashable, Sendable {
+    package let score: Double
+    /// Seconds.
+    package let duration: Double
+    package init(score: Double, duration: Double) {
+      self.score = score
+      self.duration = duration
+    }
+  }
+
+  package let date: Date
+  /// For the light colour scheme.
+  package let view: ViewArchive
+  /// For the dark colour scheme; `nil` when it is the same.
+  package let darkView: ViewArchive?
+  package let relevance: Relevance?
+  package init(date: Date, view: ViewArchive, darkView: ViewArchive? = nil, relevance: Relevance? = nil) {
+    self.date = date
+    self.view = view
+    self.darkView = darkView
+    self.relevance = relevance
+  }
+}
+
+/// The host requests entries from the extension's provider.
+package struct RequestTimeline: Request {
+  package static let kind: Kind = "timeline.request"
+
+  /// The provider's method to call.
+  package enum Purpose: String, Codable, Sendable {
+    /// `placeholder(in:)`: one entry, synchronously, without the user's data.
+    case placeholder
+    /// `getSnapshot` or `snapshot`: one entry.
+    case snapshot
+    case timeline
+  }
+
+  package let purpose: Purpose
+  package let widgetKind: String
+  /// `nil` in the gallery.
+  package let placement: Int?
+  package let because: ReloadCause
+  package let environment: WidgetEnvironment
+  /// The intent's parameters that the user chose.
+  package let configuration: [String: ArchivedValue]
+  package let limits: ArchiveLimits
+  package init(
+    _ purpose: Purpose = .timeline, widgetKind: String, placement: Int? = nil, because: ReloadCause,
+    environment: WidgetEnvironment, configuration: [String: ArchivedValue] = [:],
+    limits: ArchiveLimits = ArchiveLimits()
+  ) {
+    self.purpose = purpose
+    self.widgetKind = widgetKind
+    self.placement = placement
+    self.because = because
+    self.environment = environment
+    self.configuration = configuration
+    self.limits = limits
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// In the provider's order.
+    package let entries: [ArchivedEntry]
+    package let policy: ReloadPolicy
+    /// The number of omitted entries over the limit.
+    package let omitted: Int
+    /// The file with the entries when they are too long for an envelope: JSON of `[ArchivedEntry]`, below the
+    /// extension's container; the host removes it.
+    package let file: String?
+    package init(entries: [ArchivedEntry], policy: ReloadPolicy, omitted: Int = 0, file: String? = nil) {
+      self.entries = entries
+      self.policy = policy
+      self.omitted = omitted
+      self.file = file
+    }
+  }
+}
+
+extension BusError.Code {
+  /// The extension has no widget of this kind. Definite.
+  package static let unknownWidgetKind = BusError.Code("unknown-widget-kind")
+  /// The provider's result exceeds a limit, which the message names. Definite.
+  package static let archiveTooLarge = BusError.Code("archive-too-large")
+  /// The view type is unknown to the archive, or the author's type cannot be archived. Definite.
+  package static let notArchivable = BusError.Code("not-archivable")
+}
+
+/// The user looks at a widget in the gallery: the host requests a snapshot from its extension.
+package struct TakeSnapshot: Request {
+  package static let kind: Kind = "snapshot.take"
+  package let widgetKind: String
+  /// `nil`: the widget's first family.
+  package let family: WidgetFamilyName?
+  package init(widgetKind: String, family: WidgetFamilyName? = nil) {
+    self.widgetKind = widgetKind
+    self.family = family
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The texts of the entry, line by line.
+    package let text: [String]
+    package init(text: [String]) { self.text = text }
+  }
+}
+
+/// Journal: a timeline was stored; `text` is that of its first entry.
+package struct TimelineStored: Notice, Hashable {
+  package static let kind: Kind = "timeline.stored"
+  package let bundle: String
+  package let widgetKind: String
+  package let placement: Int
+  package let family: WidgetFamilyName
+  package let because: ReloadCause
+  package let entries: Int
+  /// The dates of the first and of the last entry.
+  package let first: Date
+  package let last: Date
+  package let policy: ReloadPolicy
+  /// The size of the archive.
+  package let bytes: Int
+  /// SHA-256 of the views without their dates, the first 16 hexadecimal digits: equal for equal content.
+  package let digest: String
+  /// The texts, line by line, of the entry that is shown.
+  package let text: [String]
+  /// What was omitted, and why.
+  package let note: String?
+  package init(
+    bundle: String, widgetKind: String, placement: Int, family: WidgetFamilyName, because: ReloadCause, entries: Int,
+    first: Date, last: Date, policy: ReloadPolicy, bytes: Int, digest: String, text: [String], note: String? = nil
+  ) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.placement = placement
+    self.family = family
+    self.because = because
+    self.entries = entries
+    self.first = first
+    self.last = last
+    self.policy = policy
+    self.bytes = bytes
+    self.digest = digest
+    self.text = text
+    self.note = note
+  }
+}
+
+/// The system's animation of the change from one entry to the next. Source: *Animating data updates in widgets and Live
+/// Activities*.
+package struct EntryAnimation: Codable, Hashable, Sendable {
+  /// SwiftUI's name, such as `spring` or `easeInOut`.
+  package let curve: String
+  /// At most 2.
+  package let seconds: Double
+  /// The author's content transition or view transition, such as `numericText`; `nil` where none is set.
+  package let transition: String?
+  package init(curve: String, seconds: Double, transition: String? = nil) {
+    self.curve = curve
+    self.seconds = seconds
+    self.transition = transition
+  }
+}
+
+/// Journal: an entry of a timeline was put on the screen.
+package struct EntryShown: Notice, Hashable {
+  package static let kind: Kind = "timeline.shown"
+  package let bundle: String
+  package let widgetKind: String
+  package let placement: Int
+  /// The entry's own date; it may be shown later.
+  package let date: Date
+  package let text: [String]
+  /// The animation of the change; `nil` without one: the first entry, an equal one, one that is not visible or on an
+  /// Always-On display.
+  package let animation: EntryAnimation?
+  package init(
+    bundle: String, widgetKind: String, placement: Int, date: Date, text: [String], animation: EntryAnimation? = nil
+  ) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.placement = placement
+    self.date = date
+    self.text = text
+    self.animation = animation
+  }
+}
+
+/// Journal: a reload failed; the last timeline stays.
+package struct ReloadFailed: Notice {
+  package static let kind: Kind = "timeline.failed"
+
+  /// Why it failed.
+  package enum Failure: String, Codable, Hashable, Sendable {
+    /// The extension ended during the request.
+    case died
+    /// The provider exceeded its time.
+    case overran
+    /// The archive exceeds a limit.
+    case tooLarge
+    /// The timeline has no entry.
+    case empty
+    /// The kind is unknown, or no widget of it is placed.
+    case unknownKind
+    /// Another error.
+    case failed
+  }
+
+  package let bundle: String
+  package let widgetKind: String
+  package let placement: Int?
+  package let because: ReloadCause?
+  package let failure: Failure
+  package let reason: String
+  /// When the next request is due; `nil` when nothing is scheduled.
+  package let nextTry: Date?
+  package init(
+    bundle: String, widgetKind: String, placement: Int? = nil, because: ReloadCause? = nil,
+    failure: Failure = .failed, reason: String, nextTry: Date? = nil
+  ) {
+    self.bundle = bundle
+    self.widgetKind = widgetKind
+    self.placement = placement
+    self.because = because
+    self.failure = failure
+    self.reason = reason
+    self.nextTry = nextTry
+  }
+}
+
+/// A fault in the author's code that only the author's process can detect. Journal; `widgetlab diagnose` reports it.
+package struct FaultNoticed: Notice, Hashable {
+  package static let kind: Kind = "fault.noticed"
+
+  package enum Fault: String, Codable, Hashable, Sendable, CaseIterable {
+    /// A provider called its completion more than once.
+    case completedAgain = "completed-again"
+    /// A session without `sharedContainerIdentifier` in an extension.
+    case noSharedContainer = "no-shared-container"
+    /// The file passed to `didFinishDownloadingTo` was still in place when the method had returned.
+    case fileLeftBehind = "file-left-behind"
+    /// Two widgets of one extension have the same kind.
+    case kindTwice = "kind-twice"
+    /// A widget's view has no `containerBackground(for: .widget)`.
+    case noContainerBackground = "no-container-background"
+    /// A view that widgets cannot show was omitted.
+    case unsupportedView = "unsupported-view"
+  }
+
+  package let fault: Fault
+  /// The author's type, or the session's identifier.
+  package let subject: String
+  package let details: String
+  package init(_ fault: Fault, subject: String, details: String) {
+    self.fault = fault
+    self.subject = subject
+    self.details = details
+  }
+}

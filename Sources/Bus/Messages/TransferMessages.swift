@@ -1,0 +1,254 @@
+package import Foundation
+
+// Tasks of background sessions: messages between an author's process and the host's Transfers.
+
+/// `resume()` of a task. The reply is sent when the task is on disk. Idempotent by owner, session and task identifier.
+package struct CreateTransfer: Request {
+  package static let kind: Kind = "transfer.create"
+  package typealias Reply = Done
+  package let session: String
+  package let taskIdentifier: Int
+  package let type: TransferType
+  package let request: TransferRequest
+  package let taskDescription: String?
+  /// For an upload: the file with the body, which must stay in place until the task has ended.
+  package let file: String?
+  /// For `downloadTask(withResumeData:)`: the data that the host produced earlier.
+  package let resumeData: Data?
+  /// The task does not begin before this date.
+  package let earliestBeginDate: Date?
+  /// With an earliest date: whether the owner's delegate is asked before the task begins.
+  package let asksBeforeDelayedRequest: Bool
+  package let priority: Float
+  /// Bytes that the author expects; -1 when unknown.
+  package let bytesClientExpectsToSend: Int64
+  package let bytesClientExpectsToReceive: Int64
+  package init(
+    session: String, taskIdentifier: Int, type: TransferType = .download, request: TransferRequest,
+    taskDescription: String?, file: String? = nil, resumeData: Data? = nil, earliestBeginDate: Date? = nil,
+    asksBeforeDelayedRequest: Bool = false, priority: Float = 0.5, bytesClientExpectsToSend: Int64 = -1,
+    bytesClientExpectsToReceive: Int64 = -1
+  ) {
+    self.session = session
+    self.taskIdentifier = taskIdentifier
+    self.type = type
+    self.request = request
+    self.taskDescription = taskDescription
+    self.file = file
+    self.resumeData = resumeData
+    self.earliestBeginDate = earliestBeginDate
+    self.asksBeforeDelayedRequest = asksBeforeDelayedRequest
+    self.priority = priority
+    self.bytesClientExpectsToSend = bytesClientExpectsToSend
+    self.bytesClientExpectsToReceive = bytesClientExpectsToReceive
+  }
+}
+
+/// `cancel()` of a task, or `cancel(byProducingResumeData:)`. Its `didCompleteWithError` (-999) follows with the
+/// session's events.
+package struct CancelTransfer: Request {
+  package static let kind: Kind = "transfer.cancel"
+  package let session: String
+  package let taskIdentifier: Int
+  package let producesResumeData: Bool
+  package init(session: String, taskIdentifier: Int, producesResumeData: Bool = false) {
+    self.session = session
+    self.taskIdentifier = taskIdentifier
+    self.producesResumeData = producesResumeData
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    /// `nil` when it was not requested, the server cannot resume, or the task had ended.
+    package let resumeData: Data?
+    package init(resumeData: Data? = nil) { self.resumeData = resumeData }
+  }
+}
+
+/// Changes a task that is on disk: `suspend()`, a second `resume()`, a description, a priority, a date. `nil` values
+/// stay unchanged. A task that has ended is not changed.
+package struct ChangeTransfer: Request {
+  package static let kind: Kind = "transfer.change"
+  package typealias Reply = Done
+  /// An optional text.
+  package struct Description: Codable, Hashable, Sendable {
+    package let text: String?
+    package init(_ text: String?) { self.text = text }
+  }
+  package let session: String
+  package let taskIdentifier: Int
+  package var isSuspended: Bool?
+  package var description: Description?
+  package var priority: Float?
+  package var earliestBeginDate: Date?
+  package init(
+    session: String, taskIdentifier: Int, isSuspended: Bool? = nil, description: Description? = nil,
+    priority: Float? = nil, earliestBeginDate: Date? = nil
+  ) {
+    self.session = session
+    self.taskIdentifier = taskIdentifier
+    self.isSuspended = isSuspended
+    self.description = description
+    self.priority = priority
+    self.earliestBeginDate = earliestBeginDate
+  }
+}
+
+/// The progress of a task, for a running owner: `didWriteData`, `didSendBodyData`, `didResumeAtOffset`. At most a few
+/// times per second and task.
+package struct TransferCounted: Notice {
+  package static let kind: Kind = "transfer.counted"
+  package let session: String
+  package let taskIdentifier: Int
+  package let bytesSent: Int64
+  package let bytesExpectedToSend: Int64
+  package let bytesReceived: Int64
+  /// -1 when the server did not state it.
+  package let bytesExpected: Int64
+  /// The offset at which the task resumes instead of starting over; sent once per resumption.
+  package let resumedAt: Int64?
+  package init(
+    session: String, taskIdentifier: Int, bytesSent: Int64 = 0, bytesExpectedToSend: Int64 = 0, bytesReceived: Int64,
+    bytesExpected: Int64, resumedAt: Int64? = nil
+  ) {
+    self.session = session
+    self.taskIdentifier = taskIdentifier
+    self.bytesSent = bytesSent
+    self.bytesExpectedToSend = bytesExpectedToSend
+    self.bytesReceived = bytesReceived
+    self.bytesExpected = bytesExpected
+    self.resumedAt = resumedAt
+  }
+}
+
+/// `willBeginDelayedRequest`: the system is ready to begin a task with an earliest date. The task waits for the reply.
+package struct BeginDelayedRequest: Request {
+  package static let kind: Kind = "transfer.begin"
+  package let session: String
+  package let task: TaskSnapshot
+  package init(session: String, task: TaskSnapshot) {
+    self.session = session
+    self.task = task
+  }
+  /// `URLSession.DelayedRequestDisposition`.
+  package enum Disposition: String, Codable, Sendable {
+    case continueLoading
+    case useNewRequest
+    case cancel
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let disposition: Disposition
+    package let request: TransferRequest?
+    package init(disposition: Disposition, request: TransferRequest? = nil) {
+      self.disposition = disposition
+      self.request = request
+    }
+  }
+}
+
+/// `didReceive challenge`: a server requests credentials or a trust evaluation. The task waits for the reply; an owner
+/// that is not running is woken for it.
+package struct AnswerChallenge: Request {
+  package static let kind: Kind = "transfer.challenge"
+  package let session: String
+  package let task: TaskSnapshot
+  /// Whether the owner was woken for it: then its handler is called first.
+  package let wakesHandler: Bool
+  /// Such as `NSURLAuthenticationMethodHTTPBasic`, `NSURLAuthenticationMethodServerTrust`.
+  package let method: String
+  package let host: String
+  package let port: Int
+  /// `http`, `https`.
+  package let scheme: String
+  package let realm: String?
+  package let previousFailures: Int
+  package init(
+    session: String, task: TaskSnapshot, wakesHandler: Bool, method: String, host: String, port: Int, scheme: String,
+    realm: String?, previousFailures: Int
+  ) {
+    self.session = session
+    self.task = task
+    self.wakesHandler = wakesHandler
+    self.method = method
+    self.host = host
+    self.port = port
+    self.scheme = scheme
+    self.realm = realm
+    self.previousFailures = previousFailures
+  }
+  /// `URLSession.AuthChallengeDisposition`.
+  package enum Disposition: String, Codable, Sendable {
+    case useCredential
+    case performDefaultHandling
+    case cancelAuthenticationChallenge
+    case rejectProtectionSpace
+  }
+  package struct Reply: Codable, Hashable, Sendable {
+    package let disposition: Disposition
+    package let user: String?
+    package let password: String?
+    package init(disposition: Disposition, user: String? = nil, password: String? = nil) {
+      self.disposition = disposition
+      self.user = user
+      self.password = password
+    }
+  }
+}
+
+/// Journal: a transfer changed its state.
+package struct TransferProgress: Notice {
+  package static let kind: Kind = "transfer.progress"
+  package enum Step: String, Codable, Sendable {
+    /// The request is sent from byte 0.
+    case started
+    /// The request is sent with `Range` from `bytes`.
+    case resumed
+    /// The server could not resume: the transfer starts again from byte 0.
+    case restarted
+    /// An attempt failed; another follows.
+    case retrying
+    /// The transfer waits, as `detail` explains: for connectivity, its earliest date, a connection to its host, the
+    /// resume rate limiter, or the owner's reply.
+    case waiting
+    case finished
+    case failed
+    case cancelled
+  }
+  package let owner: Address
+  package let session: String
+  package let taskIdentifier: Int
+  package let step: Step
+  /// Bytes in the file now.
+  package let bytes: Int64
+  /// Of the whole file, when finished.
+  package let sha256: String?
+  package let detail: String?
+  package init(
+    owner: Address, session: String, taskIdentifier: Int, step: Step, bytes: Int64, sha256: String? = nil,
+    detail: String? = nil
+  ) {
+    self.owner = owner
+    self.session = session
+    self.taskIdentifier = taskIdentifier
+    self.step = step
+    self.bytes = bytes
+    self.sha256 = sha256
+    self.detail = detail
+  }
+}
+
+/// Journal: the resume rate limiter of an owner changed, which delays tasks created in the background.
+package struct LimiterChanged: Notice {
+  package static let kind: Kind = "limiter.changed"
+  package let owner: Address
+  /// Seconds; 0 when it is off.
+  package let delay: Double
+  /// The time on the device's clock at which tasks created in the background begin.
+  package let until: Date?
+  /// The cause of the change: woken, came to the front, expired unused.
+  package let reason: String
+  package init(owner: Address, delay: Double, until: Date?, reason: String) {
+    self.owner = owner
+    self.delay = delay
+    self.until = until
+    self.reason = reason
+  }
+}

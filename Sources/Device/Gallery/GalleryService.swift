@@ -1,0 +1,224 @@
+package import Archive
+package import Foundation
+package import GRDB
+package import MessageBus
+package import Messages
+import Synchronization
+
+/// The gallery service: declared widgets, placements, and the state of the screen. Changes are persisted before they
+/// are acknowledged.
+package actor GalleryService {
+  /// Requests in order; one reader.
+  package nonisolated let outputs: AsyncStream<GalleryOutput>
+  private let outlet: AsyncStream<GalleryOutput>.Continuation
+  private let store: GalleryStore
+  private let bus: any BusConnection
+  private let known: Mutex<GalleryStateMachine>
+  private var screen: ScreenStateMachine
+  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  private var failure: BusError?
+
+  /// Reads the persistent state.
+  ///
+  /// - Parameters:
+  ///   - apps: the bundle identifiers of the device's apps.
+  ///   - placesEachKind: whether one widget of each kind is placed as soon as its extension reports the kind.
+  /// - Throws: errors of the database.
+  package init(
+    device: WidgetDevice, apps: [String], placesEachKind: Bool = true, database: any DatabaseWriter,
+    bus: any BusConnection
+  ) throws {
+    self.store = try GalleryStore(database)
+    self.bus = bus
+    self.known = Mutex(
+      GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
+    self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
+    (self.outputs, self.outlet) = AsyncStream.makeStream(of: GalleryOutput.self)
+  }
+
+  /// A copy of the current state. Any thread.
+  package nonisolated var stateMachine: GalleryStateMachine { known.withLock { $0 } }
+
+  // MARK: Widgets
+
+  /// An extension is ready and reported these widgets. Persisted when this returns.
+  ///
+  /// - Returns: the new placements.
+  /// - Throws: `failed` when it cannot be recorded.
+  package func learned(
+    _ bundle: String, _ widgets: [WidgetDeclaration], _ context: MessageContext = .none
+  ) throws(BusError) -> [Placement] {
+    let added = try alter { stateMachine throws(BusError) in stateMachine.learned(bundle, widgets) }
+    for placement in added { bus.record(PlacementChanged(.added, placement), context: context) }
+    return added
+  }
+
+  /// An app was launched.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func launched(_ app: String) throws(BusError) {
+    try alter { stateMachine throws(BusError) in stateMachine.launched(app) }
+  }
+
+  /// `gallery.list`
+  package func list(_ request: ListGallery) -> ListGallery.Reply { stateMachine.list(request) }
+
+  /// `placement.add`
+  ///
+  /// - Throws: `not-placeable`, `bad-configuration` (definite), `failed`.
+  package func add(
+    _ request: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast, _ context: MessageContext
+  ) throws(BusError) -> PlacementReport {
+    let before = stateMachine.state
+    let report = try alter { stateMachine throws(BusError) in try stateMachine.add(request, offer: offer, now: now) }
+    bus.record(PlacementChanged(.added, report.placement), context: context)
+    recordTurns(since: before, .added, context)
+    return report
+  }
+
+  /// `placement.edit`
+  ///
+  /// - Throws: `no-such-placement`, `bad-configuration` (definite), `failed`.
+  package func edit(
+    _ request: EditPlacement, offer: IntentDeclaration? = nil, _ context: MessageContext
+  ) throws(BusError) -> PlacementReport {
+    let report = try alter { stateMachine throws(BusError) in try stateMachine.edit(request, offer: offer) }
+    bus.record(PlacementChanged(.edited, report.placement), context: context)
+    return report
+  }
+
+  /// `placement.remove`
+  ///
+  /// - Throws: `no-such-placement` (definite), `failed`.
+  package func remove(
+    _ request: RemovePlacement, now: Date = .distantPast, _ context: MessageContext
+  ) throws(BusError) {
+    let before = stateMachine.state
+    let placement = try alter { stateMachine throws(BusError) in try stateMachine.remove(request.placement, now: now) }
+    bus.record(PlacementChanged(.removed, placement), context: context)
+    recordTurns(since: before, .removed, context)
+  }
+
+  // MARK: Stacks
+
+  /// `stack.turn`
+  ///
+  /// - Throws: `no-such-placement`, `not-now` (definite), `failed`.
+  package func turn(_ request: TurnStack, now: Date, _ context: MessageContext) throws(BusError) -> TurnStack.Reply {
+    let before = stateMachine.state
+    let reply = try alter { stateMachine throws(BusError) in try stateMachine.turn(to: request.placement, now: now) }
+    recordTurns(since: before, .person, context)
+    return reply
+  }
+
+  /// Turns stacks to the most relevant of their widgets, where allowed.
+  ///
+  /// - Returns: whether a stack turned, and when to check again.
+  /// - Throws: `failed` when it cannot be recorded.
+  package func smartRotate(
+    _ relevance: [Int: GalleryStateMachine.Relevance], mayTurn: Bool = true, now: Date
+  ) throws(BusError) -> (hasTurned: Bool, next: Date?) {
+    let (turned, next) = try alter { stateMachine throws(BusError) in
+      stateMachine.smartRotate(relevance, mayTurn: mayTurn, now: now)
+    }
+    for turn in turned { bus.record(turn, context: .none) }
+    return (!turned.isEmpty, next)
+  }
+
+  private func recordTurns(
+    since before: GalleryStateMachine.State, _ cause: StackTurned.Cause, _ context: MessageContext
+  ) {
+    for turn in GalleryStateMachine.turned(from: before, to: stateMachine.state, because: cause) {
+      bus.record(turn, context: context)
+    }
+  }
+
+  /// Persists a change before it applies; a change that cannot be written has no effect.
+  private func alter<R: Sendable>(
+    _ body: (inout GalleryStateMachine) throws(BusError) -> R
+  ) throws(BusError) -> R {
+    if let failure { throw failure }
+    let before = stateMachine
+    var now = before
+    let result = try body(&now)
+    do {
+      try store.save(now.state, since: before.state)
+    } catch {
+      throw fail(error)
+    }
+    let changed = now
+    known.withLock { $0 = changed }
+    return result
+  }
+
+  private func fail(_ error: any Error) -> BusError {
+    let reason = "the placements cannot be written: \(error)"
+    let failed = BusError(.failed, reason, isDefinite: false)
+    failure = failed
+    outlet.yield(.broken(reason))
+    return failed
+  }
+
+  // MARK: Screen
+
+  package var state: DeviceScreen { screen.state }
+  /// The screen that is meant if the user names none.
+  package var current: WidgetLocationName { screen.current }
+
+  /// `screen.change`
+  ///
+  /// - Throws: `not-now` (definite), `failed`.
+  package func change(_ change: ChangeScreen.Change, _ context: MessageContext = .none) throws(BusError) -> DeviceScreen
+  {
+    try changeScreen(context) { screen throws(BusError) in try screen.handle(change) }
+    return screen.state
+  }
+
+  /// Brings an app to the foreground.
+  ///
+  /// - Throws: `not-now` if the device is locked (definite), `failed`.
+  package func open(_ app: String, _ context: MessageContext = .none) throws(BusError) {
+    try changeScreen(context) { screen throws(BusError) in try screen.open(app) }
+  }
+
+  /// The app's process exited.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func ended(_ app: String) throws(BusError) {
+    try changeScreen(.none) { screen throws(BusError) in
+      screen.ended(app)
+      return []
+    }
+  }
+
+  private func changeScreen(
+    _ context: MessageContext, _ body: (inout ScreenStateMachine) throws(BusError) -> [ScreenStateMachine.Action]
+  ) throws(BusError) {
+    if let failure { throw failure }
+    let before = screen.state
+    var now = screen
+    let actions = try body(&now)
+    if now.state != before {
+      do {
+        try store.save(now.state)
+      } catch {
+        throw fail(error)
+      }
+      screen = now
+      bus.record(ScreenChanged(state: now.state), context: context)
+      outlet.yield(.screen(now.state, before: before))
+    }
+    for action in actions { outlet.yield(GalleryOutput(action)) }
+  }
+}
+
+extension GalleryOutput {
+  fileprivate init(_ action: ScreenStateMachine.Action) {
+    self =
+      switch action {
+      case .background(let app): .background(app: app)
+      case .systemChanged(let setting): .systemChanged(setting)
+      case .restarted: .restarted
+      }
+  }
+}

@@ -1,0 +1,346 @@
+import Foundation
+package import GRDB
+package import MessageBus
+package import Messages
+package import Timekeeping
+
+/// The launch service: keeps each process of a device running while it has an assertion.
+///
+/// Every event is written to the database before its actions are performed and before the caller continues, so an exit
+/// is not lost once it is acknowledged.
+package actor LaunchService {
+  /// In order of occurrence; one reader.
+  package nonisolated let outputs: Outputs<LaunchOutput>
+  private nonisolated let executor = ServiceExecutor("launching")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  private let programs: [Address: Program]
+  private let store: LaunchStore
+  private let bus: any BusConnection
+  private let clock: any DeviceClock
+  private var stateMachine: LaunchStateMachine
+  private var timer: (instant: Date, alarm: ClockAlarm)?
+  /// Processes that change their state. An advance of the device's clock waits for them.
+  private var underWay: [Address: ClockWork] = [:]
+  /// Continuations that are resumed when all of the addresses have ended.
+  private var terminationWaiters: [(addresses: [Address], continuation: CheckedContinuation<Void, Never>)] = []
+  /// Continuations that are resumed with the outcome of a launch.
+  private var launching: [UUID: (address: Address, continuation: CheckedContinuation<Void, Never>)] = [:]
+  /// Why the database cannot be written. From then on nothing is acknowledged and nothing is done.
+  private var failure: BusError?
+  /// Agents whose list of children was requested; `true` when it must be requested once more after that.
+  private var listing: [Address: Bool] = [:]
+  private let spawnLimit = Duration.seconds(20)
+  private let signalLimit = Duration.seconds(5)
+
+  /// Reads the state that the previous host wrote.
+  ///
+  /// - Parameters:
+  ///   - suspendAfter: how long a process without an assertion keeps running, in seconds.
+  ///   - backoff: the pause after a process ended before it was ready or exceeded its memory limit.
+  /// - Throws: database errors.
+  package init(
+    programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
+  ) throws {
+    self.programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
+    self.store = try LaunchStore(database)
+    self.bus = bus
+    self.clock = clock
+    self.stateMachine = LaunchStateMachine(
+      agents: self.programs.mapValues(\.agent), processes: try store.processes(),
+      incarnations: try store.incarnations(), suspendAfter: suspendAfter, backoff: backoff)
+    self.outputs = Outputs(clock)
+  }
+
+  /// The agents that have not reported their children yet.
+  package var silentAgents: [Address] {
+    Set(programs.values.map(\.agent)).subtracting(stateMachine.reportedAgents).sorted { $0.text < $1.text }
+  }
+
+  /// Requests the children of every agent. Does not wait for the replies. The bus must have been started.
+  package func begin() {
+    for agent in silentAgents { list(agent) }
+  }
+
+  /// Runs the process, and keeps it running until `release`. An `awake` request follows when it runs.
+  package func want(_ address: Address, because assertion: Assertion) { handle(.wanted(address, assertion)) }
+
+  /// Removes one assertion of the process.
+  package func release(_ address: Address, because assertion: Assertion) { handle(.released(address, assertion)) }
+
+  /// Removes an assertion. If it was the last one, the process is suspended at once, whatever it is doing.
+  package func halt(_ address: Address, because assertion: Assertion) { handle(.halted(address, assertion)) }
+
+  /// Ends an instance with `SIGKILL`. The process may be launched again.
+  package func evict(_ address: Address, generation: UInt32, why: String) {
+    handle(.evicted(address, generation: generation, why: why))
+  }
+
+  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, also after a
+  /// host restart. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }
+
+  /// Whether the user force-quit the app and has not opened it since.
+  package func isQuit(_ app: Address) -> Bool { stateMachine.processes[app]?.isQuit ?? false }
+
+  /// Ends the processes and prevents launches until `letGo` or the next start of the host.
+  package func holdBack(_ addresses: [Address], why: String) {
+    for address in addresses { handle(.heldBack(address, why: why)) }
+  }
+
+  /// Returns when the agents have reported that none of these processes runs. They must have been held back.
+  package func ended(_ addresses: [Address]) async {
+    guard !addresses.allSatisfy(stateMachine.isOver) else { return }
+    await withCheckedContinuation { terminationWaiters.append((addresses, $0)) }
+  }
+
+  /// Permits launches again after `holdBack`.
+  package func letGo(_ addresses: [Address]) { for address in addresses { handle(.letGo(address)) } }
+
+  /// The child reported that its code is in place. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func ready(_ address: Address, generation: UInt32) throws(BusError) {
+    try record(.ready(address, generation: generation))
+  }
+
+  /// The agent reported that a child ended. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
+  package func exited(_ event: ProcessExited) throws(BusError) {
+    let report = [event.executable, event.lastWords].compactMap(\.self).joined(separator: ": ")
+    try record(
+      .exited(
+        event.address, ProcessInstance(generation: event.generation, pid: event.pid), event.ending,
+        report: report.isEmpty ? nil : report))
+  }
+
+  /// The agent reported that a child exceeds its memory limit: the instance is ended. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
+  package func exceededMemory(_ event: MemoryExceeded) throws(BusError) {
+    let instance = ProcessInstance(generation: event.generation, pid: event.pid)
+    try record(.exceededMemory(event.address, instance, why: event.description))
+  }
+
+  /// An agent reported its children. Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
+  package func started(_ event: AgentStarted, agent: Address) throws(BusError) {
+    try record(.agentReported(agent, incarnation: event.incarnation, children: event.children))
+  }
+
+  /// An agent connected to the bus.
+  package func agentCame(_ agent: Address) {
+    if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
+  }
+
+  /// Whether the app is in the foreground.
+  package func isInFront(_ app: Address) -> Bool {
+    stateMachine.processes[app]?.assertions.contains(.foreground) ?? false
+  }
+
+  /// The instance of this address that runs and is not suspended, if there is one.
+  package func awakeInstance(of address: Address) -> ProcessInstance? {
+    stateMachine.processes[address].flatMap { $0.state == .running ? $0.instance : nil }
+  }
+
+  /// Why the last launch of a process failed, unless another one has succeeded since.
+  package func launchFailure(of address: Address) -> BusError? { stateMachine.processes[address]?.launchFailure }
+
+  /// Retries a failed launch if the process is wanted, and returns when no launch is in progress.
+  ///
+  /// - Parameter limit: the longest time to wait for a launch, in machine time.
+  /// - Returns: why the launch failed; `nil` when it did not fail or has no outcome yet.
+  package func launchOutcome(of address: Address, within limit: Duration) async -> BusError? {
+    handle(.tryAgain(address))
+    guard isBeingLaunched(address) else { return launchFailure(of: address) }
+    let id = UUID()
+    let impatience = Task {
+      try await Task.sleep(for: limit)
+      launching.removeValue(forKey: id)?.continuation.resume()
+    }
+    await withCheckedContinuation { launching[id] = (address, $0) }
+    impatience.cancel()
+    return isBeingLaunched(address) ? nil : launchFailure(of: address)
+  }
+
+  private func isBeingLaunched(_ address: Address) -> Bool {
+    failure == nil && stateMachine.isLaunchPending(address)
+  }
+
+  /// The rows of `ps`.
+  package var status: [DeviceStatus.Process] {
+    stateMachine.processes.sorted { $0.key.text < $1.key.text }.map { address, process in
+      DeviceStatus.Process(
+        address: address, generation: process.instance?.generation ?? process.lastGeneration,
+        pid: process.instance?.pid,
+        state: process.state.rawValue, why: why(process), lastEnding: process.lastEnding)
+    }
+  }
+
+  private func why(_ process: LaunchStateMachine.Process) -> String {
+    if process.isQuit { return "force-quit by the user; not launched until the user opens it" }
+    // For a process that is wanted and does not run, the reason matters more than the assertions.
+    if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
+    return process.assertions.isEmpty
+      ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
+  }
+
+  // MARK: Actions
+
+  /// Handles an event that its sender discards after the acknowledgement.
+  private func record(_ event: LaunchStateMachine.Event) throws(BusError) {
+    handle(event)
+    if let failure { throw failure }
+  }
+
+  private func handle(_ event: LaunchStateMachine.Event) {
+    guard failure == nil else { return }
+    let before = stateMachine
+    let actions = stateMachine.handle(event, now: clock.now)
+    do {
+      try store.save(stateMachine, since: before)
+    } catch {
+      let reason = "the process states cannot be written: \(error)"
+      failure = BusError(.failed, reason, isDefinite: false)
+      outputs.yield(.broken(reason))
+      return resumeLaunchWaiters()
+    }
+    for action in actions { perform(action) }
+    noteUnderWay()
+    setTimer()
+    for terminationWaiter in terminationWaiters where terminationWaiter.addresses.allSatisfy(stateMachine.isOver) {
+      terminationWaiter.continuation.resume()
+    }
+    terminationWaiters.removeAll { $0.addresses.allSatisfy(stateMachine.isOver) }
+    resumeLaunchWaiters()
+  }
+
+  private func resumeLaunchWaiters() {
+    for (id, waiter) in launching where !isBeingLaunched(waiter.address) {
+      launching[id] = nil
+      waiter.continuation.resume()
+    }
+  }
+
+  private func noteUnderWay() {
+    for (address, process) in stateMachine.processes {
+      if process.isUnderWay {
+        if underWay[address] == nil { underWay[address] = clock.beginWork() }
+      } else if let work = underWay.removeValue(forKey: address) {
+        clock.endWork(work)
+      }
+    }
+  }
+
+  private func perform(_ action: LaunchStateMachine.Action) {
+    switch action {
+    case .spawn(let address, let reason): spawn(address, reason)
+    case .signal(let address, let generation, let signal): send(signal, to: address, generation)
+    case .list(let agent): list(agent)
+    case .pause(let address): pause(address)
+    case .output(let output): outputs.yield(output)
+    case .changed(let state): bus.record(state)
+    }
+  }
+
+  private func spawn(_ address: Address, _ reason: String) {
+    guard let program = programs[address] else { return }
+    Task {
+      do throws(BusError) {
+        let request = SpawnProcess(
+          address: address, executable: program.executable, environment: try environment(of: program),
+          container: program.container(), groups: program.groups, memory: program.memory, rules: program.rules,
+          reason: reason)
+        let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
+        handle(.spawned(address, ProcessInstance(generation: reply.generation, pid: reply.pid)))
+      } catch {
+        handle(.spawnFailed(address, error))
+      }
+    }
+  }
+
+  private func environment(of program: Program) throws(BusError) -> [String: String] {
+    do {
+      return try program.environment()
+    } catch {
+      throw BusError(.environment, "the environment of \(program.address) cannot be built: \(error)")
+    }
+  }
+
+  private func send(_ signal: Int32, to address: Address, _ generation: UInt32) {
+    guard let agent = programs[address]?.agent else { return }
+    Task {
+      do throws(BusError) {
+        _ = try await bus.request(
+          SignalProcess(address: address, generation: generation, signal: signal), to: agent, within: signalLimit)
+        handle(.signalled(address, generation: generation, signal: signal))
+      } catch {
+        handle(.signalFailed(address, generation: generation, signal: signal, error))
+      }
+    }
+  }
+
+  private func pause(_ address: Address) {
+    Task {
+      // Machine time: a held device clock must not delay requests to the agent.
+      try? await Task.sleep(for: .seconds(1))
+      handle(.pauseEnded(address))
+    }
+  }
+
+  private func list(_ agent: Address) {
+    guard listing[agent] == nil else {
+      listing[agent] = true
+      return
+    }
+    listing[agent] = false
+    Task {
+      repeat {
+        listing[agent] = false
+        guard let reply = await children(of: agent) else { break }
+        handle(.agentReported(agent, incarnation: reply.incarnation, children: reply.children))
+      } while listing[agent] == true
+      listing[agent] = nil
+    }
+  }
+
+  /// Repeats the request until the agent replies; `nil` when this host has left the bus.
+  private func children(of agent: Address) async -> ListProcesses.Reply? {
+    while true {
+      do throws(BusError) {
+        return try await bus.request(
+          ListProcesses(), to: agent, within: .seconds(5), whenUnreachable: .wait)
+      } catch {
+        guard error.code != .closed, error.code != .refused else { return nil }
+        // Machine time: a held device clock must not delay requests to the agent.
+        try? await Task.sleep(for: .seconds(1))
+      }
+    }
+  }
+
+  private func setTimer() {
+    // A timer that has fired but is not handled yet is handled next, and sets another.
+    if let timer, timer.instant <= clock.now { return }
+    let instant = stateMachine.nextInstant(after: clock.now)
+    guard instant != timer?.instant else { return }
+    timer?.alarm.cancel()
+    timer = instant.map { instant in
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
+    }
+  }
+
+  private func timerFired(_ instant: Date) {
+    guard timer?.instant == instant else { return }
+    timer = nil
+    handle(.instantCame)
+  }
+}
+
+extension BusError.Code {
+  /// The environment of a process cannot be built, because something that it refers to is not known yet.
+  package static let environment = BusError.Code("environment-unknown")
+}

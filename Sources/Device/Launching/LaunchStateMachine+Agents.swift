@@ -1,0 +1,63 @@
+import Foundation
+import Messages
+
+// Reports of an agent about its children.
+
+extension LaunchStateMachine {
+  mutating func reported(
+    _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
+  ) -> [Action] {
+    let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
+    incarnations[agent] = incarnation
+    reportedAgents.insert(agent)
+    var actions: [Action] = []
+    for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
+      if let child = children.first(where: { $0.address == address }) {
+        actions += holds(address, child, now)
+      } else {
+        actions += lacks(address, isSame, now)
+      }
+      actions += settle(address, now)
+    }
+    return actions
+  }
+
+  private mutating func holds(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
+    let instance = ProcessInstance(generation: child.generation, pid: child.pid)
+    var actions: [Action] = []
+    if let known = processes[address]?.instance, known.generation < instance.generation {
+      // The exit of the older instance arrives as its own event, but the instance has ended in any case.
+      processes[address]?.instance = nil
+      let over = ProcessState(
+        address: address, generation: known.generation, state: State.absent.rawValue,
+        why: "ended: its agent reports a newer instance")
+      actions += [.changed(over), .output(.ended(address, known, .lostWithAgent))]
+    }
+    if processes[address]?.instance == nil { processes[address]?.isAsking = false }
+    actions += live(address, instance, now)
+    guard let process = processes[address], process.instance == instance, !process.isAsking else { return actions }
+    switch process.state {
+    case .running where child.isStopped: return actions + stopped(address)
+    // It was wanted while a `SIGSTOP` that failed was in progress.
+    case .running where !process.assertions.isEmpty && actions.isEmpty:
+      return [.output(.awake(address, instance, woken: false))]
+    case .suspended where !child.isStopped: return actions + continued(address, instance)
+    case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
+    default: return actions
+    }
+  }
+
+  private mutating func lacks(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
+    guard var process = processes[address] else { return [] }
+    if let instance = process.instance {
+      // The same agent redelivers the exit. A new agent has no record of the children that ended with the old one.
+      return isSameAgent ? [] : exited(address, instance, .lostWithAgent, now)
+    }
+    guard process.state == .launching, !process.isAsking else { return [] }
+    process.state = .absent
+    process.why = "was not started"
+    process.isPausing = true
+    processes[address] = process
+    return [changed(address, process), .pause(address)]
+  }
+}

@@ -1,0 +1,262 @@
+import Archive
+package import Foundation
+package import Messages
+
+/// The state machine of notifications that arrived. A plain value without clock or I/O.
+///
+/// A notification is open until all its results are recorded. Of several widget pushes of one app whose reloads have
+/// not begun, only the newest counts.
+package struct NotificationStateMachine: Sendable {
+  /// A notification that is not fully processed.
+  package struct Open: Codable, Sendable, Equatable {
+    package let notification: PushedNotification
+    /// Whether reloads were requested.
+    var hasBegun = false
+    /// Placements whose result is pending.
+    var outstanding: Set<Int> = []
+    /// Whether a newer push replaced one of its reloads.
+    var wasSuperseded = false
+    /// How many process instances of the app ended while they handled it.
+    var exits = 0
+
+    package var id: UUID { notification.uniqueID }
+    var app: String { notification.subject.bundle }
+    var isWidgets: Bool { notification.subject.use == .widgets }
+  }
+
+  package enum Event: Sendable {
+    /// The host starts; these are the results at placements so far.
+    case began([PlacementReloadReport])
+    case received(PushedNotification)
+    /// The placed widgets that take pushes, by app, have changed.
+    case placed
+    /// The reloads are requested now.
+    case begin(UUID)
+    case reported(PlacementReloadReport)
+    /// The app is in the foreground or is woken: it must receive the notification.
+    case expect(UUID)
+    /// The system showed the notification to the user, and the app does not receive it.
+    case shown(UUID)
+    case discarded(UUID, String)
+    case awake(Address)
+    case instanceEnded(Address)
+    case answered(UUID, ReceiveNotification.Reply.Result?)
+    case failed(UUID, String)
+    /// The time for the completion handler is over.
+    case overran(UUID)
+  }
+
+  package enum Action: Sendable, Equatable {
+    case output(PushOutput)
+    case station(UUID, PushStation.Name, String?)
+    case ask(Address, PushedNotification)
+  }
+
+  /// How many process instances of the app may end while they handle one notification. Source: ours.
+  static let exitLimit = 2
+
+  private let device: String
+  package private(set) var open: [Open]
+  /// The placed widgets that take pushes, by app.
+  package var placements: [String: [Int: String]] = [:]
+  /// Notifications that the app receives as soon as it runs.
+  private var expected: Set<UUID> = []
+  private var asking: Set<UUID> = []
+
+  package init(device: String, open: [Open] = []) {
+    self.device = device
+    self.open = open
+  }
+
+  /// The name of the assertion that keeps an app awake.
+  package static func assertion(_ id: UUID) -> String { "push \(id.uuidString.lowercased().prefix(8))" }
+
+  package func notification(_ id: UUID) -> Open? { open.first { $0.id == id } }
+
+  package mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .began(let reports): return began(reports)
+    case .received(let notification): return received(notification)
+    case .placed: return open.filter { $0.isWidgets && $0.hasBegun }.flatMap { dropRemoved($0.id) }
+    case .begin(let id): return begin(id)
+    case .reported(let report): return reported(report)
+    case .expect(let id):
+      if notification(id) != nil { expected.insert(id) }
+      return []
+    case .shown(let id): return close(id, .handled, "shown")
+    case .discarded(let id, let reason): return close(id, .discarded, reason)
+    case .awake(let address): return tell(address)
+    case .instanceEnded(let address): return instanceEnded(address)
+    case .answered(let id, let result): return answered(id, result)
+    case .failed(let id, let reason): return close(id, .discarded, reason)
+    case .overran(let id): return overran(id)
+    }
+  }
+
+  // MARK: Arrival
+
+  private mutating func received(_ notification: PushedNotification) -> [Action] {
+    let id = notification.uniqueID
+    guard self.notification(id) == nil else { return [] }
+    switch notification.subject.use {
+    case .app:
+      open.append(Open(notification: notification))
+      return handOver(id)
+    case .widgets:
+      guard PushPayload(notification.payload).isContentChanged else {
+        return [
+          .station(id, .noContentChanged, "its payload has no \"content-changed\": true in aps: it reloads nothing")
+        ]
+      }
+      guard placements[notification.subject.bundle]?.isEmpty == false else {
+        return [.station(id, .noWidget, "no widget of \(notification.subject.bundle) with a push handler is placed")]
+      }
+      let waiting = open.filter { $0.isWidgets && $0.app == notification.subject.bundle && !$0.hasBegun }
+      open.append(Open(notification: notification))
+      return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.uuidString.lowercased())") }
+        + [.output(.reload(id))]
+    }
+  }
+
+  private mutating func handOver(_ id: UUID) -> [Action] {
+    guard let open = notification(id) else { return [] }
+    let address = Address.app(device, open.app)
+    let payload = PushPayload(open.notification.payload)
+    switch open.notification.type {
+    case .background where !payload.isContentAvailable:
+      return close(id, .discarded, "a background push wakes the app only with \"content-available\": 1 in aps")
+    case .background, .alert: return [.output(.handOver(id, to: address, wakes: payload.isContentAvailable))]
+    default:
+      let type = open.notification.type.rawValue
+      return close(id, .discarded, "nothing on this device receives pushes of type \(type)")
+    }
+  }
+
+  // MARK: Widgets
+
+  private mutating func begin(_ id: UUID) -> [Action] {
+    guard let index = open.firstIndex(where: { $0.id == id }), open[index].isWidgets else { return [] }
+    guard !open[index].hasBegun else { return [] }
+    let placed = placements[open[index].app] ?? [:]
+    guard !placed.isEmpty else { return close(id, .noWidget, "the widgets were removed before it began") }
+    open[index].hasBegun = true
+    open[index].outstanding = Set(placed.keys)
+    return [.station(id, .reloading, placed.keys.sorted().map { name($0, open[index].app) }.joined(separator: ", "))]
+  }
+
+  /// The placements at which the reload for a push has begun and is not finished.
+  package func outstanding(_ id: UUID) -> [Int] { notification(id)?.outstanding.sorted() ?? [] }
+
+  private mutating func reported(_ report: PlacementReloadReport) -> [Action] {
+    guard let index = open.firstIndex(where: { $0.id == report.push }),
+      open[index].outstanding.contains(report.placement)
+    else { return [] }
+    let what = name(report.placement, open[index].app)
+    var actions: [Action] = []
+    switch report.outcome {
+    case .pending: return []
+    case .delayed(let rule, let until):
+      let end = until.map { " until \($0.formatted(.iso8601))" } ?? ""
+      return [.station(report.push, .budget, "\(what) waits\(end): \(rule)")]
+    case .failed(let reason): return [.station(report.push, .reloadFailed, "\(what): \(reason)")]
+    case .refused(let rule): actions = [.station(report.push, .budget, "\(what) is refused: \(rule)")]
+    case .stored: actions = [.station(report.push, .reloaded, what)]
+    case .gaveUp(let reason): actions = [.station(report.push, .reloadFailed, "\(what): \(reason)")]
+    case .superseded:
+      if !open[index].wasSuperseded { actions = [.station(report.push, .supersededOnDevice, "at \(what)")] }
+      open[index].wasSuperseded = true
+    }
+    open[index].outstanding.remove(report.placement)
+    if open[index].outstanding.isEmpty { open.remove(at: index) }
+    return actions
+  }
+
+  private mutating func dropRemoved(_ id: UUID) -> [Action] {
+    guard let index = open.firstIndex(where: { $0.id == id }) else { return [] }
+    let placed = Set((placements[open[index].app] ?? [:]).keys)
+    guard !open[index].outstanding.isSubset(of: placed) else { return [] }
+    open[index].outstanding.formIntersection(placed)
+    return open[index].outstanding.isEmpty ? close(id, .noWidget, "the widgets were removed before their reload") : []
+  }
+
+  private func name(_ placement: Int, _ app: String) -> String {
+    let kind = placements[app]?[placement]
+    return "placement \(placement)\(kind.map { " (\($0))" } ?? "")"
+  }
+
+  // MARK: The app
+
+  private mutating func tell(_ address: Address) -> [Action] {
+    open.filter { !$0.isWidgets && Address.app(device, $0.app) == address && expected.contains($0.id) }
+      .compactMap { asking.insert($0.id).inserted ? .ask(address, $0.notification) : nil }
+  }
+
+  private mutating func answered(_ id: UUID, _ result: ReceiveNotification.Reply.Result?) -> [Action] {
+    close(
+      id, .handled,
+      result?.rawValue ?? "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)")
+  }
+
+  /// Source: "or your app will be terminated", `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
+  private mutating func overran(_ id: UUID) -> [Action] {
+    guard let open = notification(id) else { return [] }
+    let reason = "the completion handler was not called within 30 s"
+    return close(id, .handled, "\(reason): the app is terminated")
+      + [.output(.evict(Address.app(device, open.app), why: "\(reason) of a push"))]
+  }
+
+  /// A notification that was being handled is sent to the next process instance, if the system still requests that.
+  private mutating func instanceEnded(_ address: Address) -> [Action] {
+    let notified = open.filter { !$0.isWidgets && Address.app(device, $0.app) == address && expected.contains($0.id) }
+    return notified.flatMap { item -> [Action] in
+      expected.remove(item.id)
+      let wasAsked = asking.remove(item.id) != nil
+      guard wasAsked, let index = open.firstIndex(where: { $0.id == item.id }) else { return handOver(item.id) }
+      open[index].exits += 1
+      guard open[index].exits < NotificationStateMachine.exitLimit else {
+        return close(item.id, .discarded, "the app exited twice while it handled the notification")
+      }
+      return handOver(item.id)
+    }
+  }
+
+  // MARK: Closing and resuming
+
+  private mutating func close(_ id: UUID, _ name: PushStation.Name, _ detail: String) -> [Action] {
+    guard let index = open.firstIndex(where: { $0.id == id }) else { return [] }
+    let closed = open.remove(at: index)
+    asking.remove(id)
+    expected.remove(id)
+    let actions: [Action] = [.station(id, name, detail)]
+    guard !closed.isWidgets else { return actions }
+    let address = Address.app(device, closed.app)
+    return actions + [.output(.release(address, because: NotificationStateMachine.assertion(id)))]
+  }
+
+  /// Resumes after a host restart: of each app's widget pushes the newest is reloaded, unless Timelines has it already.
+  private mutating func began(_ reports: [PlacementReloadReport]) -> [Action] {
+    var actions = reports.flatMap { reported($0) }
+    let known = Set(reports.map { Known(push: $0.push, placement: $0.placement) })
+    var newest: Set<String> = []
+    for item in open.reversed() where item.isWidgets {
+      guard !newest.insert(item.app).inserted else {
+        actions.append(.output(.reload(item.id)))
+        continue
+      }
+      let unknown = item.outstanding.filter { !known.contains(Known(push: item.id, placement: $0)) }
+      if !item.hasBegun {
+        actions += close(item.id, .supersededOnDevice, "by a newer one")
+      } else {
+        actions += unknown.sorted().flatMap {
+          reported(PlacementReloadReport(push: item.id, placement: $0, outcome: .superseded))
+        }
+      }
+    }
+    return actions + open.filter { !$0.isWidgets }.flatMap { handOver($0.id) }
+  }
+
+  private struct Known: Hashable {
+    let push: UUID
+    let placement: Int
+  }
+}

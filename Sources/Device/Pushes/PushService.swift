@@ -1,0 +1,290 @@
+import Archive
+package import Foundation
+package import GRDB
+package import MessageBus
+package import Messages
+package import Timekeeping
+
+/// The push service: requests device tokens from the push server, calls the authors' push handlers, and receives
+/// notifications.
+///
+/// State is persisted before it is announced.
+package actor PushService {
+  /// Requests in order; one reader.
+  package nonisolated let outputs: Outputs<PushOutput>
+  let store: PushesStore
+  let bus: any BusConnection
+  let machine: any DeviceClock
+  let deadline: Duration
+  private(set) var tokens: TokenStateMachine
+  private(set) var notifications: NotificationStateMachine
+  private(set) var isOnline = true
+  /// Pending requests and releases of tokens at the push server.
+  var asking: [TokenKey: Task<Void, Never>] = [:]
+  /// Pending calls of push handlers and app delegates, by process.
+  var telling: [Address: [UUID: Task<Void, Never>]] = [:]
+  /// Callers that wait for an app's token.
+  var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+  /// Stations that the push server has not acknowledged; the first `sent` of them are under way.
+  var reports: [StationReport]
+  var sent = 0
+  var acknowledged: [Int64] = []
+  /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
+  private var arrived: [(notification: PushedNotification, then: CheckedContinuation<BusError?, Never>)] = []
+  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  private(set) var failure: BusError?
+  private nonisolated let executor = ServiceExecutor("pushes")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Reads the persistent state.
+  ///
+  /// - Parameters:
+  ///   - device: its name.
+  ///   - hasWidgetPushes: whether its system supports pushes to widgets.
+  ///   - clock: the device's clock.
+  ///   - machine: the clock for author's code and for the push server's log.
+  ///   - deadline: how long author's code may take. Source: 30 s, "Pushing background updates to your app".
+  /// - Throws: errors of the database.
+  package init(
+    device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
+    bus: any BusConnection, clock: any DeviceClock, machine: any DeviceClock = AdjustableClock(.running(ahead: 0)),
+    deadline: Duration = .seconds(30)
+  ) throws {
+    store = try PushesStore(database)
+    self.bus = bus
+    self.machine = machine
+    self.deadline = deadline
+    tokens = TokenStateMachine(
+      products: products, hasWidgetPushes: hasWidgetPushes, state: try store.tokens() ?? TokenStateMachine.State())
+    notifications = NotificationStateMachine(device: device, open: try store.open())
+    reports = try store.reports()
+    outputs = Outputs(clock)
+  }
+
+  /// Resumes after a host restart.
+  ///
+  /// - Parameters:
+  ///   - widgets: of each extension, by its bundle identifier.
+  ///   - reloads: the results of pushes that Timelines has.
+  package func begin(_ widgets: [String: PushWidgets], reloads: [PlacementReloadReport], isOnline: Bool) {
+    self.isOnline = isOnline
+    handle(TokenStateMachine.Event.widgets(widgets))
+    notifications.placements = placed
+    handle(TokenStateMachine.Event.began)
+    handle(NotificationStateMachine.Event.began(reloads))
+    askForTokens()
+    report()
+  }
+
+  // MARK: Input from other services
+
+  /// The widgets of each extension, by its bundle identifier.
+  package func know(_ widgets: [String: PushWidgets]) {
+    handle(TokenStateMachine.Event.widgets(widgets))
+    notifications.placements = placed
+    handle(NotificationStateMachine.Event.placed)
+  }
+
+  private var placed: [String: [Int: String]] {
+    Dictionary(
+      uniqueKeysWithValues: tokens.apps.map { app in
+        (app, Dictionary(uniqueKeysWithValues: tokens.placements(ofApp: app).map { ($0.id, $0.kind) }))
+      })
+  }
+
+  /// A process runs and can receive calls.
+  package func awake(_ address: Address) {
+    handle(TokenStateMachine.Event.awake(address))
+    handle(NotificationStateMachine.Event.awake(address))
+  }
+
+  /// A process instance ended.
+  package func ended(_ address: Address) {
+    for task in telling.removeValue(forKey: address)?.values.map(\.self) ?? [] { task.cancel() }
+    handle(TokenStateMachine.Event.instanceEnded(address))
+    handle(NotificationStateMachine.Event.instanceEnded(address))
+  }
+
+  /// The device got or lost its network; without one it requests no tokens.
+  package func setOnline(_ isOnline: Bool) {
+    self.isOnline = isOnline
+    askForTokens()
+  }
+
+  /// The placements to reload now for a widget push; empty if a newer push replaced it.
+  package func begin(_ push: UUID) -> [Int] {
+    handle(NotificationStateMachine.Event.begin(push))
+    return failure == nil ? notifications.outstanding(push) : []
+  }
+
+  /// The result of a widget push at a placement.
+  package func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
+
+  /// The app is in the foreground or is woken for a notification, which it receives as soon as it runs.
+  package func expect(_ push: UUID) { handle(NotificationStateMachine.Event.expect(push)) }
+
+  /// The system showed the notification, and the app does not receive it.
+  package func shown(_ push: UUID) { handle(NotificationStateMachine.Event.shown(push)) }
+
+  /// The notification is dropped, and no process receives it.
+  package func discarded(_ push: UUID, _ reason: String) {
+    handle(NotificationStateMachine.Event.discarded(push, reason))
+  }
+
+  // MARK: Messages
+
+  /// `push.deliver`. Persisted when this returns; a notification that was taken before is ignored. Notifications that
+  /// arrive during a write are written together in the next one.
+  ///
+  /// A notification that expired on the way is refused: the bus holds messages for an absent device, and does not
+  /// evaluate their expirations.
+  ///
+  /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
+  package func received(_ notification: PushedNotification) async throws(BusError) {
+    if let failure { throw failure }
+    guard isOnline else { throw BusError(.offline, "the device has no network") }
+    let error = await withCheckedContinuation { then in
+      arrived.append((notification, then))
+      if arrived.count == 1 { Task { takeArrived() } }
+    }
+    if let error { throw error }
+  }
+
+  private func takeArrived() {
+    let arrived = arrived
+    self.arrived = []
+    var late: Set<UUID> = []
+    if failure == nil {
+      do {
+        var taken = try store.taken(among: arrived.map(\.notification.uniqueID))
+        let new = arrived.map(\.notification).filter { taken.insert($0.uniqueID).inserted }
+        late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
+        let inTime = new.filter { !late.contains($0.uniqueID) }
+        handle(inTime.map { NotificationStateMachine.Event.received($0) }, taken: inTime.map(\.uniqueID))
+      } catch {
+        _ = fail(error)
+      }
+    }
+    let expired = BusError(.expired, "its expiration passed before it arrived")
+    for (notification, then) in arrived {
+      then.resume(returning: failure ?? (late.contains(notification.uniqueID) ? expired : nil))
+    }
+  }
+
+  /// `push.token.replaced`. Persisted when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func replaced(_ event: TokenReplaced) throws(BusError) {
+    handle(TokenStateMachine.Event.replaced(TokenKey(event.bundle, event.use), event.token))
+    if let failure { throw failure }
+  }
+
+  /// `push.info`.
+  package func info(_ from: Received) -> AskPushInfo.Reply {
+    AskPushInfo.Reply(token: tokens.pushInfo(askedBy: from.source))
+  }
+
+  /// `push.app.register`. Returns when the app has a token, however long that takes.
+  ///
+  /// - Throws: `no-push-entitlement` (definite); `failed` when it cannot be recorded.
+  package func register(_ request: RegisterForPushes, _ from: Received) async throws(BusError)
+    -> RegisterForPushes.Reply
+  {
+    let bundle = from.source.bundleIdentifier ?? ""
+    let key = TokenKey(bundle, .app)
+    switch request.action {
+    case .ask: return RegisterForPushes.Reply(token: tokens.token(key))
+    case .unregister:
+      handle(TokenStateMachine.Event.unregister(app: bundle))
+      if let failure { throw failure }
+      return RegisterForPushes.Reply(token: nil)
+    case .register:
+      handle(TokenStateMachine.Event.register(app: bundle))
+      if let failure { throw failure }
+      guard tokens.isRegistered(bundle) else {
+        throw BusError(
+          .noPushEntitlement, "no valid “aps-environment” entitlement string found for application \(bundle)")
+      }
+      if tokens.token(key) == nil {
+        await withCheckedContinuation { waiting[bundle, default: []].append($0) }
+        // No token if the app unregistered in the meantime.
+      }
+      return RegisterForPushes.Reply(token: tokens.token(key))
+    }
+  }
+
+  // MARK: Handling events
+
+  func handle(_ event: TokenStateMachine.Event) {
+    guard failure == nil else { return }
+    let before = tokens.state
+    let actions = tokens.handle(event)
+    if tokens.state != before {
+      do {
+        try store.save(tokens.state)
+      } catch {
+        _ = fail(error)
+        return
+      }
+    }
+    for action in actions { perform(action) }
+  }
+
+  func handle(_ event: NotificationStateMachine.Event) { handle([event]) }
+
+  /// Handles events in order, and writes their results in one transaction.
+  ///
+  /// - Parameter taken: the notifications whose arrival the events report.
+  private func handle(_ events: [NotificationStateMachine.Event], taken: [UUID] = []) {
+    guard failure == nil else { return }
+    let before = notifications.open
+    let actions = events.flatMap { notifications.handle($0) }
+    let stations = actions.compactMap { action -> PushProgress? in
+      guard case .station(let id, let name, let detail) = action else { return nil }
+      return PushProgress(uniqueID: id, station: PushStation(name, at: machine.now, detail: detail))
+    }
+    do {
+      reports += try store.save(notifications.open, since: before, taken: taken, stations: stations)
+    } catch {
+      _ = fail(error)
+      return
+    }
+    for action in actions {
+      switch action {
+      case .output(let output): outputs.yield(output)
+      case .ask(let app, let notification): tell(app, notification)
+      case .station: break
+      }
+    }
+    report()
+  }
+
+  private func perform(_ action: TokenStateMachine.Action) {
+    switch action {
+    case .output(let output): outputs.yield(output)
+    case .tokensChanged: askForTokens()
+    case .tell(let address, let telling): tell(address, telling)
+    case .notifyApp(let address, let app, let token): tell(address, app, token)
+    case .registered(let app, _), .notRegistered(let app):
+      for continuation in waiting.removeValue(forKey: app) ?? [] { continuation.resume() }
+    case .withheld(let notice): bus.record(notice)
+    }
+  }
+
+  func fail(_ error: any Error) -> BusError {
+    let reason = "the pushes cannot be written: \(error)"
+    let failed = BusError(.failed, reason, isDefinite: false)
+    failure = failed
+    outputs.yield(.broken(reason))
+    return failed
+  }
+}
+
+extension PushedNotification {
+  /// Whether it expired on the way. One that had expired when it was accepted is still attempted once.
+  fileprivate func hasExpiredOnItsWay(by now: Date) -> Bool {
+    guard let expiration else { return false }
+    return acceptedAt < expiration && expiration <= now
+  }
+}

@@ -1,0 +1,61 @@
+/// The requests of a module to the rest of the host, in order, for one reader. The clock is not advanced until the
+/// reader has handled a request: that is when it calls `next()` again.
+package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
+  package typealias Element = Intent
+  package typealias Failure = Never
+
+  /// An entry of the stream. An entry without an intent is a mark: the reader skips it and signals that it was reached.
+  fileprivate struct Item: Sendable {
+    var output: (Intent, ClockWork)?
+    var mark: AsyncStream<Void>.Continuation?
+  }
+
+  private let stream: AsyncStream<Item>
+  private let continuation: AsyncStream<Item>.Continuation
+  private let clock: any DeviceClock
+
+  package init(_ clock: any DeviceClock) {
+    self.clock = clock
+    (stream, continuation) = AsyncStream.makeStream()
+  }
+
+  /// Adds a request. Any thread.
+  package func yield(_ output: Intent) { continuation.yield(Item(output: (output, clock.beginWork()))) }
+
+  /// Returns when the reader has handled all requests that were added before; at once after `finish()`.
+  package func passed() async {
+    let (passed, mark) = AsyncStream.makeStream(of: Void.self)
+    if case .terminated = continuation.yield(Item(mark: mark)) { return }
+    for await _ in passed { return }
+  }
+
+  /// Ends the stream after the requests that were added before.
+  package func finish() { continuation.finish() }
+
+  package func makeAsyncIterator() -> Iterator { Iterator(outputs: stream.makeAsyncIterator(), clock: clock) }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    private var outputs: AsyncStream<Item>.Iterator
+    private let clock: any DeviceClock
+    private var work: ClockWork?
+
+    fileprivate init(outputs: AsyncStream<Item>.Iterator, clock: any DeviceClock) {
+      self.outputs = outputs
+      self.clock = clock
+    }
+
+    package mutating func next() async -> Intent? { await next(isolation: #isolation) }
+
+    package mutating func next(isolation actor: isolated (any Actor)?) async -> Intent? {
+      if let work { clock.endWork(work) }
+      work = nil
+      while let next = await outputs.next(isolation: actor) {
+        next.mark?.finish()
+        guard let (output, work) = next.output else { continue }
+        self.work = work
+        return output
+      }
+      return nil
+    }
+  }
+}

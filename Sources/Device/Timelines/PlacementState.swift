@@ -1,0 +1,126 @@
+package import Archive
+package import Foundation
+package import Messages
+
+/// A pending reload of a placement.
+package struct PendingReload: Codable, Sendable, Equatable {
+  /// Its number in the ledger.
+  package let reload: Int
+  package let because: ReloadCause
+  /// The message that requested it: its causation and correlation ids.
+  let cause: UUID?
+  let correlation: UUID?
+  /// Whether the provider requested it while one of its methods was running.
+  let isInside: Bool
+  /// Whether it is paid: it waits only for the extension, or for the end of a back-off.
+  var isPaid = false
+  /// When it is decided, or tried, again.
+  package var notBefore: Date?
+  /// The end of the delay, if the app requested it right after the user opened it from a widget.
+  var openedUntil: Date?
+  /// Why its timeline could not be stored: the device must be unlocked first.
+  package var withheld: Withholding?
+  /// How many process instances ended during the request.
+  var exits = 0
+
+  var context: MessageContext { MessageContext(cause: cause, correlation: correlation) }
+  /// Whether the extension is to be asked at once.
+  var isDue: Bool { isPaid && notBefore == nil && withheld == nil }
+  /// Whether it waits after a failure.
+  var isBackingOff: Bool { isPaid && notBefore != nil }
+}
+
+/// The metadata of a placement's timeline.
+package struct TimelineFacts: Codable, Sendable, Equatable {
+  var because: ReloadCause
+  var entries: Int
+  var first: Date
+  var last: Date
+  var policy: ReloadPolicy
+  var bytes: Int
+  var digest: String
+  var note: String?
+}
+
+/// An entry that is shown at its date.
+package struct UpcomingEntry: Sendable, Equatable {
+  let date: Date
+  let text: [String]
+  let relevance: ArchivedEntry.Relevance?
+  /// `nil` for an entry that an older version of the host wrote.
+  var motion: EntryTransition?
+}
+
+/// One placement with its timeline and its budget account.
+package struct PlacementState: Codable, Sendable, Equatable {
+  /// Why the last reload failed.
+  struct Failure: Codable, Sendable, Equatable {
+    let failure: ReloadFailed.Failure
+    let reason: String
+  }
+
+  package var placement: Placement
+  package var account: BudgetAccount
+  package var pendingReload: PendingReload?
+  /// Consecutive failures.
+  var failures = 0
+  var lastFailure: Failure?
+  /// Whether the placeholder was requested.
+  var hasPlaceholder = false
+  /// Whether a setting that its views read has changed since; `nil`: no.
+  var isPlaceholderOld: Bool?
+  var timeline: TimelineFacts?
+  /// When the timeline's own policy requests the next one; `nil`: never, or already requested.
+  var policyDue: Date?
+  /// The date of the visible entry.
+  var shown: Date?
+  /// The animation data of the entry that was shown last; `nil` before the first.
+  var motion: EntryTransition?
+  var relevance = CurrentRelevance()
+  /// The last widget pushes that requested its reload, the oldest first.
+  package internal(set) var pushes: [PushedReload]?
+  /// Whether the device moved far while it was out of sight, so that it is reloaded when it is seen; `nil`: no.
+  var hasMoved: Bool?
+
+  /// Whether the placeholder is requested before the next timeline.
+  var needsPlaceholder: Bool { isPlaceholderOld == true || !hasPlaceholder && timeline == nil }
+
+  init(_ placement: Placement, _ account: BudgetAccount) {
+    self.placement = placement
+    self.account = account
+  }
+}
+
+/// The relevance of a widget, according to its entries over all its timelines.
+///
+/// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of
+/// 0 holds until the next entry that has one; after the duration, the score counts as 0.
+struct CurrentRelevance: Codable, Sendable, Equatable {
+  private(set) var score = 0.0
+  private(set) var until: Date?
+
+  mutating func show(_ relevance: ArchivedEntry.Relevance?, of date: Date) {
+    guard let relevance else { return }
+    score = max(relevance.score, 0)
+    until = relevance.duration > 0 ? date.addingTimeInterval(relevance.duration) : nil
+  }
+
+  func score(at now: Date) -> Double { until.map { now < $0 } ?? true ? score : 0 }
+}
+
+extension ReloadPolicy {
+  /// The earliest time at which it requests the next timeline.
+  ///
+  /// Source: `TimelineReloadPolicy`; for a timeline of one entry the system chooses the time itself.
+  func due(entries: [UpcomingEntry], stored: Date, _ settings: TimelineSettings) -> Date? {
+    let floor = stored.addingTimeInterval(settings.policyFloor)
+    switch self {
+    case .never: return nil
+    case .after(let date): return max(date, floor)
+    case .atEnd:
+      guard let last = entries.last?.date else { return nil }
+      guard entries.count > 1 else { return max(last, stored.addingTimeInterval(settings.oneEntryPause)) }
+      return max(last, floor)
+    }
+  }
+}

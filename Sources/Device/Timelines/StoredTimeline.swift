@@ -1,0 +1,158 @@
+import Archive
+import Crypto
+import Foundation
+import Messages
+
+/// Why a provider's reply is rejected.
+struct TimelineFault: Error, Equatable {
+  let failure: ReloadFailed.Failure
+  let reason: String
+  init(_ failure: ReloadFailed.Failure, _ reason: String) {
+    self.failure = failure
+    self.reason = reason
+  }
+}
+
+/// A timeline as it is stored: sorted, within the limits, each view encoded once.
+struct StoredTimeline: Sendable {
+  struct Entry: Sendable {
+    let upcoming: UpcomingEntry
+    /// JSON of a `ViewArchive`.
+    let view: Data
+    let darkView: Data?
+  }
+
+  let entries: [Entry]
+  let policy: ReloadPolicy
+  let bytes: Int
+  let digest: String
+  let note: String?
+
+  /// Validates what an extension sent: it received the limits, but is not trusted to respect them.
+  ///
+  /// Entries are sorted by date; of several with one date the last counts. Those over the limit are left out
+  /// (ours).
+  ///
+  /// - Parameter given: the entries of the reply, or of its file.
+  init(_ given: [ArchivedEntry], _ reply: RequestTimeline.Reply, _ limits: ArchiveLimits) throws(TimelineFault) {
+    guard !given.isEmpty else { throw TimelineFault(.empty, "the provider returned a timeline without entries") }
+    let sorted = Self.inOrder(given)
+    let kept = sorted.prefix(max(limits.entries, 1))
+    var entries: [Entry] = []
+    var bytes = 0
+    var hash = SHA256()
+    for entry in kept {
+      for view in [entry.view, entry.darkView].compactMap(\.self) { try Self.check(view, limits) }
+      let view = try Self.encode(entry.view)
+      let dark = try entry.darkView.map { view throws(TimelineFault) in try Self.encode(view) }
+      bytes += view.count + (dark?.count ?? 0)
+      guard bytes <= limits.bytes else {
+        throw TimelineFault(.tooLarge, "bytes: the archive exceeds the limit of \(limits.bytes) bytes")
+      }
+      hash.update(data: view)
+      if let dark { hash.update(data: dark) }
+      let upcoming = UpcomingEntry(
+        date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
+        motion: EntryTransition(entry.view, view))
+      entries.append(Entry(upcoming: upcoming, view: view, darkView: dark))
+    }
+    self.entries = entries
+    self.bytes = bytes
+    policy = reply.policy
+    digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+    let omitted = reply.omitted + sorted.count - kept.count
+    note = omitted > 0 ? "\(omitted) entries over the limit of \(limits.entries) are left out" : nil
+  }
+
+  func facts(_ because: ReloadCause) -> TimelineFacts {
+    TimelineFacts(
+      because: because, entries: entries.count, first: entries[0].upcoming.date,
+      last: entries[entries.count - 1].upcoming.date, policy: policy, bytes: bytes, digest: digest, note: note)
+  }
+
+  /// Sorts by date; of several entries with one date the last remains.
+  private static func inOrder(_ given: [ArchivedEntry]) -> [ArchivedEntry] {
+    var last: [Date: Int] = [:]
+    for (index, entry) in given.enumerated() { last[entry.date] = index }
+    return last.sorted { $0.key < $1.key }.map { given[$0.value] }
+  }
+
+  private static func encode(_ view: ViewArchive) throws(TimelineFault) -> Data {
+    do {
+      return try BodyCoding.data(view)
+    } catch {
+      throw TimelineFault(.failed, "the archive cannot be encoded: \(error.message.prefix(300))")
+    }
+  }
+
+  /// The texts of a view, shortened to what a line of the journal can hold.
+  private static func text(of view: ViewArchive) -> [String] { view.lines.prefix(40).map { String($0.prefix(200)) } }
+
+  /// Checks depth and images, without recursion, because the author determines the depth of the tree.
+  private static func check(_ view: ViewArchive, _ limits: ArchiveLimits) throws(TimelineFault) {
+    var left: [(view: ViewArchive, depth: Int)] = [(view, 1)]
+    while let (view, depth) = left.popLast() {
+      guard depth <= limits.depth else {
+        throw TimelineFault(.tooLarge, "depth: views are nested deeper than \(limits.depth) levels")
+      }
+      if view.name == "Image", let width = view.arguments["pixelWidth"]?.number,
+        let height = view.arguments["pixelHeight"]?.number, width * height > limits.imageArea
+      {
+        throw TimelineFault(
+          .tooLarge,
+          "imageArea: an image of \(width.formatted()) by \(height.formatted()) pixels exceeds the area "
+            + "limit of \(limits.imageArea)")
+      }
+      for child in view.children { left.append((child, depth + 1)) }
+      for child in view.modifiers.flatMap(\.views) { left.append((child, depth + 1)) }
+    }
+  }
+}
+
+/// A reply's file. Author's code wrote it, so its content is not trusted.
+enum ReplyFile {
+  /// Reads the entries, and deletes the file.
+  ///
+  /// - Parameters:
+  ///   - container: the extension's folder, which must contain the file.
+  ///   - limit: the size of the views, bytes; the dates are allowed in addition.
+  static func entries(at path: String, in container: String?, limit: Int) throws(TimelineFault) -> [ArchivedEntry] {
+    let url = URL(fileURLWithPath: path)
+    guard let container, let home = real(container), let folder = real(url.deletingLastPathComponent().path),
+      folder == home || folder.hasPrefix(home + "/")
+    else { throw TimelineFault(.failed, "the file of the entries is not in the extension's container: \(path)") }
+    let file = folder + "/" + url.lastPathComponent
+    defer { unlink(file) }
+    let data = try read(file, limit: limit + limit / 4 + 65_536)
+    do {
+      return try BodyCoding.decode([ArchivedEntry].self, from: Array(data))
+    } catch {
+      throw TimelineFault(.failed, "the file of the entries cannot be read: \(error.message.prefix(300))")
+    }
+  }
+
+  private static func real(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Reads a regular file of at most `limit` bytes, even if it grows during the read.
+  private static func read(_ file: String, limit: Int) throws(TimelineFault) -> Data {
+    let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw TimelineFault(.failed, "the file of the entries cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw TimelineFault(.failed, "the file of the entries is not a regular file")
+    }
+    let data = try? handle.read(upToCount: limit + 1)
+    guard let data else { throw TimelineFault(.failed, "the file of the entries cannot be read") }
+    guard data.count <= limit else {
+      throw TimelineFault(.tooLarge, "bytes: the file of the entries exceeds the limit of \(limit) bytes")
+    }
+    return data
+  }
+}

@@ -1,0 +1,96 @@
+import Archive
+import Foundation
+import MessageBus
+import Messages
+import Timekeeping
+
+// Sending requests to an extension, and handling its replies.
+
+extension TimelineService {
+  func ask(_ question: TimelineStateMachine.Question) {
+    let limit = settings.deadline
+    setDeadline(question.address) { .overran(question, limit: limit) }
+    var environment = environment(question.placement)
+    environment.isPreview = question.purpose == .snapshot
+    let request = RequestTimeline(
+      question.purpose, widgetKind: question.placement.kind,
+      placement: question.purpose == .snapshot ? nil : question.placement.id, because: question.because,
+      environment: environment, configuration: question.placement.configuration, limits: settings.limits)
+    questions[question.address] = Task {
+      do throws(BusError) {
+        let reply = try await bus.request(
+          request, to: question.address, context: question.context, within: .seconds(86_400), whenUnreachable: .wait)
+        guard !Task.isCancelled else { return }
+        ended(question)
+        answered(question, reply)
+      } catch {
+        guard error.code != .closed, !Task.isCancelled else { return }
+        ended(question)
+        handle(.failed(question, failure(error), reason: "\(error)"))
+      }
+    }
+  }
+
+  private func ended(_ question: TimelineStateMachine.Question) {
+    questions[question.address] = nil
+    deadlines.removeValue(forKey: question.address)?.cancel()
+  }
+
+  private func failure(_ error: BusError) -> ReloadFailed.Failure {
+    switch error.code {
+    case .archiveTooLarge: .tooLarge
+    case .unknownWidgetKind: .unknownKind
+    default: .failed
+    }
+  }
+
+  private func answered(_ question: TimelineStateMachine.Question, _ reply: RequestTimeline.Reply) {
+    do throws(TimelineFault) {
+      let kept = try kept(reply, question)
+      let isPlaced = stateMachine.placements[question.placement.id] != nil
+      switch question.purpose {
+      case .timeline:
+        let shown = stateMachine.placements[question.placement.id]?.shown
+        var change = TimelineStore.Change()
+        if isPlaced { change.timeline = (question.placement.id, kept, shown, clock.now) }
+        // Persisted before it is announced.
+        handle(.gave(question, kept.facts(question.because), kept.entries.map(\.upcoming)), change)
+      case .placeholder:
+        var change = TimelineStore.Change()
+        if isPlaced { change.placeholder = (question.placement.id, kept.entries[0]) }
+        handle(.answered(question), change)
+      case .snapshot:
+        tell(question.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
+        handle(.answered(question))
+      }
+    } catch {
+      handle(.failed(question, error.failure, reason: error.reason))
+    }
+  }
+
+  private func kept(
+    _ reply: RequestTimeline.Reply, _ question: TimelineStateMachine.Question
+  ) throws(TimelineFault) -> StoredTimeline {
+    guard let file = reply.file else { return try StoredTimeline(reply.entries, reply, settings.limits) }
+    let entries = try ReplyFile.entries(
+      at: file, in: container(question.address), limit: settings.limits.bytes)
+    return try StoredTimeline(entries, reply, settings.limits)
+  }
+
+  func recordStored(_ question: TimelineStateMachine.Question, _ facts: TimelineFacts) {
+    guard let placed = stateMachine.placements[question.placement.id], placed.timeline == facts else { return }
+    bus.record(stored(placed, facts), context: question.context)
+  }
+
+  func stored(_ placed: PlacementState, _ facts: TimelineFacts?) -> TimelineStored {
+    let placement = placed.placement
+    let entries = stateMachine.upcoming[placement.id]
+    let date = placed.account.opened
+    let failure = placed.lastFailure.map { "the last reload failed: \($0.reason)" }
+    return TimelineStored(
+      bundle: placement.bundle, widgetKind: placement.kind, placement: placement.id, family: placement.family,
+      because: facts?.because ?? .added, entries: facts?.entries ?? 0, first: facts?.first ?? date,
+      last: facts?.last ?? date, policy: facts?.policy ?? .never, bytes: facts?.bytes ?? 0,
+      digest: facts?.digest ?? "", text: entries?.first?.text ?? [], note: failure ?? facts?.note)
+  }
+}

@@ -1,0 +1,139 @@
+package import Archive
+package import Foundation
+package import MessageBus
+package import Messages
+import Timekeeping
+
+// Input from other services and the user, and queries.
+
+extension TimelineService {
+  /// An extension is ready and has these kinds. Persisted when this returns; called before its widgets are placed.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func knows(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
+    let families = widgets.filter { !$0.isControl }.map { ($0.kind, $0.families?.first ?? .systemSmall) }
+    try record(.knows(address, Dictionary(families) { first, _ in first }))
+  }
+
+  /// A widget was placed, and its reload becomes pending; a placement that is known already is not reloaded.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func placed(_ placement: Placement, _ context: MessageContext = .none) throws(BusError) {
+    try record(.placed(placement, context))
+  }
+
+  /// The user configured a placement: it is reloaded for free.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func edited(_ placement: Placement, _ context: MessageContext = .none) throws(BusError) {
+    try record(.edited(placement, context))
+  }
+
+  /// The user removed a placement: only its lines in the ledger are kept.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func removed(_ id: Int) throws(BusError) { try record(.removed(id)) }
+
+  /// The numbers of all placements.
+  package var numbers: [Int] { stateMachine.placements.keys.sorted() }
+
+  /// `timeline.reload`. The reload is pending, and persisted, when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func reload(_ event: ReloadTimelines, _ from: Received) throws(BusError) {
+    let isInside = from.source.role == .widgetExtension && event.within.map(Self.providerMethods.contains) ?? false
+    try record(.reload(from: from.source, kind: event.widgetKind, isInside: isInside, from.context))
+  }
+
+  private static let providerMethods: Set<String> = [
+    "getTimeline", "timeline", "getSnapshot", "snapshot", "placeholder",
+  ]
+
+  /// Reloads one placement, for example after its button's intent.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func reload(_ id: Int, because: ReloadCause, _ context: MessageContext = .none) throws(BusError) {
+    try record(.reloadOne(id, because, context))
+  }
+
+  /// Language, region, text size or another system setting changed: all placements are reloaded for free.
+  ///
+  /// - Parameter setting: placeholders are requested again if views read it.
+  /// - Throws: `failed` when it cannot be recorded.
+  package func systemChanged(_ setting: String, _ context: MessageContext = .none) throws(BusError) {
+    try record(.systemChanged(setting, context))
+  }
+
+  /// An app entered the foreground, left it or exited.
+  package func appIsInFront(_ app: Address, _ isInFront: Bool) { handle(.inFront(app: app, isInFront)) }
+
+  /// The user opens an app by tapping a widget.
+  package func openedFromWidget(_ app: Address) { handle(.openedFromWidget(app: app)) }
+
+  /// Exactly these apps have an audio or a navigation session or use the standard location service.
+  package func appsAreAtWork(_ apps: [Address: AppActivity]) { handle(.atWork(apps)) }
+
+  /// Timelines of exactly these extensions cannot be stored now: their pending reloads wait.
+  package func withheld(_ extensions: [Address: Withholding]) { handle(.withheld(extensions)) }
+
+  /// Exactly these placements are visible.
+  ///
+  /// - Parameter isStandBy: whether they are in StandBy, where the system reloads them by itself.
+  package func seen(_ ids: Set<Int>, isStandBy: Bool) { handle(.seen(ids, isStandBy: isStandBy)) }
+
+  /// The display entered or left the Always-On state.
+  package func luminance(isReduced: Bool) { handle(.luminance(isReduced: isReduced)) }
+
+  // MARK: Queries
+
+  /// The remembered widget pushes, by placement.
+  package var pushes: [Int: [PushedReload]] { stateMachine.pushes }
+
+  /// The visible content of a placement; `nil` while it has none, not even its placeholder.
+  ///
+  /// - Throws: errors of the database.
+  package func shown(_ id: Int) throws -> ShownEntry? { try store.shown(id, stateMachine.placements[id]?.shown) }
+
+  /// The provider's placeholder, which replaces hidden content of a placement; `nil` if it has none.
+  ///
+  /// - Throws: errors of the database.
+  package func placeholder(_ id: Int) throws -> ArchivedEntry? { try store.placeholder(id) }
+
+  /// Why the last reload of a placement failed; `nil` if it did not.
+  package func lastFailure(_ id: Int) -> String? { stateMachine.placements[id]?.lastFailure?.reason }
+
+  /// The relevance of each placement according to the entries that were shown, and its end; `nil`: no end.
+  package var relevances: [Int: (score: Double, until: Date?)] {
+    stateMachine.placements.mapValues { ($0.relevance.score, $0.relevance.until) }
+  }
+
+  /// The timeline of each placement, and why its last reload failed, as `ps` prints it.
+  package func status() -> [TimelineStored] {
+    stateMachine.placements.values.sorted { $0.placement.id < $1.placement.id }.map { stored($0, $0.timeline) }
+  }
+
+  private static let page = 300
+
+  /// `budget.list`.
+  ///
+  /// - Throws: errors of the database.
+  package func list(_ request: ListBudget) throws -> ListBudget.Reply {
+    let now = clock.now
+    let accounts = stateMachine.placements.values.sorted { $0.placement.id < $1.placement.id }
+      .filter { request.placement == nil || $0.placement.id == request.placement }
+      .map { placed -> ListBudget.Account in
+        var account = placed.account
+        account.accrue(policy, now: now)
+        let isPolicy = placed.pendingReload == nil && placed.policyDue != nil
+        return ListBudget.Account(
+          placement: placed.placement.id, bundle: placed.placement.bundle, widgetKind: placed.placement.kind,
+          balance: account.balance, perDay: policy.perDay ?? 0, spent: account.spent.count,
+          next: placed.pendingReload?.notBefore ?? placed.policyDue,
+          nextBecause: isPolicy ? .policy : placed.pendingReload?.because, withheld: placed.pendingReload?.withheld)
+      }
+    let lines = try store.ledger(request, limit: Self.page + 1)
+    return ListBudget.Reply(
+      now: now, policy: policy.name, isDeveloperMode: settings.developerMode, accounts: accounts,
+      entries: Array(lines.prefix(Self.page)), hasMore: lines.count > Self.page)
+  }
+}

@@ -1,0 +1,199 @@
+package import Archive
+import Foundation
+package import GRDB
+package import MessageBus
+package import Messages
+package import Timekeeping
+
+/// The timeline service: requests the timelines of placements from extensions, stores the last good one of each, and
+/// shows its entries at their time by the device's clock.
+///
+/// State is persisted before it is announced. The device's clock does not advance while a request to an extension is
+/// pending.
+package actor TimelineService {
+  /// Requests in order; one reader.
+  package nonisolated let outputs: Outputs<TimelineOutput>
+  let store: TimelineStore
+  let bus: any BusConnection
+  let clock: any DeviceClock
+  let machine: any DeviceClock
+  let settings: TimelineSettings
+  let policy: BudgetPolicy
+  let environment: @Sendable (Placement) -> WidgetEnvironment
+  let container: @Sendable (Address) -> String?
+  private(set) var stateMachine: TimelineStateMachine
+  var questions: [Address: Task<Void, Never>] = [:]
+  /// Time limits for extensions that do not start, or do not reply.
+  var deadlines: [Address: Task<Void, Never>] = [:]
+  /// Callers that wait for a snapshot, by its number.
+  var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  /// Callers that wait until a placement has no pending reload.
+  private var reloading: [Int: [CheckedContinuation<Void, Never>]] = [:]
+  private var lastSnapshot = 0
+  private var timer: (instant: Date, alarm: ClockAlarm)?
+  /// Set while an extension is asked, or is about to be: the clock does not advance then.
+  private var work: ClockWork?
+  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  private(set) var failure: BusError?
+  private nonisolated let executor = ServiceExecutor("timelines")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Reads the persistent state.
+  ///
+  /// - Parameters:
+  ///   - clock: the device's clock.
+  ///   - machine: the clock for author's code and its time limits.
+  ///   - environment: the environment for a placement's views; number 0 is a snapshot in the gallery.
+  ///   - container: the folder of an extension, which contains the files of its replies.
+  /// - Throws: errors of the database.
+  package init(
+    extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
+    clock: any DeviceClock,
+    machine: any DeviceClock = AdjustableClock(.running(ahead: 0)), settings: TimelineSettings = TimelineSettings(),
+    policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
+    container: @escaping @Sendable (Address) -> String? = { _ in nil }
+  ) throws {
+    self.store = try TimelineStore(database)
+    self.bus = bus
+    self.clock = clock
+    self.machine = machine
+    self.settings = settings
+    self.policy = policy
+    self.environment = environment
+    self.container = container
+    var stateMachine = TimelineStateMachine(extensions: extensions, apps: apps, settings: settings, policy: policy)
+    try store.read(&stateMachine)
+    self.stateMachine = stateMachine
+    self.outputs = Outputs(clock)
+  }
+
+  /// Resumes after a host restart: sends the requests that are due, and shows the entries that have become due since.
+  package func begin() { handle(.began) }
+
+  /// `snapshot.take`. The snapshot is not stored.
+  ///
+  /// - Throws: `failed` with the reason if no extension provides it.
+  package func snapshot(_ request: TakeSnapshot) async throws(BusError) -> TakeSnapshot.Reply {
+    lastSnapshot += 1
+    let serial = lastSnapshot
+    let result = await withCheckedContinuation { continuation in
+      waiting[serial] = continuation
+      handle(.snapshot(kind: request.widgetKind, family: request.family, serial: serial))
+      if let failure { tell(serial, .failure(failure)) }
+    }
+    return try result.get()
+  }
+
+  func tell(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
+    waiting.removeValue(forKey: serial)?.resume(returning: result)
+  }
+
+  /// Returns when a placement has no pending reload, or waits after a failure.
+  package func whenReloaded(_ id: Int) async {
+    guard isReloading(id) else { return }
+    await withCheckedContinuation { reloading[id, default: []].append($0) }
+  }
+
+  private func isReloading(_ id: Int) -> Bool {
+    failure == nil && stateMachine.placements[id]?.pendingReload.map { !$0.isBackingOff } ?? false
+  }
+
+  /// The extension runs and can be asked.
+  package func awake(_ address: Address) { handle(.awake(address)) }
+
+  /// A process instance of the extension ended.
+  package func ended(_ address: Address) { handle(.instanceEnded(address)) }
+
+  // MARK: Handling events
+
+  func record(_ event: TimelineStateMachine.Event) throws(BusError) {
+    handle(event)
+    if let failure { throw failure }
+  }
+
+  func handle(_ event: TimelineStateMachine.Event, _ change: TimelineStore.Change = TimelineStore.Change()) {
+    guard failure == nil else { return }
+    let before = stateMachine
+    let actions = stateMachine.handle(event, now: clock.now)
+    var change = change
+    for case .decided(let line, _) in actions { change.lines.append(line) }
+    do {
+      try store.save(stateMachine, since: before, change)
+    } catch {
+      let reason = "the timelines cannot be written: \(error)"
+      failure = BusError(.failed, reason, isDefinite: false)
+      outputs.yield(.broken(reason))
+      holdClock(false)
+      return resumeWaiters()
+    }
+    if case .gave(let question, let facts, _) = event { recordStored(question, facts) }
+    for action in actions { perform(action) }
+    setTimer()
+    holdClock(stateMachine.isBusy)
+    resumeWaiters()
+  }
+
+  private func resumeWaiters() {
+    for id in reloading.keys where !isReloading(id) {
+      for continuation in reloading.removeValue(forKey: id) ?? [] { continuation.resume() }
+    }
+  }
+
+  private func perform(_ action: TimelineStateMachine.Action) {
+    switch action {
+    case .output(.wantAwake(let address, let reason)):
+      if questions[address] == nil { setDeadline(address) { .stalled(address) } }
+      outputs.yield(.wantAwake(address, because: reason))
+    case .output(.release(let address, let reason)):
+      deadlines.removeValue(forKey: address)?.cancel()
+      outputs.yield(.release(address, because: reason))
+    case .output(let output): outputs.yield(output)
+    case .ask(let question): ask(question)
+    case .stopAsking(let address):
+      questions.removeValue(forKey: address)?.cancel()
+      deadlines.removeValue(forKey: address)?.cancel()
+    case .decided(let line, let context): bus.record(BudgetDecided(line), context: context)
+    case .shown(let notice, let context): bus.record(notice, context: context)
+    case .gaveUp(let notice, let context): bus.record(notice, context: context)
+    case .noSnapshot(let serial, let reason):
+      tell(serial, .failure(BusError(.failed, reason, isDefinite: true)))
+    }
+  }
+
+  /// In machine time.
+  func setDeadline(_ address: Address, _ event: @escaping @Sendable () -> TimelineStateMachine.Event) {
+    deadlines[address]?.cancel()
+    deadlines[address] = Task { [weak self, machine, settings] in
+      let end = machine.now.addingTimeInterval(settings.deadline)
+      guard (try? await machine.sleep(until: end)) != nil else { return }
+      await self?.handle(event())
+    }
+  }
+
+  // MARK: Time
+
+  private func setTimer() {
+    let instant = stateMachine.nextInstant
+    guard instant != timer?.instant else { return }
+    timer?.alarm.cancel()
+    timer = instant.map { instant in
+      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
+    }
+  }
+
+  private func timerFired(_ instant: Date) {
+    guard timer?.instant == instant else { return }
+    timer = nil
+    handle(.instantCame)
+  }
+
+  private func holdClock(_ isBusy: Bool) {
+    if isBusy {
+      if work == nil { work = clock.beginWork() }
+    } else if let ended = work {
+      work = nil
+      clock.endWork(ended)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package import Archive
+import Foundation
+package import Messages
+
+/// What Timelines requests from the rest of the host, in order.
+package enum TimelineOutput: Sendable, Equatable {
+  /// Run the extension and keep it running until `release`; then call `awake`.
+  case wantAwake(Address, because: String)
+  case release(Address, because: String)
+  /// Like `release`, and suspend the extension at once, even during its work, if no other assertion keeps it running.
+  case halt(Address, because: String)
+  /// The state of a widget push at a placement has changed.
+  case pushed(placement: Int, PushedReload)
+  /// The relevance of a widget has changed.
+  case relevanceChanged
+  /// The database can no longer be written: the host must stop.
+  case broken(String)
+}
+
+extension TimelineStateMachine {
+  /// The name of the assertion that keeps an extension awake.
+  package static let assertion = "timeline"
+
+  /// One request to one extension.
+  package struct Question: Sendable, Equatable {
+    package let purpose: RequestTimeline.Purpose
+    package let address: Address
+    /// Number 0: a snapshot in the gallery.
+    package let placement: Placement
+    package let because: ReloadCause
+    /// The reload's number, or the snapshot's.
+    package let serial: Int
+    package let context: MessageContext
+  }
+
+  /// A reload that was requested before its extension ever reported its kinds.
+  struct Pending: Codable, Sendable, Equatable {
+    let address: Address
+    /// `nil`: all.
+    let kind: String?
+    let because: ReloadCause
+    let isInside: Bool
+    let cause: UUID?
+    let correlation: UUID?
+    var context: MessageContext { MessageContext(cause: cause, correlation: correlation) }
+  }
+
+  package enum Event: Sendable {
+    /// The host starts: pending reloads are still pending.
+    case began
+    /// The extension sent `ready` with its kinds and the first family of each.
+    case knows(Address, [String: WidgetFamilyName])
+    case placed(Placement, MessageContext)
+    case edited(Placement, MessageContext)
+    case removed(Int)
+    /// `timeline.reload`.
+    case reload(from: Address, kind: String?, isInside: Bool, MessageContext)
+    case reloadOne(Int, ReloadCause, MessageContext)
+    /// A setting of the system, such as `text-size`.
+    case systemChanged(String, MessageContext)
+    /// The device moved far; the widgets of these extensions use the location.
+    case moved(bundles: Set<String>, MessageContext)
+    case inFront(app: Address, Bool)
+    /// The user opens it by tapping a widget.
+    case openedFromWidget(app: Address)
+    /// Exactly these apps have a session or use the location service.
+    case atWork([Address: AppActivity])
+    /// Timelines of exactly these extensions cannot be stored now.
+    case withheld([Address: Withholding])
+    /// Exactly these placements are visible, in StandBy or on another screen.
+    case seen(Set<Int>, isStandBy: Bool)
+    /// The display entered or left the Always-On state.
+    case luminance(isReduced: Bool)
+    case instantCame
+    /// A snapshot is requested under this number. It is not persisted: the caller repeats it after a host restart.
+    case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)
+    case awake(Address)
+    case instanceEnded(Address)
+    /// The extension was wanted and did not start in time: the clock does not wait for it.
+    case stalled(Address)
+    case answered(Question)
+    case gave(Question, TimelineFacts, [UpcomingEntry])
+    case failed(Question, ReloadFailed.Failure, reason: String)
+    /// The time for a reply, in seconds, is over.
+    case overran(Question, limit: Double)
+  }
+
+  package enum Action: Sendable {
+    case output(TimelineOutput)
+    case ask(Question)
+    /// Cancel the request: the process instance has ended, or took too long.
+    case stopAsking(Address)
+    case decided(LedgerEntry, MessageContext)
+    case shown(EntryShown, MessageContext)
+    /// A reload failed.
+    case gaveUp(ReloadFailed, MessageContext)
+    case noSnapshot(serial: Int, reason: String)
+  }
+}

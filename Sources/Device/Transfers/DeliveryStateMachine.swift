@@ -1,0 +1,279 @@
+package import Foundation
+package import Messages
+import Timekeeping
+
+/// The state machine of event delivery: when the events of a session are delivered, to which instance of the owner, and
+/// when they are deleted. A plain value without clock or I/O.
+///
+/// An owner that runs with the session open receives the events of ended tasks at once, without a call of its handler.
+/// Tasks that end during a delivery are in the next one. Any other owner is woken once, when all tasks of the session
+/// have ended, and its handler is called first. Tasks that end while it handles that are again delivered at once. A
+/// delivery keeps its id until it is acknowledged, over exits of the owner and of the host. A delivery that no running
+/// instance has received also takes the tasks that end later.
+package struct DeliveryStateMachine: Sendable {
+  package struct Session: Sendable, Equatable {
+    package var sendsLaunchEvents: Bool
+    /// The generation of the owner that has the session open.
+    package var openIn: UInt32?
+    /// The user force-quit the app: it is not launched for pending events until the session is opened again.
+    package var isQuit = false
+    package var running: Set<Int> = []
+    /// Tasks that have ended and are in no delivery yet, in the order in which they ended.
+    package var ended: [Int] = []
+
+    package init(
+      sendsLaunchEvents: Bool, openIn: UInt32? = nil, isQuit: Bool = false, running: Set<Int> = [], ended: [Int] = []
+    ) {
+      self.sendsLaunchEvents = sendsLaunchEvents
+      self.openIn = openIn
+      self.isQuit = isQuit
+      self.running = running
+      self.ended = ended
+    }
+  }
+
+  /// One delivery attempt to one instance.
+  package struct Attempt: Sendable, Equatable {
+    package let generation: UInt32
+    /// Whether the owner's handler is called first.
+    package let wakesHandler: Bool
+  }
+
+  package struct Delivery: Sendable, Equatable {
+    /// The envelope's id, the same in every redelivery.
+    package let id: UUID
+    package let session: SessionKey
+    package internal(set) var tasks: [Int]
+    /// All tasks of the session have ended: the owner is woken for it.
+    package internal(set) var wakes = false
+    /// Attempts that were not acknowledged in time.
+    package var tries = 0
+    /// Consecutive instances that ended during an attempt.
+    package var exits = 0
+    package var notBefore: Date?
+    /// Waits until a process creates the session.
+    package var isHeld = false
+    /// The last attempt. A repetition to the same instance is identical.
+    package var last: Attempt?
+    /// The deadline of the attempt that is in progress in this run of the host.
+    var deadline: Date?
+    var isUnderWay = false
+    /// The owner was notified that its time is running out.
+    var isExpired = false
+    /// A check whether the owner may still acknowledge is in progress.
+    var isAsked = false
+    var isEvicted = false
+    /// A process created the session during the attempt: a refusal may be older than that.
+    var isOpenedMeanwhile = false
+
+    package init(id: UUID, session: SessionKey, tasks: [Int]) {
+      self.id = id
+      self.session = session
+      self.tasks = tasks
+    }
+  }
+
+  package enum Event: Sendable {
+    /// The host starts: pending deliveries are resumed.
+    case began
+    /// A process created the session object.
+    case opened(SessionKey, sendsLaunchEvents: Bool, generation: UInt32)
+    /// The process that had the session open invalidated it, and keeps running.
+    case closed(SessionKey, generation: UInt32)
+    /// The user force-quit the app of the session: the owner is not launched for the events.
+    case quit(SessionKey)
+    case created(TaskKey)
+    /// Finished, failed or cancelled.
+    case ended(TaskKey)
+    /// The owner runs. `woken`: it was launched or resumed a moment ago.
+    case awake(Address, generation: UInt32, woken: Bool)
+    /// The owner was suspended.
+    case suspended(Address, generation: UInt32)
+    case instanceEnded(Address, generation: UInt32)
+    /// The copies of the files are complete and the events are being sent.
+    case sent(UUID, generation: UInt32)
+    /// The bus is reachable, the owner was queried over it, and has not acknowledged.
+    case overdue(UUID, generation: UInt32)
+    case acknowledged(UUID)
+    /// The owner replied that it cannot take the events.
+    case refused(UUID)
+    /// The date of `nextInstant` has been reached.
+    case instantCame
+  }
+
+  package enum Action: Sendable, Equatable {
+    case output(TransferOutput)
+    case deliver(UUID, Attempt)
+    case stop(UUID)
+    /// Notify the owner that the time to call the completion handler is running out.
+    case expire(UUID)
+    /// The time to acknowledge is over. Make sure that an acknowledgement could have arrived, then send `overdue`.
+    case ask(UUID, generation: UInt32)
+    /// Acknowledged: delete its tasks and files.
+    case forget(Delivery)
+  }
+
+  package internal(set) var sessions: TrackedTransfer<SessionKey, Session>
+  package internal(set) var deliveries: TrackedTransfer<UUID, Delivery>
+  /// The generations that run and are not suspended.
+  var awakeInstances: [Address: UInt32] = [:]
+  let settings: TransferSettings
+  private let makeID: @Sendable () -> UUID
+
+  package init(
+    sessions: [SessionKey: Session] = [:], deliveries: [Delivery] = [], settings: TransferSettings,
+    makeID: @escaping @Sendable () -> UUID = { UUID() }
+  ) {
+    self.sessions = TrackedTransfer(sessions)
+    self.deliveries = TrackedTransfer(Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first })
+    self.settings = settings
+    self.makeID = makeID
+  }
+
+  /// Returns the sessions and deliveries that were changed since the last call and must be written.
+  package mutating func takeTouched() -> (sessions: Set<SessionKey>, deliveries: Set<UUID>) {
+    (sessions.takeTouched(), deliveries.takeTouched())
+  }
+
+  /// Returns the next date at which `instantCame` is due.
+  package func nextInstant(after now: Date) -> Date? {
+    deliveries.values.compactMap { delivery -> Date? in
+      if delivery.isUnderWay { return delivery.isAsked ? nil : delivery.deadline }
+      return delivery.isHeld ? nil : delivery.notBefore
+    }.min()
+  }
+
+  package mutating func handle(_ event: Event, now: Date) -> [Action] {
+    switch event {
+    case .began:
+      for delivery in deliveries.values where sessions[delivery.session]?.running.isEmpty ?? true {
+        deliveries[delivery.id]?.wakes = true
+      }
+      return sessions.keys.flatMap { propose($0, now) } + ids { !$0.isUnderWay }.flatMap { want($0, now) }
+    case .opened(let key, let sendsLaunchEvents, let generation):
+      return opened(key, sendsLaunchEvents, generation, now)
+    case .closed(let key, let generation):
+      if sessions[key]?.openIn == generation { sessions[key]?.openIn = nil }
+      return []
+    case .quit(let key):
+      sessions[key]?.isQuit = true
+      return []
+    case .created(let task):
+      sessions[task.session]?.running.insert(task.identifier)
+      return []
+    case .ended(let task): return ended(task, now)
+    case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
+    case .suspended(let owner, let generation):
+      if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
+      return []
+    case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation, now)
+    case .sent(let id, let generation): return sent(id, generation, now)
+    case .overdue(let id, let generation): return overdue(id, generation)
+    case .acknowledged(let id): return acknowledged(id, now)
+    case .refused(let id): return refused(id)
+    case .instantCame: return instantCame(now)
+    }
+  }
+
+  /// The ids in order: deliveries that call the handler first, since the others were made while those were being
+  /// handled.
+  func ids(_ isMeant: (Delivery) -> Bool) -> [UUID] {
+    deliveries.values.filter(isMeant).sorted {
+      let (first, second) = ($0.last?.wakesHandler ?? false, $1.last?.wakesHandler ?? false)
+      return first == second ? $0.id.uuidString < $1.id.uuidString : first
+    }.map(\.id)
+  }
+
+  private mutating func opened(
+    _ key: SessionKey, _ sendsLaunchEvents: Bool, _ generation: UInt32, _ now: Date
+  ) -> [Action] {
+    var session = sessions[key] ?? Session(sendsLaunchEvents: sendsLaunchEvents)
+    session.sendsLaunchEvents = sendsLaunchEvents
+    session.openIn = generation
+    session.isQuit = false
+    sessions[key] = session
+    // The sender runs.
+    awakeInstances[key.owner] = generation
+    for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
+      deliveries[id]?.isOpenedMeanwhile = true
+    }
+    for id in ids({ $0.session == key && !$0.isUnderWay && $0.isHeld }) {
+      deliveries[id]?.isHeld = false
+      deliveries[id]?.tries = 0
+      deliveries[id]?.notBefore = nil
+    }
+    let proposed = propose(key, now)
+    guard proposed.isEmpty else { return proposed }
+    return ids { $0.session == key && !$0.isUnderWay }.flatMap { want($0, now) }
+  }
+
+  private mutating func ended(_ task: TaskKey, _ now: Date) -> [Action] {
+    guard sessions[task.session]?.running.remove(task.identifier) != nil else { return [] }
+    sessions[task.session]?.ended.append(task.identifier)
+    return propose(task.session, now)
+  }
+
+  /// Makes the next delivery from a session's ended tasks, if its owner can receive them now.
+  mutating func propose(_ key: SessionKey, _ now: Date) -> [Action] {
+    guard let session = sessions[key], !session.ended.isEmpty else { return [] }
+    let haveAllEnded = session.running.isEmpty
+    guard haveAllEnded || isConnected(key) else { return [] }
+    let outstanding = ids { $0.session == key }
+    let id: UUID
+    if let unseen = outstanding.last(where: { deliveries[$0]?.last == nil && deliveries[$0]?.isUnderWay == false }) {
+      id = unseen
+      deliveries[id]?.tasks += session.ended
+    } else {
+      guard outstanding.allSatisfy({ deliveries[$0]?.isBeingHandled == true }) else { return [] }
+      let delivery = Delivery(id: makeID(), session: key, tasks: session.ended)
+      id = delivery.id
+      deliveries[id] = delivery
+    }
+    if haveAllEnded { deliveries[id]?.wakes = true }
+    sessions[key]?.ended = []
+    return want(id, now)
+  }
+
+  /// Whether an instance of the owner runs that has the session open.
+  private func isConnected(_ key: SessionKey) -> Bool {
+    guard let generation = sessions[key]?.openIn else { return false }
+    return awakeInstances[key.owner] == generation
+  }
+
+  /// Whether the owner may be woken for a session's events.
+  func launches(for key: SessionKey) -> Bool { sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true }
+
+  func wantAction(_ delivery: Delivery) -> Action {
+    let key = delivery.session
+    return .output(.wantAwake(key.owner, because: key.assertion, launches: delivery.wakes && launches(for: key)))
+  }
+
+  mutating func want(_ id: UUID, _ now: Date) -> [Action] {
+    guard let delivery = deliveries[id], isDue(delivery, now) else { return [] }
+    deliveries[id]?.notBefore = nil
+    return [wantAction(delivery)]
+  }
+
+  func isDue(_ delivery: Delivery, _ now: Date) -> Bool {
+    !delivery.isUnderWay && !delivery.isHeld && delivery.notBefore.map { $0 <= now } ?? true
+  }
+
+  private mutating func refused(_ id: UUID) -> [Action] {
+    guard let delivery = deliveries[id], delivery.isUnderWay else { return [] }
+    let key = delivery.session
+    deliveries[id]?.isUnderWay = false
+    deliveries[id]?.last = nil
+    if delivery.isOpenedMeanwhile { return [wantAction(delivery)] }
+    deliveries[id]?.isHeld = true
+    return [.output(.release(key.owner, because: key.assertion))]
+  }
+
+  private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
+    guard let delivery = deliveries.removeValue(forKey: id) else { return [] }
+    let key = delivery.session
+    let next = propose(key, now)
+    // The next delivery goes to the same instance at once, or is already being sent: do not suspend it in between.
+    let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
+    return [.forget(delivery)] + (isLast ? [.output(.release(key.owner, because: key.assertion))] : next)
+  }
+}

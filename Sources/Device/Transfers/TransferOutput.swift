@@ -1,0 +1,40 @@
+import Foundation
+package import Messages
+import Timekeeping
+
+/// The key of a background session: the process that created it, and its identifier. The owner's address contains the
+/// device and the bundle identifier.
+package struct SessionKey: Hashable, Sendable {
+  package let owner: Address
+  package let identifier: String
+  package init(owner: Address, identifier: String) {
+    self.owner = owner
+    self.identifier = identifier
+  }
+
+  /// The message context of everything about the session.
+  package var context: MessageContext { MessageContext(correlation: MessageContext.session(owner, identifier)) }
+  /// The assertion that keeps the owner awake for events.
+  package var assertion: String { "events \(identifier)" }
+}
+
+/// The key of a task of a session.
+package struct TaskKey: Hashable, Sendable {
+  package let session: SessionKey
+  package let identifier: Int
+  package init(session: SessionKey, identifier: Int) {
+    self.session = session
+    self.identifier = identifier
+  }
+}
+
+/// The requests of Transfers to the rest of the host, in order.
+package enum TransferOutput: Sendable, Equatable {
+  /// Run the owner until `release`, then send `awake`. Without `launches`, only if it already runs.
+  case wantAwake(Address, because: String, launches: Bool)
+  case release(Address, because: String)
+  /// The owner did not acknowledge in time: end this instance.
+  case evict(Address, generation: UInt32, why: String)
+  /// The module's database cannot be written. The host must exit.
+  case broken(String)
+}

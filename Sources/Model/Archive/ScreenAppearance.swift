@@ -1,0 +1,129 @@
+package import Foundation
+
+/// How a screen shows an archive: the time, the locale, and what is hidden.
+package struct ScreenAppearance: Hashable, Sendable {
+  /// The time at which live texts are evaluated.
+  package var now: Date
+  package var locale: Locale
+  package var timeZone: TimeZone
+  /// There is no data yet: texts and images are redacted, except those that the author marked `unredacted`.
+  package var isPlaceholder: Bool
+  /// The device is locked: privacy-sensitive views are redacted.
+  package var hidesPrivate: Bool
+  /// Whether the location shows the widget's container background.
+  package var showsBackground: Bool
+
+  package init(
+    now: Date, locale: Locale = Locale(identifier: "en_US"), timeZone: TimeZone = .gmt, isPlaceholder: Bool = false,
+    hidesPrivate: Bool = false, showsBackground: Bool = true
+  ) {
+    self.now = now
+    self.locale = locale
+    self.timeZone = timeZone
+    self.isPlaceholder = isPlaceholder
+    self.hidesPrivate = hidesPrivate
+    self.showsBackground = showsBackground
+  }
+
+  func format(_ moment: Date, date: Date.FormatStyle.DateStyle, time: Date.FormatStyle.TimeStyle) -> String {
+    moment.formatted(Date.FormatStyle(date: date, time: time, locale: locale, timeZone: timeZone))
+  }
+}
+
+extension ViewArchive {
+  /// The archive as a screen shows it: live texts are evaluated, hidden text is `▒▒▒`, and a view with several states
+  /// shows its current one.
+  package func shown(_ appearance: ScreenAppearance) -> ViewArchive {
+    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: true)
+  }
+
+  /// The archive with hidden text as `▒▒▒` and everything else unchanged: what may leave a device while its user is
+  /// absent.
+  package func hiding(_ appearance: ScreenAppearance) -> ViewArchive {
+    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: false)
+  }
+
+  /// The texts, line by line, as a screen shows them.
+  package func lines(_ appearance: ScreenAppearance) -> [String] { shown(appearance).lines }
+
+  /// Accessibility modifiers, whose text would reveal hidden content.
+  private static let readOut: Set = ["accessibilityLabel", "accessibilityValue", "accessibilityHint"]
+
+  /// - Parameter isWhole: evaluates live texts, states and backgrounds too, and not only redaction.
+  private func shown(
+    _ appearance: ScreenAppearance, isRedacted: Bool, hidesPrivate: Bool, isWhole: Bool
+  ) -> ViewArchive {
+    var (isRedacted, hidesPrivate) = (isRedacted, hidesPrivate)
+    var view = self
+    view.modifiers = []
+    // Outermost first: its redaction applies to the views within.
+    for var modifier in modifiers.reversed() {
+      let isBackground = modifier.name == "containerBackground" && modifier.arguments["placement"] == "widget"
+      if isBackground, isWhole, !appearance.showsBackground { continue }
+      switch modifier.name {
+      case "unredacted": (isRedacted, hidesPrivate) = (false, false)
+      case "redacted":
+        let reasons = modifier.arguments["reason"]?.string ?? ""
+        isRedacted = isRedacted || reasons.contains("placeholder")
+        hidesPrivate = hidesPrivate || reasons.contains("privacy")
+      case "privacySensitive":
+        isRedacted = isRedacted || (hidesPrivate && modifier.arguments["sensitive"] != .bool(false))
+      default: break
+      }
+      if isRedacted, ViewArchive.readOut.contains(modifier.name) { continue }
+      modifier.views = modifier.views.map {
+        $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate, isWhole: isWhole)
+      }
+      view.modifiers.insert(modifier, at: 0)
+    }
+    var children = children
+    if isWhole, name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] }) {
+      children = state.children
+    }
+    view.children = children.map {
+      $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate, isWhole: isWhole)
+    }
+    if isWhole || isRedacted { view.show(appearance, isRedacted: isRedacted) }
+    return view
+  }
+
+  /// Applies the appearance to the view's own text.
+  private mutating func show(_ appearance: ScreenAppearance, isRedacted: Bool) {
+    if name == "Text", let live = LiveText(arguments) { arguments = ["text": .string(live.text(appearance))] }
+    guard isRedacted else { return }
+    if let text = arguments["text"]?.string {
+      arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
+    } else if name == "Image" {
+      arguments = ["text": "▒▒"]
+    }
+  }
+}
+
+extension ViewArchive {
+  /// Visits the view, its children and the views of modifiers, parents first.
+  package func walk(_ visit: (ViewArchive) -> Void) {
+    visit(self)
+    for modifier in modifiers { for view in modifier.views { view.walk(visit) } }
+    for child in children { child.walk(visit) }
+  }
+
+  /// The names of the views that widgets cannot show, each once, in order.
+  package var unsupportedViews: [String] {
+    var names: [String] = []
+    walk { view in
+      guard view.name == "UnsupportedView", let name = view.arguments["view"]?.string else { return }
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// Whether one of the views has a background for the whole widget.
+  package var hasContainerBackground: Bool {
+    var found = false
+    walk { view in
+      found =
+        found || view.modifiers.contains { $0.name == "containerBackground" && $0.arguments["placement"] == "widget" }
+    }
+    return found
+  }
+}

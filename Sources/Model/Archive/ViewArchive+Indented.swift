@@ -1,0 +1,149 @@
+import Foundation
+
+extension ViewArchive {
+  /// The archive as indented text: one view per line, followed by its modifiers in order, with its children below it. A
+  /// modifier with more than one plain view has them below it.
+  package func indented(_ appearance: ScreenAppearance) -> String {
+    var lines: [String] = []
+    shown(appearance).write(to: &lines, depth: 0)
+    return lines.joined(separator: "\n")
+  }
+
+  private func write(to lines: inout [String], depth: Int) {
+    let indent = String(repeating: "  ", count: depth)
+    var line = head
+    var blocks: [Modifier] = []
+    for modifier in modifiers {
+      let plain = modifier.views.count == 1 ? modifier.views[0].plain : nil
+      if modifier.views.isEmpty || plain != nil {
+        line += " " + modifier.words(plain)
+      } else {
+        blocks.append(modifier)
+      }
+    }
+    lines.append(indent + line)
+    for block in blocks {
+      lines.append(indent + "  " + block.words(nil) + ":")
+      for view in block.views { view.write(to: &lines, depth: depth + 2) }
+    }
+    for child in children { child.write(to: &lines, depth: depth + 1) }
+  }
+
+  /// The view on one line, if it has no views within.
+  private var plain: String? {
+    guard children.isEmpty, modifiers.allSatisfy(\.views.isEmpty) else { return nil }
+    return ([head] + modifiers.map { $0.words(nil) }).joined(separator: " ")
+  }
+
+  private var head: String {
+    switch name {
+    case "Text", "Image":
+      if let text = arguments["text"]?.string {
+        return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(name) \(text)" : "\(name) \(text.quoted)"
+      }
+      return name + arguments.filter { $0.key != "data" }.words
+    case "UnsupportedView": return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
+    case "Button", "Toggle":
+      var own = arguments
+      let intent = own.removeValue(forKey: "intent")
+      return name + own.words + (intent.map { " intent " + $0.intentWords } ?? "")
+    default: return name + arguments.words
+    }
+  }
+}
+
+extension ViewArchive.Modifier {
+  fileprivate func words(_ view: String?) -> String {
+    var own = arguments
+    if name == "containerBackground" { own["placement"] = nil }
+    let parts = own.parts + (view.map { [$0] } ?? [])
+    return "." + name + (parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))")
+  }
+}
+
+extension [String: ArchivedValue] {
+  /// The labels in the order in which Swift writes the arguments; others follow alphabetically.
+  private static var order: [String] {
+    [
+      "systemName", "name", "alignment", "spacing", "edges", "value", "total", "in", "style", "lineWidth", "width",
+      "height", "minWidth", "idealWidth", "maxWidth", "minHeight", "idealHeight", "maxHeight", "color", "radius", "x",
+      "y", "from", "to",
+    ]
+  }
+
+  /// Labels that are omitted because the value is clear without them.
+  private static var silent: Set<String> {
+    [
+      "style", "font", "weight", "color", "points", "length", "lines", "opacity", "edges", "degrees", "reason", "size",
+      "mode", "factor", "amount", "ratio", "contentMode", "scale", "url", "design", "guide", "id", "transition",
+      "animation", "flag", "accentable", "scheme", "radius", "insets", "name", "text", "disabled", "label",
+    ]
+  }
+
+  fileprivate var words: String { parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))" }
+
+  fileprivate var parts: [String] {
+    let labels = keys.filter { $0 != "alignment" || self[$0] != "center" }.sorted { first, second in
+      let places = [first, second].map { Self.order.firstIndex(of: $0) ?? Self.order.count }
+      return places[0] == places[1] ? first < second : places[0] < places[1]
+    }
+    return labels.compactMap { label in
+      self[label].map { Self.silent.contains(label) ? $0.words : "\(label): \($0.words)" }
+    }
+  }
+}
+
+extension ArchivedValue {
+  fileprivate var words: String {
+    switch self {
+    case .bool(let value): "\(value)"
+    case .number(let value): value.words
+    case .string(let value): value.count <= 60 ? value : value.prefix(59) + "…"
+    case .date(let date): date.formatted(.iso8601)
+    case .list(let values):
+      "[" + values.prefix(8).map(\.words).joined(separator: ", ") + (values.count > 8 ? ", … \(values.count)" : "")
+        + "]"
+    case .record(let parts): colorWords(parts) ?? parts.recordWords
+    }
+  }
+
+  private func colorWords(_ parts: [String: ArchivedValue]) -> String? {
+    if let color = parts["color"], let opacity = parts["opacity"]?.number, parts.count == 2 {
+      return "\(color.words) \((opacity * 100).words) %"
+    }
+    guard let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number else {
+      return nil
+    }
+    let hex = [red, green, blue].map { String(format: "%02X", Int((min(max($0, 0), 1) * 255).rounded())) }.joined()
+    let opacity = parts["opacity"]?.number ?? 1
+    return "#\(hex)" + (opacity == 1 ? "" : " \((opacity * 100).words) %")
+  }
+
+  /// An intent as its type, without the module, and its parameter values.
+  fileprivate var intentWords: String {
+    guard case .record(let parts) = self else { return words }
+    let type = parts["type"]?.string.map { $0.split(separator: ".").last.map(String.init) ?? $0 } ?? "?"
+    guard case .record(let values) = parts["parameters"] else { return type }
+    return type + values.words
+  }
+}
+
+extension [String: ArchivedValue] {
+  fileprivate var recordWords: String { parts.joined(separator: " ") }
+}
+
+extension Double {
+  /// With at most two decimal places.
+  fileprivate var words: String {
+    guard isFinite else { return "\(self)" }
+    let text = String(format: "%.2f", self)
+    guard text.contains(".") else { return text }
+    return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
+  }
+}
+
+extension String {
+  fileprivate var quoted: String {
+    "\"" + replacingOccurrences(of: "\n", with: "⏎").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+  }
+}

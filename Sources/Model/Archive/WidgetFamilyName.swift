@@ -1,0 +1,15 @@
+/// The families of WidgetKit, as both sides of the bus encode them. Source: `WidgetFamily` of the iOS 18 SDK, and of
+/// the macOS 27 SDK for the last.
+package enum WidgetFamilyName: String, Codable, Hashable, Sendable, CaseIterable {
+  case systemSmall, systemMedium, systemLarge, systemExtraLarge
+  case accessoryCorner, accessoryCircular, accessoryRectangular, accessoryInline
+  case systemExtraLargePortrait
+
+  /// Whether it is a family of the Lock Screen or a watch face.
+  package var isAccessory: Bool {
+    switch self {
+    case .accessoryCorner, .accessoryCircular, .accessoryRectangular, .accessoryInline: true
+    case .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait: false
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import APNs
+import Foundation
+import MessageBus
+import Messages
+import PushStore
+
+/// Handles operator requests other than those for tokens and the log.
+struct PushServerOperator: Sendable {
+  let backends: [PushEnvironment: PushBackend]
+  let service: PushDeliveryService
+  let orders: PushBackend.Orders
+
+  /// Registers the handlers. Call before the connection is started.
+  func listen(on connection: any BusConnection) {
+    connection.onRequest(SendPush.self) { request, _ in try await send(request) }
+    connection.onRequest(AnswerPushes.self) { order, _ in
+      try ResponseOverrides.check(order)
+      orders.handle(order)
+      return Done()
+    }
+  }
+
+  /// Sends a notification as Apple's console does: the contract without provider authentication.
+  private func send(_ request: SendPush) async throws(BusError) -> SendPush.Reply {
+    guard let token = request.token ?? request.subject.flatMap(service.tokens.active)?.token else {
+      throw BusError(
+        .noSuchToken,
+        request.subject.map { "no active device token for \($0.use.rawValue) of \($0.bundle) on \($0.device)" }
+          ?? "the request has neither a token nor an app")
+    }
+    let environment = service.tokens[token.lowercased()]?.environment ?? .development
+    guard let backend = backends[environment] else { throw BusError(.failed, "no \(environment.rawValue) environment") }
+    let body = Array(request.payload.utf8)
+    let asked = APNsRequest(
+      method: "POST", path: "/3/device/\(token)",
+      headers: request.headers.sorted { $0.key < $1.key }.map { APNsRequest.Header(name: $0.key, value: $0.value) },
+      body: Array(body.prefix(APNsRequest.bodyLimit)), isTruncated: body.count > APNsRequest.bodyLimit)
+    let now = Date()
+    var session = ProviderSession.console
+    let due = backend.check(asked, in: &session, now: now)
+    let verdict = await withCheckedContinuation { continuation in
+      backend.decide(due, now: now) { continuation.resume(returning: $0) }
+    }
+    return SendPush.Reply(
+      status: verdict.status, reason: verdict.reason, explanation: verdict.explanation, apnsID: verdict.apnsID,
+      uniqueID: verdict.uniqueID)
+  }
+}

@@ -1,0 +1,152 @@
+import APNs
+import APNsServer
+import Cluster
+import Foundation
+import GRDB
+import Logging
+import MessageBus
+import Messages
+import PushStore
+
+/// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
+struct PushServerService {
+  private let place: ClusterConfiguration.PushServer
+  private let instance: InstanceFolder
+  private let logger = Logger(label: "push-server")
+  /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
+  private static let lastSeconds = 2.0
+
+  init(_ place: ClusterConfiguration.PushServer, instance: InstanceFolder) {
+    self.place = place
+    self.instance = instance
+  }
+
+  /// Serves until SIGTERM or SIGINT.
+  ///
+  /// - Throws: why it cannot serve: the folder, the database, or a port in use.
+  func run() async throws {
+    guard place.listen != "0.0.0.0" || place.advertise != nil else {
+      throw ClusterError(
+        .configuration, "--listen 0.0.0.0 requires --advertise HOST, the host name for providers")
+    }
+    StandingProcess.raiseDescriptorLimit()
+    try instance.create()
+    try instance.createPushServer()
+    let credentials = try PushCredentials.make(
+      in: instance.pushCredentials, serverNames: [place.advertise].compactMap(\.self))
+    let database = try openDatabase()
+    let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
+    let service = try PushDeliveryService(database: database, bus: connection, settings: PushSettings(place.rules)) {
+      reason in
+      FileHandle.standardError.write(
+        Data("push-server: \(reason). Is the disk full? Restart it to continue.\n".utf8))
+      Foundation.exit(1)
+    }
+    let keys = try ProviderKeyRing(folder: instance.pushCredentials)
+    let orders = PushBackend.Orders()
+    let backends = PushEnvironment.allCases.map { environment in
+      (
+        environment,
+        PushBackend(
+          contract: APNsContract(environment: environment, settings: APNsSettings(place.rules)), keys: keys,
+          service: service, orders: orders)
+      )
+    }
+    let desk = PushServerOperator(
+      backends: Dictionary(uniqueKeysWithValues: backends), service: service, orders: orders)
+    StandingProcess.renewKey(.pushServer, on: connection, in: instance)
+    StandingProcess.answerPeers(on: connection)
+    service.listen()
+    desk.listen(on: connection)
+    var fronts: [PushEnvironment: APNsHTTP2Server] = [:]
+    for (environment, backend) in backends {
+      fronts[environment] = try await start(environment, backend, credentials)
+    }
+    let generation = try await connection.start()
+    await service.begin()
+    try announce(fronts, credentials)
+    logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
+    await StandingProcess.run(connection, logger: logger) { await end(fronts, service) }
+    try database.close()
+  }
+
+  private func openDatabase() throws -> DatabasePool {
+    let path = instance.pushServer + "/push.sqlite"
+    do {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(5)
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      // A 200 promises that the notification survives a power failure.
+      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      return pool
+    } catch {
+      throw ClusterError(
+        .folder,
+        "cannot open the push server's database \(path): \(error). If it is damaged, remove it: all device tokens "
+          + "become unknown, and devices request new ones")
+    }
+  }
+
+  private func start(
+    _ environment: PushEnvironment, _ backend: PushBackend, _ credentials: PushCredentials
+  ) async throws -> APNsHTTP2Server {
+    var limits = APNsServerLimits()
+    limits.idle = place.rules.idleTimeout / .seconds(1)
+    let configuration = try APNsServerConfiguration.reading(
+      certificatePath: credentials.serverCertificatePath, keyPath: credentials.serverKeyPath,
+      authorityPath: credentials.authorityPath, host: place.listen,
+      port: environment == .development ? place.developmentPort : place.productionPort, limits: limits, eventLoops: 1)
+    let logger = logger
+    return try await APNsHTTP2Server.start(configuration, backend: backend) { line in
+      logger.notice("\(line)", metadata: ["environment": "\(environment.rawValue)"])
+    }
+  }
+
+  private func announce(_ fronts: [PushEnvironment: APNsHTTP2Server], _ credentials: PushCredentials) throws {
+    let host = place.advertise ?? place.listen
+    func url(_ environment: PushEnvironment) -> String {
+      "https://\(host.contains(":") ? "[\(host)]" : host):\(fronts[environment]?.port ?? 0)"
+    }
+    let key = credentials.key(for: .development)
+    let announcement = PushServerAnnouncement(
+      development: url(.development), production: url(.production), certificateAuthority: credentials.authorityPath,
+      key: key.flatMap(credentials.path) ?? "", keyID: key?.id ?? "", teamID: credentials.teamID, pid: getpid())
+    try announcement.write(in: instance)
+    logger.notice(
+      "listens", metadata: ["development": "\(announcement.development)", "production": "\(announcement.production)"])
+  }
+
+  /// Announces the shutdown to providers, finishes open requests, and waits until all is on disk.
+  private func end(_ fronts: [PushEnvironment: APNsHTTP2Server], _ service: PushDeliveryService) async {
+    await withTaskGroup(of: Void.self) { group in
+      for front in fronts.values { group.addTask { await front.shutDown(within: Self.lastSeconds) } }
+    }
+    await service.caughtUp()
+  }
+}
+
+extension PushSettings {
+  /// The storage limits from `widgetlab.yaml`.
+  init(_ rules: ClusterConfiguration.PushRules) {
+    self.init()
+    logAge = rules.logAge / .seconds(1)
+    logLimit = rules.logLimit
+    queueLimit = rules.queueLimit
+    storageAge = rules.storageAge / .seconds(1)
+    inFlight = rules.inFlight
+    journalRate = rules.journalRate
+  }
+}
+
+extension APNsSettings {
+  /// The contract limits from `widgetlab.yaml`.
+  init(_ rules: ClusterConfiguration.PushRules) {
+    self.init()
+    payloadLimit = rules.payloadLimit
+    voipPayloadLimit = rules.voipPayloadLimit
+    providerTokenLifetime = rules.providerTokenLifetime / .seconds(1)
+    providerTokenUpdateInterval = rules.providerTokenUpdateInterval / .seconds(1)
+    consecutiveRequests = rules.consecutiveRequests
+    consecutiveWindow = rules.consecutiveWindow / .seconds(1)
+  }
+}

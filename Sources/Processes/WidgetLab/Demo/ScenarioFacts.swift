@@ -1,0 +1,173 @@
+import ArgumentParser
+import Foundation
+import Messages
+
+/// The process that the demo kills in the middle of the download.
+enum Victim: String, CaseIterable, Sendable, ExpressibleByArgument {
+  case widgetExtension = "extension"
+  case host
+  case bus
+  case agent
+  case app
+  case none
+}
+
+/// One process instance of an address.
+struct DemoInstance: Hashable, Sendable, CustomStringConvertible {
+  let address: Address
+  let generation: UInt32
+  var description: String { "generation \(generation) of \(address.tailName)" }
+}
+
+/// The participants of the demo.
+struct Cast: Sendable {
+  let device: String
+  let widgetExtension: Address
+  let app: Address
+  /// The agent of the extension.
+  let agent: Address
+  /// Whether that agent also spawns the app, which then exits with it.
+  var sharesAgent = true
+  var host: Address { .host(device) }
+
+  /// The address of the victim; `nil` for `none`.
+  func address(of victim: Victim) -> Address? {
+    switch victim {
+    case .widgetExtension: widgetExtension
+    case .host: host
+    case .bus: .messageBus
+    case .agent: agent
+    case .app: app
+    case .none: nil
+    }
+  }
+}
+
+/// Facts from the journal about process instances, pids and the extension's session. Reads the journal from its
+/// beginning.
+struct ScenarioFacts: Sendable {
+  let cast: Cast
+  /// The newest generation of each address.
+  private(set) var generation: [Address: UInt32] = [:]
+  /// The pid of each process instance, and the first source of it.
+  private(set) var pids: [DemoInstance: (pid: Int32, saidBy: String)] = [:]
+  /// The executables that the agent reported at the start.
+  private(set) var executables: [DemoInstance: String] = [:]
+  /// The extension's background session of this demo: the one of its first download after the demo requested a reload.
+  private(set) var session: String?
+  /// The message id of that download's `resume()`.
+  private(set) var request: UUID?
+  /// Bytes of the extension's file, once the download has ended.
+  private(set) var fileBytes: Int64?
+  /// Sessions that the app created.
+  private(set) var sessionsOfApp: Set<String> = []
+  /// The process instance that was killed.
+  var killed: DemoInstance?
+  /// Process instances with contradictory pids, as text.
+  private(set) var contradictions: [String] = []
+  private var spawns: [UUID: Address] = [:]
+
+  init(cast: Cast) { self.cast = cast }
+
+  /// The correlation id of the extension's session.
+  var correlation: UUID? { session.map { MessageContext.session(cast.widgetExtension, $0) } }
+
+  /// Whether an envelope's sender is an instance of `address` that was started after the kill; any instance when that
+  /// address was not a victim.
+  func isNewInstance(_ header: EnvelopeHeader, of address: Address) -> Bool {
+    header.source == address && isNew(header.sourceGeneration, of: address)
+  }
+
+  /// Same, for a generation in a message body.
+  func isNew(_ generation: UInt32, of address: Address) -> Bool {
+    guard let killed, killed.address == address || exitsWith(killed.address, address) else { return true }
+    let last = killed.address == address ? killed.generation : (lastBefore[address] ?? 0)
+    return generation > last
+  }
+
+  /// The generations at the time of the kill, for processes that exit with an agent.
+  private var lastBefore: [Address: UInt32] = [:]
+
+  private func exitsWith(_ dead: Address, _ address: Address) -> Bool {
+    dead == cast.agent && (address == cast.widgetExtension || (address == cast.app && cast.sharesAgent))
+  }
+
+  /// Records the instance that is about to be killed.
+  mutating func willKill(_ life: DemoInstance) {
+    lastBefore = generation
+    killed = life
+  }
+
+  /// Processes the next envelope of the journal. `isScenario`: it was sent after the demo began.
+  mutating func learn(_ envelope: Envelope, isScenario: Bool) {
+    let header = envelope.header
+    let sender = DemoInstance(address: header.source, generation: header.sourceGeneration)
+    if let started = envelope.reading(ProcessStarted.self) {
+      let life = DemoInstance(address: started.address, generation: started.generation)
+      executables[life] = started.executable
+      claim(life, started.pid, "process.started from the agent")
+    } else if let spawn = envelope.reading(SpawnProcess.self) {
+      spawns[header.id] = spawn.address
+    } else if header.kind == SpawnProcess.kind.answered(.ok), let address = header.cause.flatMap({ spawns[$0] }),
+      let reply = try? BodyCoding.decode(SpawnProcess.Reply.self, from: envelope.body)
+    {
+      claim(DemoInstance(address: address, generation: reply.generation), reply.pid, "the agent's reply to the spawn")
+    } else if let changed = envelope.reading(RegistrationChanged.self) {
+      learn(changed.registration, changed.change)
+    } else if let started = envelope.reading(BusStarted.self) {
+      generation[.messageBus] = started.generation
+      pids[DemoInstance(address: .messageBus, generation: started.generation)] = (started.pid, "the bus itself")
+      for registration in started.registrations { learn(registration, .connected) }
+    } else if let ready = envelope.reading(ProcessReady.self) {
+      claim(sender, ready.pid, "process.ready from the process")
+    } else if let called = envelope.reading(HandlerCalled.self) {
+      claim(sender, called.pid, "handler.called from the process")
+    }
+    learnSessions(envelope, isScenario: isScenario)
+  }
+
+  private mutating func learn(_ registration: Registration, _ change: RegistrationChanged.Change) {
+    let address = registration.address
+    guard change == .connected || change == .registered else { return }
+    generation[address] = max(generation[address] ?? 0, registration.generation)
+    guard change == .connected, let pid = registration.pid else { return }
+    claim(DemoInstance(address: address, generation: registration.generation), pid, "the process's hello to the bus")
+  }
+
+  private mutating func learnSessions(_ envelope: Envelope, isScenario: Bool) {
+    if let open = envelope.reading(OpenSession.self), envelope.header.source == cast.app {
+      sessionsOfApp.insert(open.identifier)
+    }
+    guard isScenario else { return }
+    if session == nil, let create = envelope.reading(CreateTransfer.self),
+      envelope.header.source == cast.widgetExtension, create.type == .download
+    {
+      session = create.session
+      request = envelope.header.id
+    }
+    if let progress = envelope.reading(TransferProgress.self), progress.step == .finished,
+      progress.owner == cast.widgetExtension, progress.session == session, fileBytes == nil
+    {
+      fileBytes = progress.bytes
+    }
+  }
+
+  /// Records a pid of a process instance, and its source. All sources must agree.
+  private mutating func claim(_ life: DemoInstance, _ pid: Int32, _ voice: String) {
+    generation[life.address] = max(generation[life.address] ?? 0, life.generation)
+    guard let known = pids[life] else {
+      pids[life] = (pid, voice)
+      return
+    }
+    guard known.pid != pid else { return }
+    contradictions.append(
+      "contradictory pids of \(life): \(known.pid) according to \(known.saidBy), \(pid) according to \(voice)")
+  }
+}
+
+extension Envelope {
+  /// Decodes the body, when the envelope is of this kind and valid.
+  func reading<C: Message>(_ type: C.Type) -> C? {
+    header.kind == C.kind ? try? BodyCoding.decode(C.self, from: body) : nil
+  }
+}

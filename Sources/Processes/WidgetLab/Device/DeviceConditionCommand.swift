@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import MessageBus
+import Messages
+
+/// `widgetlab device`.
+struct DeviceCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "device",
+    abstract: "Puts the device to sleep, wakes it, takes it offline or online, or moves it.",
+    discussion: """
+      Pushes to a sleeping device wait until it wakes, unless their priority is 10; pushes to an offline device wait \
+      until it is online, as long as the notification may be stored. The setting survives a host restart. `widgetlab \
+      network` controls the quality of the network.
+
+      When it moved far, widgets whose extension has NSWidgetWantsLocation in its Info.plist (infoPlist in \
+      widgetlab.yaml) are reloaded, free of budget, when they are next seen. The location itself is not simulated.
+
+      EXAMPLES
+        widgetlab device sleep
+        widgetlab device wake
+        widgetlab device offline
+        widgetlab device online          Wi-Fi, unless it has a network
+        widgetlab device moved           a significant location change
+        widgetlab device                 shows its state
+      """)
+
+  enum Word: String, ExpressibleByArgument, CaseIterable { case sleep, wake, offline, online, moved }
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "sleep, wake, offline, online or moved; without it, the state is shown.")
+  var word: Word?
+
+  @Flag(help: "Print one JSON object: isAwake and the network; with moved: reloaded and whenSeen.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      if word == .moved { return try await move() }
+      let state = try await OperatorSession.with(options) { session in
+        var network = try await session.ask(ListSessions(offset: .max, sessionOffset: .max)).network
+        switch word {
+        case .sleep, .wake: return try await session.ask(SetPower(isAwake: word == .wake))
+        case .offline, .online:
+          if word == .offline { network.path = .off } else if network.path == .off { network.path = .wifi }
+          network = try await session.ask(SetNetwork(state: network))
+        case .moved, nil: break
+        }
+        return try await session.ask(SetPower(isAwake: nil))
+      }
+      Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+    }
+  }
+
+  private func move() async throws {
+    let reply = try await OperatorSession.with(options) { session in try await session.ask(MoveDevice()) }
+    if json { try Output.json(reply) } else { Output.say(reply.text) }
+  }
+}
+
+extension MoveDevice.Reply {
+  /// `reloaded: 1, 2; when seen: 3`.
+  var text: String {
+    let parts = [("reloaded", reloaded), ("when seen", whenSeen)].filter { !$0.1.isEmpty }
+    guard !parts.isEmpty else {
+      return "no widget uses the location: no Info.plist in widgetlab.yaml has NSWidgetWantsLocation"
+    }
+    return parts.map { "\($0.0): \($0.1.map { "\($0)" }.joined(separator: ", "))" }.joined(separator: "; ")
+  }
+}
+
+extension SetPower.Reply {
+  /// `asleep, cellular`.
+  var text: String { "\(isAwake ? "awake" : "asleep"), network: \(network.text)" }
+}

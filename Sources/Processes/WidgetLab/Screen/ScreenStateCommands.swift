@@ -1,0 +1,198 @@
+import Archive
+import ArgumentParser
+import Foundation
+import Messages
+
+/// `widgetlab look`.
+struct LookCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "look",
+    abstract: "Selects the visible screen; or turns the display off, Always-On, dark, or light.",
+    discussion: """
+      Visible widgets have a larger budget than others. When a screen of widgets becomes visible, the foreground app \
+      goes to the background. The setting survives a host restart.
+
+      LOCATIONS
+        \(ScreenLocation.list)
+        off          the display is off
+        alwaysOn     the dimmed Lock Screen of a locked device, if it supports Always-On
+        dark, light  the appearance of all screens
+
+      EXAMPLES
+        widgetlab look homeScreen
+        widgetlab look off
+        widgetlab look dark
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "A location, off, alwaysOn, dark or light.")
+  var place: Place
+
+  @Flag(help: "Print one JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
+  var json = false
+
+  enum Place: ExpressibleByArgument, Sendable {
+    case off
+    case alwaysOn
+    case appearance(ColorSchemeName)
+    case location(ScreenLocation)
+
+    static var allValueStrings: [String] { ["off", "alwaysOn", "dark", "light"] + ScreenLocation.allValueStrings }
+
+    init?(argument: String) {
+      if argument == "off" {
+        self = .off
+      } else if argument == "alwaysOn" {
+        self = .alwaysOn
+      } else if let scheme = ColorSchemeName(rawValue: argument) {
+        self = .appearance(scheme)
+      } else if let location = ScreenLocation(argument: argument) {
+        self = .location(location)
+      } else {
+        return nil
+      }
+    }
+  }
+
+  func run() async throws {
+    try await changeScreen(options, json: json) { cluster in
+      switch place {
+      case .off: return .darken
+      case .alwaysOn: return .alwaysOn
+      case .appearance(let scheme): return .colorScheme(scheme)
+      case .location(let location):
+        try location.check(cluster)
+        return .look(location.name)
+      }
+    }
+  }
+}
+
+/// `widgetlab lock`.
+struct LockCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock",
+    abstract: "Locks the device: the foreground app goes to the background, and the display turns off.",
+    discussion: """
+      Buttons and toggles of widgets do nothing, privacySensitive() content is redacted, and the content of an \
+      extension with the data protection class complete is hidden, and its reloads wait. After --restart, the device \
+      shows placeholders, and requests no timelines, until it is unlocked.
+
+      EXAMPLES
+        widgetlab lock; widgetlab look lockScreen; widgetlab screen
+        widgetlab lock --restart
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Flag(help: "Restart the device: all apps and extensions exit, and it has not been unlocked since.")
+  var restart = false
+
+  @Flag(help: "Print one JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
+  var json = false
+
+  func run() async throws { try await changeScreen(options, json: json) { _ in restart ? .restart : .lock } }
+}
+
+/// `widgetlab unlock`.
+struct UnlockCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock",
+    abstract: "Unlocks the device and shows its Home Screen.",
+    discussion: """
+      EXAMPLE
+        widgetlab unlock
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Flag(help: "Print one JSON object: isLocked, wasUnlocked, seen, isLuminanceReduced, frontApp, colorScheme.")
+  var json = false
+
+  func run() async throws { try await changeScreen(options, json: json) { _ in .unlock } }
+}
+
+/// `widgetlab setting`.
+struct SystemCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "setting",
+    abstract: "Changes a system setting, which reloads all widgets.",
+    discussion: """
+      locale, text-size, accessibility, account, or time (a significant time change). The reloads cost no budget. The \
+      first three also reload placeholders.
+
+      EXAMPLE
+        widgetlab setting text-size
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "locale, text-size, accessibility, account or time.")
+  var setting: String
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        _ = try await session.ask(ChangeScreen(.system(setting)))
+        Output.say("changed \(setting): all widgets are reloaded")
+      }
+    }
+  }
+}
+
+/// Changes what the user sees, and prints the result.
+func changeScreen(
+  _ options: InstanceOptions, json: Bool, _ change: (ClusterFacts) throws -> ChangeScreen.Change
+) async throws {
+  try await reporting {
+    let state = try await OperatorSession.with(options) { session in
+      try await session.ask(ChangeScreen(try change(session.cluster)))
+    }
+    if json { try Output.json(state) } else { Output.say(state.text) }
+  }
+}
+
+/// `widgetlab tap`.
+struct TapCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tap",
+    abstract: "Taps a widget: its button or toggle, a link in it, or the widget itself.",
+    discussion: """
+      The intent of a button or toggle is performed in the extension or in the app, and the widget gets a new \
+      timeline, free of budget. A tap elsewhere opens the app: with the link's URL, the widget's URL, or a user \
+      activity with the widget's kind. On a locked device nothing happens.
+
+      EXAMPLES
+        widgetlab tap 1
+        widgetlab tap 1 --control 2           the second button or toggle
+        widgetlab tap 1 --link "More"         by its text, or its URL
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The widget's number, as shown by `widgetlab screen`.")
+  var number: Int
+
+  @Option(help: "A button or toggle, counted from 1 in reading order.")
+  var control: Int?
+
+  @Option(help: "A link, by its text or its URL.")
+  var link: String?
+
+  @Flag(help: "Print one JSON object: outcome.")
+  var json = false
+
+  func validate() throws {
+    if control != nil, link != nil { throw ValidationError("Give --control or --link, not both.") }
+  }
+
+  func run() async throws {
+    try await reporting {
+      let reply = try await OperatorSession.with(options) { session in
+        try await session.ask(TapWidget(placement: number, control: control, link: link), within: .seconds(40))
+      }
+      if json { try Output.json(reply) } else { Output.say(reply.outcome) }
+    }
+  }
+}

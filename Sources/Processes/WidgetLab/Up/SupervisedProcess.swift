@@ -1,0 +1,27 @@
+import Foundation
+
+/// One process that `up` supervises.
+struct SupervisedProcess: Sendable {
+  let name: String
+  let executable: String
+  /// The current arguments. A restarted process may have to use its former port.
+  let arguments: @Sendable () -> [String]
+}
+
+/// Computes the delay before a restart: none when the process ran long enough, else 0.2 s, doubling to 5 s.
+struct RestartDelay: Sendable, Equatable {
+  static let shortRun = Duration.seconds(2)
+  static let first = Duration.milliseconds(200)
+  static let longest = Duration.seconds(5)
+  private(set) var next: Duration = .zero
+
+  /// Returns the delay after a run of this length.
+  mutating func pause(afterRunOf life: Duration) -> Duration {
+    if life >= Self.shortRun {
+      next = .zero
+      return .zero
+    }
+    next = next == .zero ? Self.first : min(next * 2, Self.longest)
+    return next
+  }
+}

@@ -1,0 +1,111 @@
+import Archive
+public import Foundation
+import URLSessionAPI
+
+/// An identifier that converts to and from text. Source: `AppIntents.EntityIdentifierConvertible`.
+public protocol EntityIdentifierConvertible {
+  var entityIdentifierString: String { get }
+  /// Returns `nil` when the text is not a valid identifier.
+  static func entityIdentifier(for entityIdentifierString: String) -> Self?
+}
+
+extension String: EntityIdentifierConvertible {
+  public var entityIdentifierString: String { self }
+  public static func entityIdentifier(for entityIdentifierString: String) -> String? { entityIdentifierString }
+}
+
+extension Int: EntityIdentifierConvertible {
+  public var entityIdentifierString: String { description }
+  public static func entityIdentifier(for entityIdentifierString: String) -> Int? { Int(entityIdentifierString) }
+}
+
+extension UUID: EntityIdentifierConvertible {
+  public var entityIdentifierString: String { uuidString }
+  public static func entityIdentifier(for entityIdentifierString: String) -> UUID? {
+    UUID(uuidString: entityIdentifierString)
+  }
+}
+
+/// An object of the app that the user can choose. Source: `AppIntents.AppEntity`.
+public protocol AppEntity: AppValue, Identifiable where ID: EntityIdentifierConvertible & Sendable {
+  associatedtype DefaultQuery: EntityQuery where DefaultQuery.Entity == Self
+  static var defaultQuery: DefaultQuery { get }
+}
+
+extension AppEntity {
+  public static var _kind: _IntentValueKind { _IntentValueKind(.entity) }
+  public var _archived: _IntentArchive { _IntentArchive(.string(id.entityIdentifierString)) }
+  @concurrent public static func _restored(_ archive: _IntentArchive) async throws -> Self? {
+    guard let text = archive.value?.string, let id = ID.entityIdentifier(for: text) else { return nil }
+    return try await defaultQuery.entities(for: [id]).first
+  }
+  @concurrent public static func _choices() async throws -> [Self]? { try await defaultQuery.suggestedEntities() }
+  /// The entities that the query finds for the user's search text.
+  @concurrent public static func _matches(_ words: String) async throws -> [Self] {
+    try await defaultQuery.found(words)
+  }
+  @concurrent public static func _unchosen() async -> Self? { await defaultQuery.defaultResult() }
+}
+
+/// Provides the values that can be chosen. Source: `AppIntents.DynamicOptionsProvider`.
+public protocol DynamicOptionsProvider: Sendable {
+  associatedtype Result: Sendable
+  /// The type of the value that applies when the user chose none.
+  associatedtype DefaultValue = Result
+  /// The values that can be chosen.
+  @concurrent func results() async throws -> [Result]
+  /// The value that applies when the user chose none.
+  @concurrent func defaultResult() async -> Result?
+}
+
+extension DynamicOptionsProvider {
+  @concurrent public func defaultResult() async -> Result? { nil }
+}
+
+/// Finds an app's entities. Source: `AppIntents.EntityQuery`.
+public protocol EntityQuery<Entity>: DynamicOptionsProvider, PersistentlyIdentifiable where Result == Entity {
+  associatedtype Entity: AppEntity
+  /// The system creates the query.
+  init()
+  /// The entities with these identifiers.
+  @concurrent func entities(for identifiers: [Entity.ID]) async throws -> [Entity]
+  /// The entities that are offered to the user.
+  @concurrent func suggestedEntities() async throws -> [Entity]
+}
+
+extension EntityQuery {
+  @concurrent public func suggestedEntities() async throws -> [Entity] { [] }
+  /// The suggested entities.
+  @concurrent public func results() async throws -> [Entity] { try await suggestedEntities() }
+}
+
+extension EntityQuery {
+  /// The entities that match the search text; none unless the query is an `EntityStringQuery`.
+  @concurrent func found(_ words: String) async throws -> [Entity] {
+    guard let query = self as? any EntityStringQuery else { return [] }
+    return try await query.matching(words) as? [Entity] ?? []
+  }
+}
+
+extension EntityStringQuery {
+  @concurrent fileprivate func matching(_ words: String) async throws -> [any Sendable] {
+    try await entities(matching: words)
+  }
+}
+
+/// Finds entities by search text. Source: `AppIntents.EntityStringQuery`.
+public protocol EntityStringQuery: EntityQuery {
+  @concurrent func entities(matching string: String) async throws -> [Entity]
+}
+
+/// Finds all entities of an app. Source: `AppIntents.EnumerableEntityQuery`.
+public protocol EnumerableEntityQuery: EntityQuery {
+  @concurrent func allEntities() async throws -> [Entity]
+}
+
+extension EnumerableEntityQuery {
+  @concurrent public func suggestedEntities() async throws -> [Entity] { try await allEntities() }
+  @concurrent public func entities(for identifiers: [Entity.ID]) async throws -> [Entity] {
+    try await allEntities().filter { identifiers.contains($0.id) }
+  }
+}

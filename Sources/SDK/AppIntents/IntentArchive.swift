@@ -1,0 +1,109 @@
+package import Archive
+import Dispatch
+import Synchronization
+import URLSessionAPI
+
+extension AppIntent {
+  /// The parameters by property name. Parameters without a value are omitted.
+  package var archivedParameters: [String: ArchivedValue] {
+    var values: [String: ArchivedValue] = [:]
+    for (name, parameter) in intentParameters { values[name] = parameter.archive }
+    return values
+  }
+
+  /// The type's name, which identifies the type in another process of the same executable.
+  package static var archivedName: String {
+    let name = String(reflecting: Self.self)
+    seen.withLock { $0[name] = Self.self }
+    return name
+  }
+
+  /// Whether the app is brought to the foreground to perform it.
+  package static var opensApp: Bool { openAppWhenRun }
+
+  /// Whether it is performed in the app's process instead of the extension's. Source: "Adding interactivity to
+  /// widgets".
+  package static var runsInApp: Bool {
+    openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
+      || self is any LiveActivityIntent.Type || self is any PushToTalkTransmissionIntent.Type
+  }
+
+  /// What the user can configure.
+  ///
+  /// - Parameter searches: the user's search texts by parameter. `nil`: the author's queries are not called, and the
+  ///   result contains only what the types declare. Otherwise the queries run, which can take any time.
+  @concurrent package static func declaration(asking searches: [String: String]? = [:]) async -> IntentDeclaration {
+    var parameters: [IntentDeclaration.Parameter] = []
+    for (name, parameter) in Self().intentParameters {
+      let isAsked = parameter.isAsked
+      let choices = isAsked && searches == nil ? nil : await parameter.choices(searches?[name])
+      parameters.append(parameter.declaration(named: name, choices))
+    }
+    return IntentDeclaration(type: archivedName, title: title.resolved(), parameters: parameters)
+  }
+
+  /// An intent with these parameter values. A parameter that is not in `values` has its default.
+  ///
+  /// - Throws: `IntentRefusal` for a value that a parameter does not accept, and errors of the author's queries.
+  @concurrent package static func restored(_ values: [String: ArchivedValue]) async throws -> Self {
+    let intent = Self()
+    for (name, parameter) in intent.intentParameters { try await parameter.restore(values[name]) }
+    return intent
+  }
+
+  /// Blocks until `restored` has returned. Returns `nil` when `restored` throws.
+  package static func restoredBlocking(_ values: [String: ArchivedValue]) -> Self? {
+    let found = Found<Self>()
+    Task.detached {
+      let intent = try? await restored(values)
+      found.intent.withLock { $0 = intent }
+      found.isThere.signal()
+    }
+    found.isThere.wait()
+    return found.intent.withLock { $0 }
+  }
+
+  /// In the order of declaration.
+  private var intentParameters: [(name: String, parameter: any AnyIntentParameter)] {
+    Mirror(reflecting: self).children.compactMap { child in
+      guard let label = child.label, let parameter = child.value as? any AnyIntentParameter else { return nil }
+      return (label.hasPrefix("_") ? String(label.dropFirst()) : label, parameter)
+    }
+  }
+}
+
+/// An intent that a blocked thread waits for.
+private final class Found<Intent: AppIntent>: Sendable {
+  let intent = Mutex<Intent?>(nil)
+  let isThere = DispatchSemaphore(value: 0)
+}
+
+/// Types that were archived in this process. A private type cannot be found in another way.
+private let seen = Mutex<[String: any AppIntent.Type]>([:])
+
+/// Finds the intent type for an `archivedName` of this or of another executable. An app performs intents that its
+/// extension archived; each has the type in its own main module.
+///
+/// - Parameter main: the name of this executable's main module.
+func intentType(named name: String, main: String = mainModule) -> (any AppIntent.Type)? {
+  if let type = seen.withLock({ $0[name] }) { return type }
+  let parts = name.split(separator: ".").map(String.init)
+  guard parts.count > 1 else { return nil }
+  return intentType(of: parts) ?? intentType(of: [main] + parts.dropFirst())
+}
+
+private func intentType(of parts: [String]) -> (any AppIntent.Type)? {
+  let parts = parts.map { "\($0.utf8.count)\($0)" }
+  // The name does not include whether a type is a structure (V), an enumeration (O) or a class (C).
+  var candidates = [parts[0]]
+  for part in parts.dropFirst() {
+    candidates = candidates.flatMap { before in ["V", "O", "C"].map { before + part + $0 } }
+  }
+  return candidates.lazy.compactMap { _typeByName($0) as? any AppIntent.Type }.first
+}
+
+/// The module name that SwiftPM derives from the executable's name.
+let mainModule = String(
+  (CommandLine.arguments.first ?? "").split(separator: "/").last.map { name in
+    name.map { $0.isLetter || $0.isNumber ? $0 : "_" }
+  } ?? [])

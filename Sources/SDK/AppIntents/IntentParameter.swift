@@ -1,0 +1,232 @@
+import Archive
+import AuthorRuntime
+import Synchronization
+public import URLSessionAPI
+
+/// A property of an intent that the user can set: `@Parameter`. Source: `AppIntents.IntentParameter`.
+@propertyWrapper public final class IntentParameter<Value: _IntentValue>: Sendable {
+  private let title: LocalizedStringResource?
+  private let standard: Value?
+  private let source: Source?
+  private let stored: Mutex<Value?>
+
+  /// The chosen value, or else the default.
+  public var wrappedValue: Value {
+    get {
+      guard let value = stored.withLock({ $0 }) else {
+        fatalError(
+          """
+          the parameter \(title?.resolved() ?? "without title") has no value: none was chosen, and it has no default; \
+          declare it optional, or give it a default
+          """)
+      }
+      return value
+    }
+    set { stored.withLock { $0 = newValue } }
+  }
+
+  public var projectedValue: IntentParameter<Value> { self }
+
+  /// Provides values that are not determined by the type alone.
+  struct Source: Sendable {
+    let options: @concurrent @Sendable () async throws -> [Value]
+    let unchosen: @concurrent @Sendable () async -> Value?
+    var matches: @concurrent @Sendable (String) async throws -> [Value] = { _ in [] }
+  }
+
+  init(_ title: LocalizedStringResource?, _ standard: Value?, source: Source? = nil) {
+    self.title = title
+    self.standard = standard
+    self.source = source
+    stored = Mutex(standard ?? Value.none)
+  }
+
+  public convenience init(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
+    requestValueDialog: IntentDialog? = nil
+  ) {
+    self.init(title, defaultValue)
+  }
+
+  public convenience init(description: LocalizedStringResource? = nil, requestValueDialog: IntentDialog? = nil) {
+    self.init(nil, nil)
+  }
+
+  /// A parameter whose values come from an options provider.
+  public convenience init<Provider: DynamicOptionsProvider>(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
+    requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
+  ) where Provider.Result == Value {
+    self.init(
+      title, defaultValue,
+      source: Source(
+        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
+  }
+
+  /// An optional parameter whose values come from an options provider.
+  public convenience init<Wrapped: _IntentValue, Provider: DynamicOptionsProvider>(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
+    requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
+  ) where Value == Wrapped?, Provider.Result == Wrapped {
+    self.init(
+      title, defaultValue,
+      source: Source(
+        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
+  }
+
+  /// A parameter with its own entity query.
+  public convenience init<Query: EntityQuery>(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
+    requestValueDialog: IntentDialog? = nil, query: Query
+  ) where Query.Entity == Value {
+    self.init(
+      title, defaultValue,
+      source: Source(
+        options: { try await query.suggestedEntities() }, unchosen: { await query.defaultResult() },
+        matches: { try await query.found($0) }))
+  }
+}
+
+extension IntentParameter where Value == Bool {
+  /// The labels of the two values. Source: `AppIntents.Bool.IntentDisplayName`.
+  public struct DisplayName: Sendable {
+    let yes: LocalizedStringResource
+    let no: LocalizedStringResource
+
+    public init(true yes: LocalizedStringResource, false no: LocalizedStringResource) {
+      self.yes = yes
+      self.no = no
+    }
+  }
+
+  /// A parameter with two values.
+  public convenience init(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Bool? = nil,
+    displayName: DisplayName, requestValueDialog: IntentDialog? = nil
+  ) {
+    self.init(title, defaultValue)
+  }
+}
+
+extension IntentParameter {
+  /// How a number is entered. Source: `AppIntents.IntentParameter.ControlStyle`.
+  public enum ControlStyle: Sendable {
+    /// A text field.
+    case field
+    /// A stepper.
+    case stepper
+    /// A slider.
+    case slider
+  }
+}
+
+extension IntentParameter where Value == Int {
+  /// An integer parameter, optionally within a range.
+  public convenience init(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Int? = nil,
+    controlStyle: ControlStyle = .field, inclusiveRange: (Int, Int)? = nil, requestValueDialog: IntentDialog? = nil
+  ) {
+    self.init(title, defaultValue)
+  }
+}
+
+extension IntentParameter where Value == Double {
+  /// A number parameter, optionally within a range.
+  public convenience init(
+    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Double? = nil,
+    controlStyle: ControlStyle = .field, inclusiveRange: (Double, Double)? = nil,
+    requestValueDialog: IntentDialog? = nil
+  ) {
+    self.init(title, defaultValue)
+  }
+}
+
+extension _IntentValue {
+  /// The `nil` of an optional type; `nil` for every other type.
+  fileprivate static var none: Self? { (Self.self as? any Absent.Type)?.absent as? Self }
+}
+
+/// A type with a value for "no value".
+private protocol Absent {
+  static var absent: Self { get }
+}
+
+extension Optional: Absent {
+  fileprivate static var absent: Wrapped? { .none }
+}
+
+/// The options and the default of a parameter, from the author's code.
+struct IntentChoices: Sendable {
+  let options: [IntentDeclaration.Option]
+  let standard: ArchivedValue?
+}
+
+/// A parameter of an intent, without its type.
+protocol AnyIntentParameter: Sendable {
+  var archive: ArchivedValue? { get }
+  /// Whether the author's code provides the options.
+  var isAsked: Bool { get }
+  /// - Parameter choices: `nil` when the author's code was not called.
+  func declaration(named name: String, _ choices: IntentChoices?) -> IntentDeclaration.Parameter
+  /// The options, and those that match the search text.
+  @concurrent func choices(_ words: String?) async -> IntentChoices
+  /// - Throws: `IntentRefusal` for a value that it does not accept, and errors of the author's query.
+  @concurrent func restore(_ value: ArchivedValue?) async throws
+}
+
+extension IntentParameter: AnyIntentParameter {
+  var archive: ArchivedValue? { stored.withLock { $0 }?._archived.value }
+
+  var isAsked: Bool { source != nil || Value._kind.type == .entity }
+
+  func declaration(named name: String, _ choices: IntentChoices?) -> IntentDeclaration.Parameter {
+    IntentDeclaration.Parameter(
+      name: name, title: title?.resolved() ?? name, type: Value._kind.type, isOptional: Value._kind.isOptional,
+      standard: choices?.standard ?? standard?._archived.value, options: choices?.options ?? [], isAsked: isAsked)
+  }
+
+  @concurrent func choices(_ words: String?) async -> IntentChoices {
+    var found: [Value] = []
+    do {
+      if let source {
+        found = try await source.options()
+        if let words { found += try await source.matches(words) }
+      } else {
+        found = try await Value._choices() ?? []
+        if let words { found += try await Value._matches(words) }
+      }
+    } catch {
+      HostedProcess.current?.log("cannot list the options of \(title?.resolved() ?? "a parameter"): \(error)")
+    }
+    var options: [IntentDeclaration.Option] = []
+    for choice in found {
+      guard let value = choice._archived.value, !options.contains(where: { $0.value == value }) else { continue }
+      options.append(IntentDeclaration.Option(value: value, title: choice._title))
+    }
+    return IntentChoices(options: options, standard: await standing()?._archived.value)
+  }
+
+  @concurrent func restore(_ value: ArchivedValue?) async throws {
+    guard let value else {
+      if let standing = await standing() { stored.withLock { $0 = standing } }
+      return
+    }
+    guard let restored = try await Value._restored(_IntentArchive(value)) else {
+      throw IntentRefusal(reason: "\(title?.resolved() ?? "a parameter") does not accept \(value)")
+    }
+    stored.withLock { $0 = restored }
+  }
+
+  /// The value that applies when the user chose none.
+  private func standing() async -> Value? {
+    if let standard { return standard }
+    if let source { return await source.unchosen() }
+    return await Value._unchosen()
+  }
+}
+
+/// Why an intent could not be restored from its archive.
+package struct IntentRefusal: Error, CustomStringConvertible {
+  let reason: String
+  package var description: String { reason }
+}

@@ -1,0 +1,96 @@
+package import Archive
+import Foundation
+import MessageBus
+package import Messages
+import Synchronization
+
+/// Announces to the host that the author's code is ready: once after launch, and again each time the host returns.
+actor HostAnnouncer {
+  private enum Phase {
+    case idle
+    /// `process.ready` is in progress. The bus resends it when the host appears.
+    case asking
+    /// The host has acknowledged `process.ready`; the remaining introductions are being sent.
+    case introducing
+  }
+
+  private let process: HostedProcess
+  private let ready: ProcessReady
+  private var phase = Phase.idle
+  private var rounds = 0
+  private var mustRepeat = false
+  /// A host appeared while `process.ready` was in progress. State that an earlier host received is lost.
+  private var isAnotherHost = false
+  /// `process.ready` times out after a day and is then sent again.
+  private let patience = Duration.seconds(86_400)
+
+  init(_ process: HostedProcess, _ ready: ProcessReady) {
+    self.process = process
+    self.ready = ready
+  }
+
+  /// Whether the host has replied to `process.ready` at least once.
+  var isKnown: Bool { rounds > 0 }
+
+  /// The host is present or may be present: the first call, or a presence message.
+  func hostAppeared() async {
+    switch phase {
+    case .asking: isAnotherHost = true
+    case .introducing: mustRepeat = true
+    case .idle:
+      repeat {
+        mustRepeat = false
+        await tell()
+      } while mustRepeat
+    }
+  }
+
+  private func tell() async {
+    phase = .asking
+    defer { phase = .idle }
+    do {
+      _ = try await process.connection.request(
+        ready, to: process.host, within: patience, whenUnreachable: .wait)
+      rounds += 1
+      phase = .introducing
+      if rounds > 1 || isAnotherHost { await process.introduceAgain() }
+      isAnotherHost = false
+    } catch {
+      process.log("the host did not acknowledge process.ready: \(error)")
+    }
+  }
+}
+
+extension HostedProcess {
+  /// Connects, and announces to the host that the author's code is ready, now and each time the host returns. Register
+  /// handlers before. Returns when the bus has registered this process instance; `process.ready` follows
+  /// asynchronously.
+  ///
+  /// - Parameters:
+  ///   - widgets: the extension's widgets; empty for an app.
+  ///   - end: called when the bus no longer accepts this process instance.
+  /// - Throws: what `BusConnection.start` throws: this process instance is not or no longer accepted.
+  package func announce(widgets: [WidgetDeclaration], end: @escaping @Sendable (BusError) -> Void)
+    async throws(BusError)
+  {
+    let pid = ProcessInfo.processInfo.processIdentifier
+    let ready = ProcessReady(pid: pid, executable: executablePath(), widgets: widgets)
+    let announcer = HostAnnouncer(self, ready)
+    let host = host
+    connection.onRequest(Ping.self) { _, _ in
+      let isKnown = await announcer.isKnown
+      return Ping.Reply(pid: pid, isReady: isKnown, waitingFor: isKnown ? [] : [host.short])
+    }
+    connection.onPresence { presence in
+      guard presence.address == host, presence.isPresent else { return }
+      Task { await announcer.hostAppeared() }
+    }
+    connection.onTurnedAway(end)
+    do throws(BusError) {
+      _ = try await connection.start()
+    } catch {
+      throw error  // back on the caller's executor: see BusConnection
+    }
+    Task { await announcer.hostAppeared() }
+  }
+}

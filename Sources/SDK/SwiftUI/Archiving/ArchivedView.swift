@@ -1,0 +1,117 @@
+package import Archive
+
+/// A view with its own representation in the archive.
+@MainActor package protocol ArchivedView {
+  /// Returns the view as the host stores and draws it.
+  func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive
+}
+
+/// A view that is archived as another view, possibly with a changed context or an additional modifier.
+@MainActor protocol WrappingView {
+  /// Returns the view to archive instead.
+  ///
+  /// - Parameters:
+  ///   - context: the context in which that view is archived; the wrapping view may change it.
+  ///   - modifiers: the modifiers of that view, last applied first; the wrapping view may append one.
+  func unwrapped(
+    in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
+  ) throws(ArchiveRefusal) -> any View
+}
+
+/// The environment and limits under which a view is archived.
+package struct ArchivingContext {
+  /// The values that the views read.
+  package var environment: EnvironmentValues
+  let limits: ArchiveLimits
+  private var depth = 0
+
+  init(environment: EnvironmentValues, limits: ArchiveLimits) {
+    self.environment = environment
+    self.limits = limits
+  }
+
+  /// Archives a view inside the current one.
+  @MainActor package func archive(of view: any View) throws(ArchiveRefusal) -> ViewArchive {
+    var inner = self
+    try inner.descend(into: view)
+    return try inner.nested(view)
+  }
+
+  /// Archives the views inside the current one. The views of a group are returned separately, since a group has no
+  /// layout.
+  @MainActor package func children(of view: any View) throws(ArchiveRefusal) -> [ViewArchive] {
+    let archive = try archive(of: view)
+    return archive.name == "Group" && archive.modifiers.isEmpty ? archive.children : [archive]
+  }
+
+  /// Follows chains of modifiers and of bodies in a loop, so that they use no stack.
+  @MainActor fileprivate func nested(_ view: any View) throws(ArchiveRefusal) -> ViewArchive {
+    var context = self
+    var view = view
+    var modifiers: [ViewArchive.Modifier] = []
+    while true {
+      if let archived = view as? any ArchivedView {
+        var archive = try archived.archive(in: context)
+        archive.modifiers += modifiers.reversed()
+        return archive
+      }
+      if let wrapping = view as? any WrappingView {
+        view = try wrapping.unwrapped(in: &context, adding: &modifiers)
+      } else {
+        try context.descend(into: view)
+        view = context.body(of: view)
+      }
+    }
+  }
+
+  /// Goes one level deeper into the tree.
+  mutating func descend(into view: any View) throws(ArchiveRefusal) {
+    depth += 1
+    guard depth <= limits.depth else {
+      throw ArchiveRefusal(
+        limit: .depth, subject: "\(type(of: view))", found: Double(depth), allowed: Double(limits.depth))
+    }
+  }
+
+  @MainActor private func body<Content: View>(of view: Content) -> any View {
+    guard Content.Body.self != Never.self else {
+      preconditionFailure("\(Content.self) has neither a body nor an archive")
+    }
+    return environment.during { view.body }
+  }
+}
+
+extension View {
+  /// Returns the view as the host stores and draws it: its archive, or that of its body.
+  ///
+  /// - Throws: an `ArchiveRefusal` when the views are nested too deep, or one of their images is too large.
+  package func archived(
+    in environment: EnvironmentValues, limits: ArchiveLimits = ArchiveLimits()
+  ) throws(ArchiveRefusal) -> ViewArchive {
+    try ArchivingContext(environment: environment, limits: limits).nested(self)
+  }
+}
+
+/// The reason why a view cannot be archived. Definite.
+package struct ArchiveRefusal: Error, Hashable, CustomStringConvertible {
+  /// The limit of `ArchiveLimits` that is exceeded.
+  package enum Limit: String, Sendable {
+    case depth, imageArea
+  }
+
+  package let limit: Limit
+  /// The first view beyond the depth limit, or the image.
+  package let subject: String
+  package let found: Double
+  package let allowed: Double
+
+  /// A readable description.
+  package var description: String {
+    switch limit {
+    case .depth:
+      "the views are nested deeper than the limit `depth` of \(Int(allowed)), at \(subject.prefix(80))"
+    case .imageArea:
+      "\(subject) has \(Int(found)) pixels, more than the limit `imageArea` of \(allowed)"
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@_exported public import Foundation
+@_exported public import UIKit
+// The modules that an author's file gets from `import SwiftUI`.
+@_exported public import URLSessionAPI

@@ -1,0 +1,122 @@
+import Archive
+public import Foundation
+
+// Source of all: `SwiftUI.View` of the iOS 18 SDK. An archived view receives no events of a screen: the closures are
+// never called.
+extension View {
+  nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { modified("id", ["id": .string("\(id)")]) }
+  /// Has no effect.
+  nonisolated public func tag<V: Hashable>(_ tag: V, includeOptional: Bool = true) -> some View { self }
+  /// `action` is never called.
+  nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
+  /// `action` is never called.
+  nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
+  /// `action` is never called.
+  nonisolated public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View { self }
+  /// `action` is never called.
+  nonisolated public func onLongPressGesture(
+    minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10, perform action: @escaping () -> Void,
+    onPressingChanged: ((Bool) -> Void)? = nil
+  ) -> some View {
+    self
+  }
+  /// In an app, `action` is called with the URL of a widget that the user tapped. In a widget it is never called.
+  nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View {
+    OpenURLView(content: self, action: action)
+  }
+  /// `action` is never called.
+  nonisolated public func task(
+    priority: TaskPriority = .userInitiated, _ action: sending @escaping @isolated(any) () async -> Void
+  ) -> some View {
+    self
+  }
+  /// `action` is never called.
+  nonisolated public func onChange<V: Equatable>(
+    of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
+  ) -> some View {
+    self
+  }
+  /// `action` is never called.
+  nonisolated public func onChange<V: Equatable>(
+    of value: V, initial: Bool = false, _ action: @escaping () -> Void
+  ) -> some View {
+    self
+  }
+  /// `action` is never called.
+  @_disfavoredOverload nonisolated public func onChange<V: Equatable>(
+    of value: V, perform action: @escaping (_ newValue: V) -> Void
+  ) -> some View {
+    self
+  }
+  nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {
+    modified(
+      "animation",
+      ["animation": animation?.archived, "seconds": animation?.seconds.archived, "value": .string("\(value)")])
+  }
+  nonisolated public func animation(_ animation: Animation?) -> some View {
+    modified("animation", ["animation": animation?.archived, "seconds": animation?.seconds.archived])
+  }
+  nonisolated public func transition(_ t: AnyTransition) -> some View {
+    modified(
+      "transition",
+      [
+        "transition": t.archived, "animation": t.animation?.archived, "seconds": t.animation?.seconds.archived,
+      ])
+  }
+  nonisolated public func contentTransition(_ transition: ContentTransition) -> some View {
+    modified("contentTransition", ["transition": transition.archived]) { $0.contentTransition = transition }
+  }
+  /// Matches this view with a view of the next entry.
+  nonisolated public func matchedGeometryEffect<ID: Hashable>(
+    id: ID, in namespace: Namespace.ID, properties: MatchedGeometryProperties = .frame, anchor: UnitPoint = .center,
+    isSource: Bool = true
+  ) -> some View {
+    modified("matchedGeometryEffect", ["id": .string("\(id)")])
+  }
+
+  nonisolated public func disabled(_ disabled: Bool) -> some View {
+    modified("disabled", ["disabled": disabled.archived]) { $0.isEnabled = $0.isEnabled && !disabled }
+  }
+  nonisolated public func allowsHitTesting(_ enabled: Bool) -> some View {
+    modified("allowsHitTesting", ["enabled": enabled.archived])
+  }
+  nonisolated public func contentShape<S: Shape>(_ shape: S, eoFill: Bool = false) -> some View {
+    modified("contentShape", views: [shape])
+  }
+  nonisolated public func controlSize(_ controlSize: ControlSize) -> some View {
+    modified("controlSize", ["size": controlSize.archived]) { $0.controlSize = controlSize }
+  }
+  nonisolated public func labelsHidden() -> some View { modified("labelsHidden") }
+  /// Has no effect.
+  nonisolated public func help(_ text: LocalizedStringKey) -> some View { self }
+  /// Has no effect: text in a widget cannot be selected.
+  nonisolated public func textSelection<S: TextSelectability>(_ selectability: S) -> some View { self }
+
+  nonisolated public func redacted(reason: RedactionReasons) -> some View {
+    modified("redacted", ["reason": reason.archived]) { $0.redactionReasons.formUnion(reason) }
+  }
+  nonisolated public func unredacted() -> some View { modified("unredacted") { $0.redactionReasons = [] } }
+  nonisolated public func privacySensitive(_ sensitive: Bool = true) -> some View {
+    modified("privacySensitive", ["sensitive": sensitive ? nil : false])
+  }
+  nonisolated public func invalidatableContent(_ invalidatable: Bool = true) -> some View {
+    modified("invalidatableContent", ["invalidatable": invalidatable ? nil : false])
+  }
+}
+
+/// Source: `SwiftUI.TextSelectability`.
+public protocol TextSelectability {}
+
+/// Source: `SwiftUI.EnabledTextSelectability`.
+public struct EnabledTextSelectability: TextSelectability {}
+
+/// Source: `SwiftUI.DisabledTextSelectability`.
+public struct DisabledTextSelectability: TextSelectability {}
+
+extension TextSelectability where Self == EnabledTextSelectability {
+  public static var enabled: EnabledTextSelectability { EnabledTextSelectability() }
+}
+
+extension TextSelectability where Self == DisabledTextSelectability {
+  public static var disabled: DisabledTextSelectability { DisabledTextSelectability() }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+
+/// A value of the user defaults. Source: `SwiftUI.AppStorage`. Each app group has a separate store.
+@propertyWrapper public struct AppStorage<Value>: DynamicProperty {
+  private let read: () -> Value
+  private let write: (Value) -> Void
+
+  public var wrappedValue: Value {
+    get { read() }
+    nonmutating set { write(newValue) }
+  }
+  public var projectedValue: Binding<Value> { Binding(get: read, set: write) }
+
+  private init(
+    _ key: String, _ store: UserDefaults?, _ standard: Value, read: @escaping (Any) -> Value?,
+    write: @escaping (Value) -> Any?
+  ) {
+    let store = store ?? .standard
+    self.read = { store.object(forKey: key).flatMap(read) ?? standard }
+    self.write = { store.set(write($0), forKey: key) }
+  }
+}
+
+extension AppStorage where Value == Bool {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, wrappedValue, read: { $0 as? Bool }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Bool? {
+  public init(_ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, nil, read: { $0 as? Bool }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Int {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, wrappedValue, read: { $0 as? Int }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Int? {
+  public init(_ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, nil, read: { $0 as? Int }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Double {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, wrappedValue, read: { $0 as? Double }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Double? {
+  public init(_ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, nil, read: { $0 as? Double }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == String {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, wrappedValue, read: { $0 as? String }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == String? {
+  public init(_ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, nil, read: { $0 as? String }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Data {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, wrappedValue, read: { $0 as? Data }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == Data? {
+  public init(_ key: String, store: UserDefaults? = nil) {
+    self.init(key, store, nil, read: { $0 as? Data }, write: { $0 })
+  }
+}
+
+extension AppStorage where Value == URL {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(
+      key, store, wrappedValue, read: { ($0 as? String).flatMap { URL(string: $0) } }, write: { $0.absoluteString })
+  }
+}
+
+extension AppStorage where Value: RawRepresentable, Value.RawValue == Int {
+  /// Stores the raw value as a number.
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(
+      key, store, wrappedValue, read: { ($0 as? Int).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
+  }
+}
+
+extension AppStorage where Value: RawRepresentable, Value.RawValue == String {
+  /// Stores the raw value as a string.
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
+    self.init(
+      key, store, wrappedValue, read: { ($0 as? String).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
+  }
+}

@@ -1,0 +1,33 @@
+/// Source: `Combine.ObservableObject`, which SwiftUI exports. Archived views observe no changes: the system requests
+/// new views.
+public protocol ObservableObject: AnyObject {}
+
+/// Source: `Combine.Published`.
+@propertyWrapper public struct Published<Value> {
+  public var wrappedValue: Value
+  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+  public init(initialValue: Value) { wrappedValue = initialValue }
+}
+
+extension Published: Sendable where Value: Sendable {}
+
+/// Source: `SwiftUI.StateObject`. The object is created on first access and kept until the process exits.
+@MainActor @preconcurrency @propertyWrapper public struct StateObject<ObjectType: ObservableObject> {
+  private final class Storage {
+    var make: (() -> ObjectType)?
+    var object: ObjectType?
+    init(_ make: @escaping () -> ObjectType) { self.make = make }
+  }
+
+  private let storage: Storage
+
+  public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) { storage = Storage(thunk) }
+
+  public var wrappedValue: ObjectType {
+    if let object = storage.object { return object }
+    guard let make = storage.make else { preconditionFailure("a StateObject has neither an object nor a closure") }
+    let object = make()
+    (storage.object, storage.make) = (object, nil)
+    return object
+  }
+}

@@ -1,0 +1,146 @@
+import Archive
+public import Foundation
+
+/// Source: `SwiftUI.ButtonStyle`.
+@MainActor @preconcurrency public protocol ButtonStyle {
+  associatedtype Body: View
+  typealias Configuration = ButtonStyleConfiguration
+  @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Self.Configuration) -> Self.Body
+}
+
+extension ButtonStyle {
+  func body(of configuration: Configuration) -> any View { makeBody(configuration: configuration) }
+}
+
+/// Source: `SwiftUI.ButtonStyleConfiguration`.
+public struct ButtonStyleConfiguration {
+  nonisolated public struct Label: View, StyleLabel {
+    public typealias Body = Never
+    let view: any View
+  }
+  public let role: ButtonRole?
+  public let label: Label
+  /// `false` while the view is archived.
+  public let isPressed: Bool
+}
+
+private struct ButtonStyleKey: EnvironmentKey {
+  static var defaultValue: (any ButtonStyle)? { nil }
+}
+
+extension EnvironmentValues {
+  /// The author's style; `nil`: one of the system's.
+  var buttonStyle: (any ButtonStyle)? {
+    get { self[ButtonStyleKey.self] }
+    set { self[ButtonStyleKey.self] = newValue }
+  }
+}
+
+extension View {
+  nonisolated public func buttonStyle<S: ButtonStyle>(_ style: S) -> some View {
+    modified("buttonStyle", ["style": .string("\(S.self)")]) { $0.buttonStyle = style }
+  }
+  nonisolated public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View {
+    modified("buttonStyle", ["style": .string((style as? any SystemStyle)?.name ?? "\(S.self)")]) {
+      $0.buttonStyle = nil
+    }
+  }
+  nonisolated public func buttonBorderShape(_ shape: ButtonBorderShape) -> some View {
+    modified("buttonBorderShape", ["shape": shape.archived])
+  }
+}
+
+/// A style of the system, which is archived by its name.
+nonisolated protocol SystemStyle {
+  var name: String { get }
+}
+
+/// Source: `SwiftUI.PrimitiveButtonStyle`. A widget uses only the system's styles; for an author's style the archive
+/// holds the name.
+@MainActor @preconcurrency public protocol PrimitiveButtonStyle {
+  associatedtype Body: View
+  typealias Configuration = PrimitiveButtonStyleConfiguration
+  @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Self.Configuration) -> Self.Body
+}
+
+/// Source: `SwiftUI.PrimitiveButtonStyleConfiguration`.
+public struct PrimitiveButtonStyleConfiguration {
+  public let role: ButtonRole?
+  public let label: ButtonStyleConfiguration.Label
+  /// Does nothing.
+  public func trigger() {}
+}
+
+/// Source: `SwiftUI.ButtonRole`.
+public struct ButtonRole: Equatable, Sendable, NamedArgument {
+  let name: String
+  public static let destructive = ButtonRole(name: "destructive")
+  public static let cancel = ButtonRole(name: "cancel")
+}
+
+/// Source: `SwiftUI.ButtonBorderShape`.
+public struct ButtonBorderShape: Equatable, Sendable, NamedArgument {
+  let name: String
+  public static let automatic = ButtonBorderShape(name: "automatic")
+  public static let capsule = ButtonBorderShape(name: "capsule")
+  public static let roundedRectangle = ButtonBorderShape(name: "roundedRectangle")
+  public static let circle = ButtonBorderShape(name: "circle")
+  public static func roundedRectangle(radius: CGFloat) -> ButtonBorderShape {
+    ButtonBorderShape(name: "roundedRectangle \(Double(radius))")
+  }
+}
+
+/// Source: `SwiftUI.DefaultButtonStyle`.
+nonisolated public struct DefaultButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "automatic" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == DefaultButtonStyle {
+  nonisolated public static var automatic: DefaultButtonStyle { DefaultButtonStyle() }
+}
+
+/// Source: `SwiftUI.PlainButtonStyle`.
+nonisolated public struct PlainButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "plain" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == PlainButtonStyle {
+  nonisolated public static var plain: PlainButtonStyle { PlainButtonStyle() }
+}
+
+/// Source: `SwiftUI.BorderlessButtonStyle`.
+nonisolated public struct BorderlessButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "borderless" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == BorderlessButtonStyle {
+  nonisolated public static var borderless: BorderlessButtonStyle { BorderlessButtonStyle() }
+}
+
+/// Source: `SwiftUI.BorderedButtonStyle`.
+nonisolated public struct BorderedButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "bordered" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == BorderedButtonStyle {
+  nonisolated public static var bordered: BorderedButtonStyle { BorderedButtonStyle() }
+}
+
+/// Source: `SwiftUI.BorderedProminentButtonStyle`.
+nonisolated public struct BorderedProminentButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "borderedProminent" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle {
+  nonisolated public static var borderedProminent: BorderedProminentButtonStyle { BorderedProminentButtonStyle() }
+}

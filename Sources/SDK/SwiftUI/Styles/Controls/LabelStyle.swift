@@ -1,0 +1,91 @@
+import Archive
+
+/// Source: `SwiftUI.LabelStyle`.
+@MainActor @preconcurrency public protocol LabelStyle {
+  associatedtype Body: View
+  typealias Configuration = LabelStyleConfiguration
+  @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Self.Configuration) -> Self.Body
+}
+
+extension LabelStyle {
+  func body(of configuration: Configuration) -> any View { makeBody(configuration: configuration) }
+}
+
+/// Source: `SwiftUI.LabelStyleConfiguration`.
+public struct LabelStyleConfiguration {
+  nonisolated public struct Title: View, StyleLabel {
+    public typealias Body = Never
+    let view: any View
+  }
+  nonisolated public struct Icon: View, StyleLabel {
+    public typealias Body = Never
+    let view: any View
+  }
+  public let title: Title
+  public let icon: Icon
+}
+
+private struct LabelStyleKey: EnvironmentKey {
+  static var defaultValue: (any LabelStyle)? { nil }
+}
+
+extension EnvironmentValues {
+  /// The author's style; `nil`: one of the system's.
+  var labelStyle: (any LabelStyle)? {
+    get { self[LabelStyleKey.self] }
+    set { self[LabelStyleKey.self] = newValue }
+  }
+}
+
+extension View {
+  nonisolated public func labelStyle<S: LabelStyle>(_ style: S) -> some View {
+    let known = style as? any SystemStyle
+    return modified("labelStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
+      $0.labelStyle = known == nil ? style : nil
+    }
+  }
+}
+
+/// Source: `SwiftUI.DefaultLabelStyle`.
+nonisolated public struct DefaultLabelStyle: LabelStyle, SystemStyle {
+  var name: String { "automatic" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension LabelStyle where Self == DefaultLabelStyle {
+  nonisolated public static var automatic: DefaultLabelStyle { DefaultLabelStyle() }
+}
+
+/// Source: `SwiftUI.IconOnlyLabelStyle`.
+nonisolated public struct IconOnlyLabelStyle: LabelStyle, SystemStyle {
+  var name: String { "iconOnly" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension LabelStyle where Self == IconOnlyLabelStyle {
+  nonisolated public static var iconOnly: IconOnlyLabelStyle { IconOnlyLabelStyle() }
+}
+
+/// Source: `SwiftUI.TitleOnlyLabelStyle`.
+nonisolated public struct TitleOnlyLabelStyle: LabelStyle, SystemStyle {
+  var name: String { "titleOnly" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension LabelStyle where Self == TitleOnlyLabelStyle {
+  nonisolated public static var titleOnly: TitleOnlyLabelStyle { TitleOnlyLabelStyle() }
+}
+
+/// Source: `SwiftUI.TitleAndIconLabelStyle`.
+nonisolated public struct TitleAndIconLabelStyle: LabelStyle, SystemStyle {
+  var name: String { "titleAndIcon" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension LabelStyle where Self == TitleAndIconLabelStyle {
+  nonisolated public static var titleAndIcon: TitleAndIconLabelStyle { TitleAndIconLabelStyle() }
+}

@@ -1,0 +1,82 @@
+import Archive
+
+/// Source: `SwiftUI.ProgressViewStyle`.
+@MainActor @preconcurrency public protocol ProgressViewStyle {
+  associatedtype Body: View
+  typealias Configuration = ProgressViewStyleConfiguration
+  @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Self.Configuration) -> Self.Body
+}
+
+extension ProgressViewStyle {
+  func body(of configuration: Configuration) -> any View { makeBody(configuration: configuration) }
+}
+
+/// Source: `SwiftUI.ProgressViewStyleConfiguration`.
+public struct ProgressViewStyleConfiguration {
+  nonisolated public struct Label: View, StyleLabel {
+    public typealias Body = Never
+    let view: any View
+  }
+  nonisolated public struct CurrentValueLabel: View, StyleLabel {
+    public typealias Body = Never
+    let view: any View
+  }
+  /// From 0 to 1.
+  public let fractionCompleted: Double?
+  public let label: Label?
+  public let currentValueLabel: CurrentValueLabel?
+}
+
+private struct ProgressViewStyleKey: EnvironmentKey {
+  static var defaultValue: (any ProgressViewStyle)? { nil }
+}
+
+extension EnvironmentValues {
+  /// The author's style; `nil`: one of the system's.
+  var progressViewStyle: (any ProgressViewStyle)? {
+    get { self[ProgressViewStyleKey.self] }
+    set { self[ProgressViewStyleKey.self] = newValue }
+  }
+}
+
+extension View {
+  nonisolated public func progressViewStyle<S: ProgressViewStyle>(_ style: S) -> some View {
+    let known = style as? any SystemStyle
+    return modified("progressViewStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
+      $0.progressViewStyle = known == nil ? style : nil
+    }
+  }
+}
+
+/// Source: `SwiftUI.DefaultProgressViewStyle`.
+nonisolated public struct DefaultProgressViewStyle: ProgressViewStyle, SystemStyle {
+  var name: String { "automatic" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension ProgressViewStyle where Self == DefaultProgressViewStyle {
+  nonisolated public static var automatic: DefaultProgressViewStyle { DefaultProgressViewStyle() }
+}
+
+/// Source: `SwiftUI.LinearProgressViewStyle`.
+nonisolated public struct LinearProgressViewStyle: ProgressViewStyle, SystemStyle {
+  var name: String { "linear" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension ProgressViewStyle where Self == LinearProgressViewStyle {
+  nonisolated public static var linear: LinearProgressViewStyle { LinearProgressViewStyle() }
+}
+
+/// Source: `SwiftUI.CircularProgressViewStyle`.
+nonisolated public struct CircularProgressViewStyle: ProgressViewStyle, SystemStyle {
+  var name: String { "circular" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
+}
+
+extension ProgressViewStyle where Self == CircularProgressViewStyle {
+  nonisolated public static var circular: CircularProgressViewStyle { CircularProgressViewStyle() }
+}

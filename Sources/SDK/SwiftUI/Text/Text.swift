@@ -1,0 +1,131 @@
+package import Archive
+public import Foundation
+
+/// Source: `SwiftUI.Text`.
+nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
+  public typealias Body = Never
+
+  indirect enum Content: Equatable, Sendable {
+    case verbatim(String)
+    case key(LocalizedStringKey, table: String?, bundle: Bundle?)
+    case resource(LocalizedStringResource)
+    /// A text that the system updates as time passes, by its arguments.
+    case live([String: ArchivedValue])
+    case image(Image)
+    case sum(Text, Text)
+  }
+
+  let content: Content
+  /// In order of application.
+  var modifiers: [ViewArchive.Modifier] = []
+
+  init(content: Content) { self.content = content }
+
+  public init(verbatim content: String) { self.content = .verbatim(content) }
+
+  @_disfavoredOverload public init<S: StringProtocol>(_ content: S) { self.content = .verbatim(String(content)) }
+
+  public init(
+    _ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil
+  ) {
+    content = .key(key, table: tableName, bundle: bundle)
+  }
+
+  @_disfavoredOverload public init(_ resource: LocalizedStringResource) { content = .resource(resource) }
+
+  public init(_ image: Image) { content = .image(image) }
+
+  /// Only the characters are kept, without the attributes.
+  public init(_ attributedContent: AttributedString) { content = .verbatim(String(attributedContent.characters)) }
+
+  public init<F: FormatStyle>(_ input: F.FormatInput, format: F)
+  where F.FormatInput: Equatable, F.FormatOutput == String {
+    content = .verbatim(format.format(input))
+  }
+
+  public init<Subject: ReferenceConvertible>(_ subject: Subject, formatter: Formatter) {
+    content = .verbatim(formatter.string(for: subject) ?? "")
+  }
+
+  public init<Subject: NSObject>(_ subject: Subject, formatter: Formatter) {
+    content = .verbatim(formatter.string(for: subject) ?? "")
+  }
+
+  public static func + (lhs: Text, rhs: Text) -> Text { Text(content: .sum(lhs, rhs)) }
+
+  package func archive(in context: ArchivingContext) -> ViewArchive { archive(in: context.environment) }
+
+  /// Returns the text in the language of an environment. A live text is represented by its arguments.
+  package func resolved(in environment: EnvironmentValues = EnvironmentValues()) -> String {
+    archive(in: environment).lines.joined()
+  }
+
+  private func archive(in environment: EnvironmentValues) -> ViewArchive {
+    var archive =
+      switch content {
+      case .verbatim(let text): ViewArchive.text(text)
+      case .live(let arguments): ViewArchive("Text", arguments)
+      case .image(let image): image.archive
+      case .sum(let first, let second):
+        ViewArchive("Text", children: first.runs(in: environment) + second.runs(in: environment))
+      case .resource(let resource): ViewArchive.text(resource.resolved(in: environment.locale))
+      case .key(let key, let table, let bundle):
+        key.archive(in: environment, table: table, bundle: bundle)
+      }
+    archive.modifiers += modifiers
+    return archive
+  }
+
+  /// Returns the text as parts of another text.
+  func runs(in environment: EnvironmentValues) -> [ViewArchive] {
+    let archive = archive(in: environment)
+    return archive.modifiers.isEmpty && !archive.children.isEmpty ? archive.children : [archive]
+  }
+
+  func modified(_ name: String, _ arguments: [String: ArchivedValue?] = [:]) -> Text {
+    var text = self
+    text.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
+    return text
+  }
+}
+
+extension Text {
+  /// Source: `SwiftUI.Text.TruncationMode`.
+  public enum TruncationMode: Sendable, NamedArgument {
+    case head
+    case tail
+    case middle
+  }
+
+  /// Source: `SwiftUI.Text.Case`.
+  public enum Case: Sendable, NamedArgument {
+    case uppercase
+    case lowercase
+  }
+
+  /// Source: `SwiftUI.Text.LineStyle`.
+  public struct LineStyle: Hashable, Sendable {
+    let pattern: Pattern
+    let color: Color?
+
+    /// Source: `SwiftUI.Text.LineStyle.Pattern`.
+    public struct Pattern: Hashable, Sendable, NamedArgument {
+      let name: String
+      public static let solid = Pattern(name: "solid"), dot = Pattern(name: "dot"), dash = Pattern(name: "dash"),
+        dashDot = Pattern(name: "dashDot"), dashDotDot = Pattern(name: "dashDotDot")
+    }
+
+    public init(pattern: Pattern = .solid, color: Color? = nil) {
+      self.pattern = pattern
+      self.color = color
+    }
+
+    public static let single = LineStyle()
+  }
+
+  /// Source: `SwiftUI.Text.Scale`.
+  public struct Scale: Hashable, Sendable, NamedArgument {
+    let name: String
+    public static let `default` = Scale(name: "default"), secondary = Scale(name: "secondary")
+  }
+}

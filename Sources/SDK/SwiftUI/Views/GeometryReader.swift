@@ -1,0 +1,33 @@
+package import Archive
+public import Foundation
+
+/// Source: `SwiftUI.GeometryReader`. The size is the widget's, with the paddings and frames around the view applied:
+/// nothing else is laid out yet.
+nonisolated public struct GeometryReader<Content: View>: View, ArchivedView {
+  public typealias Body = Never
+  public var content: (GeometryProxy) -> Content
+  public init(@ViewBuilder content: @escaping (GeometryProxy) -> Content) { self.content = content }
+
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    let size = context.environment.proposedSize
+    let view = context.environment.during { content(GeometryProxy(size: size)) }
+    return ViewArchive("GeometryReader", ["size": size.archived], children: try context.children(of: view))
+  }
+}
+
+/// Source: `SwiftUI.GeometryProxy`.
+public struct GeometryProxy: Sendable {
+  /// In points.
+  public let size: CGSize
+  /// Zero: a widget has content margins instead.
+  public var safeAreaInsets: EdgeInsets { EdgeInsets() }
+  /// The origin is zero in each space.
+  public func frame(in coordinateSpace: CoordinateSpace) -> CGRect { CGRect(origin: .zero, size: size) }
+}
+
+/// Source: `SwiftUI.CoordinateSpace`.
+public enum CoordinateSpace {
+  case global
+  case local
+  case named(AnyHashable)
+}

@@ -1,0 +1,114 @@
+package import Archive
+public import Foundation
+
+/// Source: `SwiftUI.Image`.
+nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
+  public typealias Body = Never
+  private(set) var archive: ViewArchive
+  /// The number of pixels, for an image with known pixels.
+  private var pixels: Double?
+
+  private init(_ arguments: [String: ArchivedValue?]) { archive = ViewArchive("Image", given: arguments) }
+
+  public init(_ name: String, bundle: Bundle? = nil) { self.init(["name": name.archived]) }
+  public init(_ name: String, bundle: Bundle? = nil, label: Text) {
+    self.init(["name": name.archived, "label": label.resolved().archived])
+  }
+  public init(_ name: String, variableValue: Double?, bundle: Bundle? = nil) {
+    self.init(["name": name.archived, "variableValue": variableValue?.archived])
+  }
+  public init(decorative name: String, bundle: Bundle? = nil) { self.init(["name": name.archived]) }
+  public init(systemName: String) { self.init(["systemName": systemName.archived]) }
+  public init(systemName: String, variableValue: Double?) {
+    self.init(["systemName": systemName.archived, "variableValue": variableValue?.archived])
+  }
+
+  /// Creates an image with this number of pixels.
+  package init(arguments: [String: ArchivedValue?], pixels: Double) {
+    self.init(arguments)
+    self.pixels = pixels
+  }
+
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    if let pixels, pixels > context.limits.imageArea {
+      throw ArchiveRefusal(
+        limit: .imageArea, subject: "an image", found: pixels, allowed: context.limits.imageArea)
+    }
+    return archive
+  }
+
+  func modified(_ name: String, _ arguments: [String: ArchivedValue?] = [:]) -> Image {
+    var image = self
+    image.archive.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
+    return image
+  }
+}
+
+extension Image {
+  /// Source: `SwiftUI.Image.Scale`.
+  public enum Scale: Hashable, Sendable, NamedArgument {
+    case small
+    case medium
+    case large
+  }
+
+  /// Source: `SwiftUI.Image.TemplateRenderingMode`.
+  public enum TemplateRenderingMode: Hashable, Sendable, NamedArgument {
+    case template
+    case original
+  }
+
+  /// Source: `SwiftUI.Image.ResizingMode`.
+  public enum ResizingMode: Hashable, Sendable, NamedArgument {
+    case tile
+    case stretch
+  }
+
+  /// Source: `SwiftUI.Image.Interpolation`.
+  public enum Interpolation: Hashable, Sendable, NamedArgument {
+    case none
+    case low
+    case medium
+    case high
+  }
+
+  public func resizable(capInsets: EdgeInsets = EdgeInsets(), resizingMode: ResizingMode = .stretch) -> Image {
+    modified(
+      "resizable",
+      [
+        "capInsets": capInsets == EdgeInsets() ? nil : capInsets.archived,
+        "resizingMode": resizingMode == .stretch ? nil : resizingMode.archived,
+      ])
+  }
+  public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image {
+    modified("renderingMode", ["mode": renderingMode?.archived])
+  }
+  public func interpolation(_ interpolation: Interpolation) -> Image {
+    modified("interpolation", ["interpolation": interpolation.archived])
+  }
+  public func antialiased(_ isAntialiased: Bool) -> Image {
+    modified("antialiased", ["isAntialiased": isAntialiased.archived])
+  }
+  public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> Image {
+    modified("symbolRenderingMode", ["mode": mode?.archived])
+  }
+}
+
+/// Source: `SwiftUI.SymbolRenderingMode`.
+public struct SymbolRenderingMode: Hashable, Sendable, NamedArgument {
+  let name: String
+  public static let monochrome = SymbolRenderingMode(name: "monochrome"),
+    multicolor = SymbolRenderingMode(name: "multicolor"), hierarchical = SymbolRenderingMode(name: "hierarchical"),
+    palette = SymbolRenderingMode(name: "palette")
+}
+
+/// Source: `SwiftUI.SymbolVariants`.
+public struct SymbolVariants: Hashable, Sendable, NamedArgument {
+  let name: String
+  public static let none = SymbolVariants(name: "none"), circle = SymbolVariants(name: "circle"),
+    square = SymbolVariants(name: "square"), rectangle = SymbolVariants(name: "rectangle"),
+    fill = SymbolVariants(name: "fill"), slash = SymbolVariants(name: "slash")
+  public var fill: SymbolVariants { SymbolVariants(name: name + " fill") }
+  public var circle: SymbolVariants { SymbolVariants(name: name + " circle") }
+  public var slash: SymbolVariants { SymbolVariants(name: name + " slash") }
+}

@@ -1,0 +1,85 @@
+package import Archive
+public import Foundation
+
+/// Source: `SwiftUI.Label`.
+nonisolated public struct Label<Title: View, Icon: View>: View, ArchivedView {
+  public typealias Body = Never
+  private let title: Title
+  private let icon: Icon
+  public init(@ViewBuilder title: () -> Title, @ViewBuilder icon: () -> Icon) {
+    self.title = title()
+    self.icon = icon()
+  }
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    if let style = context.environment.labelStyle {
+      let label = LabelStyleConfiguration(title: .init(view: title), icon: .init(view: icon))
+      let view = context.environment.during { style.body(of: label) }
+      return ViewArchive("Label", children: try context.children(of: view))
+    }
+    return ViewArchive("Label", children: try context.children(of: icon) + context.children(of: title))
+  }
+}
+
+extension Label where Title == Text, Icon == Image {
+  public init(_ titleKey: LocalizedStringKey, systemImage name: String) {
+    self.init(title: { Text(titleKey) }, icon: { Image(systemName: name) })
+  }
+  public init(_ titleKey: LocalizedStringKey, image name: String) {
+    self.init(title: { Text(titleKey) }, icon: { Image(name) })
+  }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, systemImage name: String) {
+    self.init(title: { Text(title) }, icon: { Image(systemName: name) })
+  }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, image name: String) {
+    self.init(title: { Text(title) }, icon: { Image(name) })
+  }
+}
+
+/// Source: `SwiftUI.LabeledContent`.
+nonisolated public struct LabeledContent<Label: View, Content: View>: View, ArchivedView {
+  public typealias Body = Never
+  private let label: Label
+  private let content: Content
+  public init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {
+    self.label = label()
+    self.content = content()
+  }
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    ViewArchive("LabeledContent", children: try context.children(of: label) + context.children(of: content))
+  }
+}
+
+extension LabeledContent where Label == Text {
+  public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { Text(titleKey) })
+  }
+}
+
+extension LabeledContent where Label == Text, Content == Text {
+  public init<S: StringProtocol>(_ titleKey: LocalizedStringKey, value: S) {
+    self.init(content: { Text(value) }, label: { Text(titleKey) })
+  }
+}
+
+/// Source: `SwiftUI.Link`.
+nonisolated public struct Link<Label: View>: View, ArchivedView {
+  public typealias Body = Never
+  private let destination: URL
+  private let label: Label
+  public init(destination: URL, @ViewBuilder label: () -> Label) {
+    self.destination = destination
+    self.label = label()
+  }
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    ViewArchive("Link", ["destination": destination.archived], children: try context.children(of: label))
+  }
+}
+
+extension Link where Label == Text {
+  public init(_ titleKey: LocalizedStringKey, destination: URL) {
+    self.init(destination: destination, label: { Text(titleKey) })
+  }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, destination: URL) {
+    self.init(destination: destination, label: { Text(title) })
+  }
+}

@@ -1,0 +1,159 @@
+package import Archive
+public import Foundation
+
+/// Source: `SwiftUI.ProgressView`.
+nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: View, ArchivedView {
+  public typealias Body = Never
+  private let arguments: [String: ArchivedValue?]
+  private let fraction: Double?
+  private let label: Label
+  private let currentValueLabel: CurrentValueLabel
+
+  private init(
+    _ arguments: [String: ArchivedValue?], fraction: Double? = nil, label: Label, currentValueLabel: CurrentValueLabel
+  ) {
+    self.arguments = arguments
+    self.fraction = fraction
+    self.label = label
+    self.currentValueLabel = currentValueLabel
+  }
+
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    if let style = context.environment.progressViewStyle {
+      let progress = ProgressViewStyleConfiguration(
+        fractionCompleted: fraction, label: .init(view: label), currentValueLabel: .init(view: currentValueLabel))
+      let view = context.environment.during { style.body(of: progress) }
+      return ViewArchive("ProgressView", given: arguments, children: try context.children(of: view))
+    }
+    let views = try context.children(of: label) + context.children(of: currentValueLabel)
+    return ViewArchive("ProgressView", given: arguments, children: views.filter { $0 != .empty })
+  }
+
+  private static func part<V: BinaryFloatingPoint>(_ value: V?, of total: V) -> Double? {
+    value.map { Double(min(max($0, 0), total) / total) }
+  }
+}
+
+extension ProgressView where CurrentValueLabel == EmptyView {
+  public init(@ViewBuilder label: () -> Label) { self.init([:], label: label(), currentValueLabel: EmptyView()) }
+  public init<V: BinaryFloatingPoint>(value: V?, total: V = 1.0, @ViewBuilder label: () -> Label) {
+    self.init(value: value, total: total, label: label, currentValueLabel: { EmptyView() })
+  }
+}
+
+extension ProgressView where Label == EmptyView, CurrentValueLabel == EmptyView {
+  public init() { self.init([:], label: EmptyView(), currentValueLabel: EmptyView()) }
+  public init<V: BinaryFloatingPoint>(value: V?, total: V = 1.0) {
+    self.init(value: value, total: total, label: { EmptyView() }, currentValueLabel: { EmptyView() })
+  }
+}
+
+extension ProgressView where Label == Text, CurrentValueLabel == EmptyView {
+  public init(_ titleKey: LocalizedStringKey) {
+    self.init([:], label: Text(titleKey), currentValueLabel: EmptyView())
+  }
+  public init<V: BinaryFloatingPoint>(_ titleKey: LocalizedStringKey, value: V?, total: V = 1.0) {
+    self.init(value: value, total: total, label: { Text(titleKey) }, currentValueLabel: { EmptyView() })
+  }
+  @_disfavoredOverload public init<S: StringProtocol, V: BinaryFloatingPoint>(_ title: S, value: V?, total: V = 1.0) {
+    self.init(value: value, total: total, label: { Text(title) }, currentValueLabel: { EmptyView() })
+  }
+}
+
+extension ProgressView {
+  public init<V: BinaryFloatingPoint>(
+    value: V?, total: V = 1.0, @ViewBuilder label: () -> Label, @ViewBuilder currentValueLabel: () -> CurrentValueLabel
+  ) {
+    self.init(
+      ["value": value.map { .number(Double($0)) }, "total": total == 1 ? nil : .number(Double(total))],
+      fraction: Self.part(value, of: total), label: label(), currentValueLabel: currentValueLabel())
+  }
+  /// The system updates the progress as time passes.
+  public init(
+    timerInterval: ClosedRange<Date>, countsDown: Bool = true, @ViewBuilder label: () -> Label,
+    @ViewBuilder currentValueLabel: () -> CurrentValueLabel
+  ) {
+    self.init(
+      [
+        "timerInterval": [timerInterval.lowerBound, timerInterval.upperBound].archived,
+        "countsDown": countsDown.archived,
+      ], label: label(), currentValueLabel: currentValueLabel())
+  }
+}
+
+extension ProgressView where Label == EmptyView, CurrentValueLabel == EmptyView {
+  /// The system updates the progress as time passes.
+  public init(timerInterval: ClosedRange<Date>, countsDown: Bool = true) {
+    self.init(
+      timerInterval: timerInterval, countsDown: countsDown, label: { EmptyView() }, currentValueLabel: { EmptyView() })
+  }
+}
+
+/// Source: `SwiftUI.Gauge`.
+nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabel: View, MarkedValueLabels: View>: View,
+  ArchivedView
+{
+  public typealias Body = Never
+  private let value: Double
+  private let bounds: ClosedRange<Double>
+  private let label: any View
+  private let currentValueLabel: (any View)?
+  private let boundLabels: [any View]
+
+  private init<V: BinaryFloatingPoint>(
+    _ value: V, _ bounds: ClosedRange<V>, _ label: any View, _ currentValueLabel: (any View)?,
+    _ boundLabels: [any View] = []
+  ) {
+    self.value = Double(value)
+    self.bounds = Double(bounds.lowerBound)...Double(bounds.upperBound)
+    self.label = label
+    self.currentValueLabel = currentValueLabel
+    self.boundLabels = boundLabels
+  }
+
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    let arguments: [String: ArchivedValue?] = [
+      "value": value.archived, "in": bounds == 0...1 ? nil : [bounds.lowerBound, bounds.upperBound].archived,
+    ]
+    if let style = context.environment.gaugeStyle {
+      let gauge = GaugeStyleConfiguration(
+        value: bounds.upperBound > bounds.lowerBound
+          ? (value - bounds.lowerBound) / (bounds.upperBound - bounds.lowerBound) : 0, label: .init(view: label),
+        currentValueLabel: currentValueLabel.map { .init(view: $0) },
+        minimumValueLabel: boundLabels.first.map { .init(view: $0) },
+        maximumValueLabel: boundLabels.last.map { .init(view: $0) })
+      let view = context.environment.during { style.body(of: gauge) }
+      return ViewArchive("Gauge", given: arguments, children: try context.children(of: view))
+    }
+    var children: [ViewArchive] = []
+    for view in [label] + (currentValueLabel.map { [$0] } ?? []) + boundLabels {
+      children += try context.children(of: view)
+    }
+    return ViewArchive("Gauge", given: arguments, children: children.filter { $0 != .empty })
+  }
+}
+
+extension Gauge where CurrentValueLabel == EmptyView, BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
+  public init<V: BinaryFloatingPoint>(value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label) {
+    self.init(value, bounds, label(), nil)
+  }
+}
+
+extension Gauge where BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
+  public init<V: BinaryFloatingPoint>(
+    value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label,
+    @ViewBuilder currentValueLabel: () -> CurrentValueLabel
+  ) {
+    self.init(value, bounds, label(), currentValueLabel())
+  }
+}
+
+extension Gauge where MarkedValueLabels == EmptyView {
+  public init<V: BinaryFloatingPoint>(
+    value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label,
+    @ViewBuilder currentValueLabel: () -> CurrentValueLabel, @ViewBuilder minimumValueLabel: () -> BoundsLabel,
+    @ViewBuilder maximumValueLabel: () -> BoundsLabel
+  ) {
+    self.init(value, bounds, label(), currentValueLabel(), [minimumValueLabel(), maximumValueLabel()])
+  }
+}

@@ -1,0 +1,26 @@
+import Archive
+import Foundation
+public import UIKit
+
+extension Image {
+  public init(uiImage image: UIImage) {
+    self.init(
+      arguments: [
+        "pixelWidth": image.pixels.width.archived, "pixelHeight": image.pixels.height.archived,
+        "data": image.data.base64EncodedString().archived,
+      ], pixels: Double(image.pixels.width * image.pixels.height))
+  }
+}
+
+extension Color {
+  public init(uiColor: UIColor) {
+    let own: Color =
+      switch uiColor.known {
+      case .name(let name): Color(named: name)
+      case .asset(let name): Color(name)
+      case .parts(let red, let green, let blue): Color(red: red, green: green, blue: blue)
+      }
+    self = uiColor.alpha == 1 ? own : own.opacity(uiColor.alpha)
+  }
+  public init(_ color: UIColor) { self.init(uiColor: color) }
+}

@@ -1,0 +1,79 @@
+package import Archive
+
+// Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. Their content is not created.
+
+/// A view that a widget cannot show.
+nonisolated package protocol UnsupportedView: View, ArchivedView {}
+
+extension UnsupportedView {
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    let name = "\(Self.self)".prefix { $0 != "<" }
+    return ViewArchive("UnsupportedView", ["view": .string(String(name))])
+  }
+}
+
+/// Source: `SwiftUI.ScrollView`. A widget cannot show it.
+nonisolated public struct ScrollView<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(_ axes: Axis.Set = .vertical, showsIndicators: Bool = true, @ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.List`. A widget cannot show it.
+nonisolated public struct List<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.Form`. A widget cannot show it.
+nonisolated public struct Form<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.NavigationView`. A widget cannot show it.
+nonisolated public struct NavigationView<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.NavigationStack`. A widget cannot show it.
+nonisolated public struct NavigationStack<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder root: () -> Content) {}
+}
+
+/// Source: `SwiftUI.TabView`. A widget cannot show it.
+nonisolated public struct TabView<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.TextField`. A widget cannot show it.
+nonisolated public struct TextField: UnsupportedView {
+  public typealias Body = Never
+  public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
+}
+
+/// Source: `SwiftUI.SecureField`. A widget cannot show it.
+nonisolated public struct SecureField: UnsupportedView {
+  public typealias Body = Never
+  public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
+}
+
+/// Source: `SwiftUI.TextEditor`. A widget cannot show it.
+nonisolated public struct TextEditor: UnsupportedView {
+  public typealias Body = Never
+  public init(text: Binding<String>) {}
+}
+
+/// Source: `SwiftUI.Slider`. A widget cannot show it.
+nonisolated public struct Slider: UnsupportedView {
+  public typealias Body = Never
+  public init(value: Binding<Double>, in bounds: ClosedRange<Double> = 0...1) {}
+}
+
+/// Source: `SwiftUI.Stepper`. A widget cannot show it.
+nonisolated public struct Stepper: UnsupportedView {
+  public typealias Body = Never
+  public init(_ titleKey: LocalizedStringKey, value: Binding<Int>) {}
+}

@@ -1,0 +1,30 @@
+/// Source: `SwiftUI.Widget`.
+@MainActor @preconcurrency public protocol Widget {
+  associatedtype Body: WidgetConfiguration
+  /// Called by the system once in each process.
+  init()
+  var body: Self.Body { get }
+}
+
+/// Source: `SwiftUI.WidgetBundle`.
+@MainActor @preconcurrency public protocol WidgetBundle {
+  associatedtype Body: Widget
+  /// Called by the system once in each process.
+  init()
+  @WidgetBundleBuilder var body: Self.Body { get }
+}
+
+/// Source: `SwiftUI.WidgetConfiguration`.
+@MainActor @preconcurrency public protocol WidgetConfiguration {
+  associatedtype Body: WidgetConfiguration
+  var body: Self.Body { get }
+}
+
+extension Never: WidgetConfiguration {}
+
+/// Source: `SwiftUI.EmptyWidgetConfiguration`.
+@MainActor @preconcurrency @frozen public struct EmptyWidgetConfiguration: WidgetConfiguration, DescribedConfiguration {
+  public init() {}
+  public var body: Never { fatalError("EmptyWidgetConfiguration has no body") }
+  package func describe(_ description: inout WidgetDescription) {}
+}

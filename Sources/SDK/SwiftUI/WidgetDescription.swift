@@ -1,0 +1,75 @@
+package import Archive
+import Foundation
+package import Messages
+package import URLSessionAPI
+
+/// A widget's configuration, read once when the process starts.
+@MainActor package struct WidgetDescription {
+  /// The declaration that the host receives; `nil` for a configuration without content.
+  package var declaration: WidgetDeclaration?
+  package var handlers: [BackgroundEventsHandler] = []
+  /// Requests a timeline or a snapshot from the provider and archives its views. `nil` for a configuration without
+  /// content.
+  package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
+  /// Calls the author's type of `pushHandler(_:)`.
+  package var pushHandler: PushHandlerCall?
+  /// The parameters that the user can configure, with or without results of the author's queries:
+  /// `AppIntent.declaration(asking:)`. `nil` for a widget without configuration.
+  package var configuration: (@Sendable (_ searches: [String: String]?) async -> IntentDeclaration)?
+
+  init() {}
+}
+
+/// A type of `pushHandler(_:)`, which the system creates and calls.
+package struct PushHandlerCall: Sendable {
+  /// Identifies the type: each type is called once.
+  package let type: ObjectIdentifier
+  package let name: String
+  /// Creates an instance, and passes it the token and the placed widgets that support pushes.
+  package let call: @MainActor (Data, [Placement]) -> Void
+  package init(
+    type: ObjectIdentifier, name: String, call: @escaping @MainActor (Data, [Placement]) -> Void
+  ) {
+    self.type = type
+    self.name = name
+    self.call = call
+  }
+}
+
+/// A configuration that adds to the description itself.
+@MainActor package protocol DescribedConfiguration {
+  func describe(_ description: inout WidgetDescription)
+}
+
+/// A widget that consists of several widgets.
+@MainActor protocol WidgetGroup {
+  var widgets: [any Widget] { get }
+}
+
+/// A widget that already has a description.
+@MainActor protocol DescribedWidget {
+  var described: WidgetDescription { get }
+}
+
+extension WidgetConfiguration {
+  /// Adds what this configuration or its body contributes.
+  package func add(to description: inout WidgetDescription) {
+    if let described = self as? any DescribedConfiguration { return described.describe(&description) }
+    guard Body.self != Never.self else {
+      preconditionFailure("\(Self.self) has neither a body nor a description")
+    }
+    body.add(to: &description)
+  }
+}
+
+extension Widget {
+  /// The descriptions of this widget, or of the widgets it consists of, in order.
+  package var descriptions: [WidgetDescription] {
+    if let group = self as? any WidgetGroup { return group.widgets.flatMap { $0.descriptions } }
+    if let widget = self as? any DescribedWidget { return [widget.described] }
+    var description = WidgetDescription()
+    body.add(to: &description)
+    description.declaration?.handlesBackgroundEvents = !description.handlers.isEmpty
+    return [description]
+  }
+}

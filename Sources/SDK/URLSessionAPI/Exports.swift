@@ -1,0 +1,2 @@
+// Translations come with URLSession: an author's compiler flags import this module into every file.
+@_exported public import Localization

@@ -1,0 +1,309 @@
+import AuthorRuntime
+import Foundation
+import Messages
+import Synchronization
+
+/// A running task that this process performs. Receives the performer's events and calls the author's delegate.
+final class InlineRun: InlineObserver {
+  private struct State {
+    var task: URLSessionTask
+    var exchange: (any InlineExchange)?
+    var isHeld = false
+    var isCancelled = false
+    var hasEnded = false
+    /// The error of the session that ended it. It overrides the performer's error.
+    var reason: URLError.Code?
+    /// Collected for a completion handler.
+    var body = Data()
+    /// Set for a download.
+    var file: DownloadedFile?
+    /// Receives the resume data.
+    var handler: (@Sendable (Data?) -> Void)?
+    /// It has become a download of the host. Its end is not reported here.
+    var isSilent = false
+    /// The temporary file to which a stream was written before sending.
+    var spool: URL?
+  }
+
+  private let session: SessionCore
+  private let context: MessageContext
+  private let state: Mutex<State>
+  /// Limits the parts of a body that wait for the author to 16.
+  private let room = DispatchSemaphore(value: 16)
+
+  init(_ task: URLSessionTask, in session: SessionCore, _ context: MessageContext) {
+    self.session = session
+    self.context = context
+    state = Mutex(State(task: task))
+  }
+
+  private var task: URLSessionTask { state.withLock { $0.task } }
+
+  // MARK: Start
+
+  func begin(on connections: any InlineConnections) {
+    let core = task.core
+    var request = session.configuration.completed(core.request)
+    do {
+      if case .resumeData(let data) = core.source {
+        let file = try DownloadedFile(resuming: data)
+        state.withLock { $0.file = file }
+        request = session.configuration.completed(file.rest)
+      } else if core.kind == .download {
+        let file = try DownloadedFile()
+        state.withLock { $0.file = file }
+      }
+    } catch {
+      return ended(error, InlineRun.nothing)
+    }
+    switch core.source {
+    case .file(let url): exchange(request, .file(url), on: connections)
+    case .data(let data): exchange(request, .data(data), on: connections)
+    case .stream: spool(request.httpBodyStream.map { BodyStream(stream: $0) }, request, on: connections)
+    case .none, .resumeData:
+      if let stream = request.httpBodyStream {
+        spool(BodyStream(stream: stream), request, on: connections)
+      } else {
+        exchange(request, request.httpBody.map { .data($0) } ?? .none, on: connections)
+      }
+    }
+  }
+
+  private static var nothing: TransferMetrics {
+    let now = Date()
+    return TransferMetrics(began: now, ended: now, redirectCount: 0, attempts: 0)
+  }
+
+  private func exchange(_ request: URLRequest, _ body: InlineBody, on connections: any InlineConnections) {
+    let exchange = connections.exchange(request, body: body, self)
+    let (isHeld, isCancelled) = state.withLock { state in
+      state.exchange = exchange
+      return (state.isHeld, state.isCancelled)
+    }
+    if isCancelled { exchange.cancel() } else if !isHeld { exchange.resume() }
+  }
+
+  /// Reads a stream to its end before the request is sent.
+  private func spool(_ stream: BodyStream?, _ request: URLRequest, on connections: any InlineConnections) {
+    let (task, session, context) = (task, session, context)
+    Task {
+      let asked = stream == nil
+      let found =
+        asked
+        ? await session.ask(task, context) {
+          BodyStream(stream: await $0.urlSession($1, needNewBodyStreamForTask: task))
+        }
+        : stream
+      Thread {
+        guard let stream = found?.stream, let file = try? DownloadedFile(copying: stream) else {
+          return self.ended(URLError(.requestBodyStreamExhausted), InlineRun.nothing)
+        }
+        self.state.withLock { $0.spool = file.url }
+        self.exchange(request, .file(file.url), on: connections)
+      }.start()
+    }
+  }
+
+  // MARK: Requests of the author
+
+  func hold(_ isHeld: Bool) {
+    let exchange = state.withLock { state in
+      state.isHeld = isHeld
+      return state.exchange
+    }
+    if isHeld { exchange?.suspend() } else { exchange?.resume() }
+  }
+
+  func cancel(_ handler: (@Sendable (Data?) -> Void)? = nil) {
+    let (exchange, hasEnded) = state.withLock { state in
+      state.isCancelled = true
+      if let handler, !state.hasEnded { state.handler = handler }
+      return (state.exchange, state.hasEnded)
+    }
+    exchange?.cancel()
+    guard hasEnded, let handler else { return }
+    session.queue.addOperation { [session, context] in session.process.asCurrent(context) { handler(nil) } }
+  }
+
+  /// Ends it with an error of the session.
+  func abandon(_ reason: URLError.Code) {
+    state.withLock { $0.reason = reason }
+    cancel()
+  }
+
+  // MARK: Events of the performer
+
+  func waitsForConnectivity() {
+    let task = task
+    session.queue.addOperation { [session, context] in
+      _ = session.tell(task, context) { $0.urlSession($1, taskIsWaitingForConnectivity: task) }
+    }
+  }
+
+  func redirected(
+    by response: HTTPURLResponse, to request: URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    let (task, session, context) = (task, session, context)
+    Task {
+      let followed = await session.ask(task, context) {
+        await $0.urlSession($1, task: task, willPerformHTTPRedirection: response, newRequest: request)
+      }
+      let next = followed ?? request
+      if let next { task.core.change { $0.currentRequest = next } }
+      answer(next)
+    }
+  }
+
+  func challenged(_ challenge: InlineChallenge, _ answer: @escaping @Sendable (AnswerChallenge.Reply) -> Void) {
+    let (task, session, context) = (task, session, context)
+    Task { answer(await session.ask(challenge, of: task, context)) }
+  }
+
+  func sent(_ total: Int64, of expected: Int64) {
+    let task = task
+    session.queue.addOperation { [session, context] in
+      let former = task.core.values.bytesSent
+      task.core.change { ($0.bytesSent, $0.bytesExpectedToSend) = (total, expected) }
+      task.core.measure()
+      session.tellCounts(of: task, received: 0, sent: total - former, resumedAt: nil, context)
+    }
+  }
+
+  func answered(_ response: URLResponse, _ answer: @escaping @Sendable (_ goesOn: Bool) -> Void) {
+    let (task, file) = state.withLock { ($0.task, $0.file) }
+    let offset = file?.goesOn(with: response) ?? 0
+    let length = response.expectedContentLength
+    task.core.answered(response)
+    task.core.change { ($0.bytesReceived, $0.bytesExpected) = (offset, length < 0 ? length : length + offset) }
+    if offset > 0 {
+      session.queue.addOperation { [session, context] in
+        session.tellCounts(of: task, received: 0, sent: 0, resumedAt: offset, context)
+      }
+    }
+    guard let task = task as? URLSessionDataTask, task.core.completion == nil else { return answer(true) }
+    let (session, context) = (session, context)
+    Task {
+      let disposition = await session.ask(task, context) { delegate, session in
+        guard let delegate = delegate as? any URLSessionDataDelegate else {
+          DelegateMethod.isMissing()
+          return URLSession.ResponseDisposition.allow
+        }
+        return await delegate.urlSession(session, dataTask: task, didReceive: response)
+      }
+      switch disposition ?? .allow {
+      case .allow: answer(true)
+      case .cancel:
+        task.core.change { $0.state = .canceling }
+        answer(false)
+      case .becomeDownload: await self.becomeDownload(task, response, answer)
+      }
+    }
+  }
+
+  func received(_ data: Data) {
+    let (task, file) = state.withLock { state in
+      if state.file == nil, case .data = state.task.core.completion { state.body += data }
+      return (state.task, state.file)
+    }
+    do {
+      try file?.append(data)
+    } catch {
+      abandon(.cannotWriteToFile)
+    }
+    room.wait()
+    session.queue.addOperation { [session, context, room] in
+      defer { room.signal() }
+      task.core.change { $0.bytesReceived += Int64(data.count) }
+      task.core.measure()
+      guard task.core.completion == nil else { return }
+      if let task = task as? URLSessionDataTask {
+        session.tellData(data, of: task, context)
+      } else {
+        session.tellCounts(of: task, received: Int64(data.count), sent: 0, resumedAt: nil, context)
+      }
+    }
+  }
+
+  func ended(_ failure: URLError?, _ metrics: TransferMetrics) {
+    let state = state.withLock { state in
+      defer { (state.file, state.handler, state.exchange, state.hasEnded) = (nil, nil, nil, true) }
+      return state
+    }
+    if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
+    if state.isSilent { return }
+    let failure = state.reason.map { URLError($0) } ?? failure
+    session.queue.addOperation { [session, context] in
+      let task = state.task
+      let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
+      if failure != nil, resumeData == nil { state.file?.remove() }
+      let error = failure?.reported(of: task.currentRequest?.url, resumeData)
+      if let handler = state.handler { session.process.asCurrent(context) { handler(resumeData) } }
+      if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
+        session.tellFile(file.url, of: task, context)
+      }
+      session.tell(metrics, of: task, context)
+      let completion = task.core.completion.map { completion in
+        { completion.finish(task, state.body, state.file?.url, error) }
+      }
+      session.tellEnd(of: task, error, context, completion: completion)
+    }
+  }
+
+  // MARK: From data task to download
+
+  private func becomeDownload(
+    _ task: URLSessionDataTask, _ response: URLResponse, _ answer: @escaping @Sendable (Bool) -> Void
+  ) async {
+    let core = TaskCore(task.taskIdentifier, .download, task.core.request, in: session, values: task.core.values)
+    guard let download = core.object as? URLSessionDownloadTask else { return }
+    core.change { ($0.run, $0.hasBegun, $0.state) = (self, true, .running) }
+    session.replace(task, by: download)
+    await session.onQueue { [session, context] in
+      _ = session.tell(task, context) { delegate, session in
+        guard let delegate = delegate as? any URLSessionDataDelegate else { return DelegateMethod.isMissing() }
+        delegate.urlSession(session, dataTask: task, didBecome: download)
+      }
+      task.core.change { $0.state = .completed }
+    }
+    if session.isBackground {
+      // The host sends a new request. The request of this process ends without a report.
+      state.withLock { $0.isSilent = true }
+      answer(false)
+      session.hand(download)
+    } else {
+      let file = try? DownloadedFile()
+      state.withLock { ($0.task, $0.file) = (download, file) }
+      if file == nil { abandon(.cannotCreateFile) } else { answer(true) }
+    }
+  }
+}
+
+extension TaskCore.Completion {
+  /// Reports the end of a task.
+  func finish(_ task: URLSessionTask, _ body: Data, _ file: URL?, _ error: (any Error)?) {
+    guard error == nil else { return fail(error) }
+    switch self {
+    case .data(let handler): handler(body, task.response, nil)
+    case .download(let keepsFile, let handler):
+      handler(file, task.response, nil)
+      if !keepsFile, let file { try? FileManager.default.removeItem(at: file) }
+    }
+  }
+}
+
+extension URLError {
+  /// Adds the user info that an author expects.
+  func reported(of url: URL?, _ resumeData: Data?) -> URLError {
+    var information = errorUserInfo
+    if let url { information[NSURLErrorFailingURLErrorKey] = url }
+    if let resumeData { information[NSURLSessionDownloadTaskResumeData] = resumeData }
+    return URLError(code, userInfo: information)
+  }
+}
+
+extension SessionCore {
+  /// Continues a task as another object.
+  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+    state.withLock { $0.tasks[task.taskIdentifier] = other }
+  }
+}

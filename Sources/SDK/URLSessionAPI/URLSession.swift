@@ -1,0 +1,177 @@
+public import Foundation
+import Synchronization
+
+/// A group of transfers with one configuration and one delegate. Source: `Foundation.URLSession`.
+///
+/// The host system performs the downloads and uploads of a background session, even after this process has exited. A
+/// relaunched process creates a session with the same identifier and receives the results. All other tasks are
+/// performed in this process, and end when it exits.
+public final class URLSession: NSObject, Sendable {
+  let core: SessionCore
+
+  /// Creates a session that retains its delegate until it is invalid. Any thread.
+  ///
+  /// A process has one background session per identifier: a second object refers to the same session, which keeps its
+  /// first delegate (observed on iOS). A line on standard error reports this.
+  ///
+  /// - Parameters:
+  ///   - configuration: copied.
+  ///   - delegate: receives all events.
+  ///   - queue: the queue of the delegate calls; `nil` creates a serial one.
+  public init(
+    configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+  ) {
+    core = SessionRegistry.current.session(configuration.values, delegate: delegate, queue: queue)
+    super.init()
+    core.standsFor(self)
+  }
+
+  /// Creates a session without a delegate.
+  public convenience init(configuration: URLSessionConfiguration) {
+    self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+  }
+
+  init(_ core: SessionCore) {
+    self.core = core
+    super.init()
+    core.standsFor(self)
+  }
+
+  /// The session of the process, with the default configuration and without a delegate. It cannot be invalidated.
+  public class var shared: URLSession { SessionRegistry.current.shared }
+
+  /// A copy of the configuration.
+  public var configuration: URLSessionConfiguration { URLSessionConfiguration(core.configuration) }
+  /// The delegate; `nil` once the session is invalid.
+  public var delegate: (any URLSessionDelegate)? { core.delegate }
+  /// The queue of the delegate calls.
+  public var delegateQueue: OperationQueue { core.queue }
+  public var sessionDescription: String? {
+    get { core.state.withLock { $0.description } }
+    set { core.state.withLock { $0.description = newValue } }
+  }
+
+  // MARK: Tasks
+
+  /// A task that passes on the response as it arrives. It is suspended until `resume()`. Creating any task in an
+  /// invalidated session is a programming error.
+  public func dataTask(with request: URLRequest) -> URLSessionDataTask { data(request) }
+  /// A task that loads a URL.
+  public func dataTask(with url: URL) -> URLSessionDataTask { data(URLRequest(url: url)) }
+
+  /// A task that downloads to a file. It is suspended until `resume()`. In a background session the call may wait up to
+  /// five seconds for the host, which has the task identifiers of earlier process instances.
+  public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { download(request) }
+  /// A task that downloads a URL.
+  public func downloadTask(with url: URL) -> URLSessionDownloadTask { download(URLRequest(url: url)) }
+  /// A task that resumes an earlier download.
+  public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+    download(.resuming, .resumeData(resumeData))
+  }
+
+  /// A task that sends a file. In a background session the file must exist until the task has ended.
+  public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+    upload(request, .file(fileURL))
+  }
+  /// A task that sends data. A programming error in a background session.
+  public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+    upload(request, .data(bodyData))
+  }
+  /// A task that sends a stream: the request's, or else the delegate's. A programming error in a background session.
+  public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { upload(request, .stream) }
+
+  // MARK: Invalidation
+
+  /// Creates no new tasks, and becomes invalid when the running ones have ended. Returns at once.
+  public func finishTasksAndInvalidate() { core.invalidate(cancelling: false) }
+  /// Cancels all tasks and becomes invalid. Returns at once.
+  public func invalidateAndCancel() { core.invalidate(cancelling: true) }
+
+  /// Deletes cookies, credentials and cached responses, then calls the handler on the delegate queue.
+  public func reset(completionHandler: @escaping @Sendable () -> Void) {
+    Task { [core] in
+      await core.reset()
+      core.queue.addOperation { completionHandler() }
+    }
+  }
+  /// Deletes cookies, credentials and cached responses.
+  public func reset() async { await core.reset() }
+
+  /// Calls the handler on the delegate queue. There is no cached data to write.
+  public func flush(completionHandler: @escaping @Sendable () -> Void) {
+    core.queue.addOperation { completionHandler() }
+  }
+  /// Returns at once. There is no cached data to write.
+  public func flush() async {}
+}
+
+// MARK: - Running tasks
+
+extension URLSession {
+  /// Calls `completionHandler` on the delegate queue with the tasks that were resumed and whose end has not been
+  /// reported.
+  public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+    core.whenOpened { [core] in
+      core.queue.addOperation { completionHandler(core.runningTasks) }
+    }
+  }
+
+  /// The tasks that were resumed and whose end has not been reported.
+  public var allTasks: [URLSessionTask] {
+    get async {
+      await withCheckedContinuation { continuation in
+        getAllTasks { continuation.resume(returning: $0) }
+      }
+    }
+  }
+
+  /// Calls `completionHandler` with the tasks of `allTasks`, by type.
+  public func getTasksWithCompletionHandler(
+    _ completionHandler:
+      @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
+  ) {
+    getAllTasks { tasks in
+      let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
+      let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
+      completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+    }
+  }
+
+  /// The tasks of `allTasks`, by type.
+  public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+    get async {
+      await withCheckedContinuation { continuation in
+        getTasksWithCompletionHandler { continuation.resume(returning: ($0, $1, $2)) }
+      }
+    }
+  }
+}
+
+// MARK: - Creating tasks
+
+extension URLSession {
+  func data(_ request: URLRequest, _ completion: TaskCore.Completion? = nil) -> URLSessionDataTask {
+    made(.data, request, .none, completion)
+  }
+
+  func download(
+    _ request: URLRequest, _ source: TaskCore.Source = .none, _ completion: TaskCore.Completion? = nil
+  ) -> URLSessionDownloadTask {
+    made(.download, request, source, completion)
+  }
+
+  func upload(
+    _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion? = nil
+  ) -> URLSessionUploadTask {
+    made(.upload, request, source, completion)
+  }
+
+  private func made<Made: URLSessionTask>(
+    _ kind: TaskCore.Kind, _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion?
+  ) -> Made {
+    guard let task = core.makeTask(kind, request, from: source, completion: completion) as? Made else {
+      fatalError("a \(kind) task is not a \(Made.self)")
+    }
+    return task
+  }
+}

@@ -1,0 +1,143 @@
+public import Foundation
+
+// The delegates of sessions. On Apple's systems the methods are optional, and those with a completion handler have an
+// asynchronous form. Here each form is a requirement with a default implementation. A session calls the asynchronous
+// form, whose default calls the completion handler form on the delegate queue.
+
+/// The delegate of a session, called on the session's delegate queue. Source: `Foundation.URLSessionDelegate`.
+@preconcurrency public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+  /// The session is invalid. Called last.
+  func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
+
+  /// All waiting events of this session have been delivered. Call the completion handler that the handler for
+  /// background session events received.
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+
+  /// A server requests credentials for the connection, or server trust must be evaluated.
+  func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+
+  /// A server requests credentials for the connection, or server trust must be evaluated.
+  func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+}
+
+/// Events of all tasks. Source: `Foundation.URLSessionTaskDelegate`.
+@preconcurrency public protocol URLSessionTaskDelegate: URLSessionDelegate {
+  /// A task was created. Called on the thread that creates it, before the creating call returns.
+  func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
+
+  /// The task has ended. Called last. Without an error the transfer succeeded, whatever HTTP status the server sent.
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+
+  /// The task's metrics, just before `didCompleteWithError`.
+  func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+
+  /// A part of the body was sent.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64)
+
+  /// No network that the task may use is available yet. Never called for a background session.
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
+
+  /// The earliest begin date of a task has come. Only called for background sessions.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
+
+  /// The earliest begin date of a task has come. Only called for background sessions.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+  ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
+
+  /// The server redirects. `nil` accepts the redirection itself as the response. Never called for downloads and uploads
+  /// of a background session, which follow redirections.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+
+  /// The server redirects. `nil` accepts the redirection itself as the response.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest
+  ) async -> URLRequest?
+
+  /// A server requests credentials for a request.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+
+  /// A server requests credentials for a request.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
+  /// A streamed upload needs its body.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+
+  /// A streamed upload needs its body.
+  func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
+}
+
+/// Events of data and upload tasks. Source: `Foundation.URLSessionDataDelegate`.
+@preconcurrency public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+  /// The head of the response has arrived. Never called for a background session's uploads.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+
+  /// The head of the response has arrived.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+  ) async -> URLSession.ResponseDisposition
+
+  /// The task continues as a download. The data task has no further events.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
+
+  /// The next bytes of the body.
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+/// Events of download tasks. Source: `Foundation.URLSessionDownloadDelegate`.
+@preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+  /// The download is complete. The file is deleted when this method returns: read or move it before.
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+
+  /// Bytes arrived. Only called while the process is running.
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+
+  /// The download resumes at this offset.
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64)
+}
+
+extension URLSession {
+  /// How to continue after a response. Source: `Foundation.URLSession.ResponseDisposition`.
+  public enum ResponseDisposition: Int, Sendable {
+    /// Ends the task with `cancelled`.
+    case cancel = 0
+    /// Receives the body.
+    case allow = 1
+    /// Continues as a download to a file.
+    case becomeDownload = 2
+  }
+
+  /// How to start a delayed task. Source: `Foundation.URLSession.DelayedRequestDisposition`.
+  public enum DelayedRequestDisposition: Int, Sendable {
+    /// Sends the original request.
+    case continueLoading = 0
+    /// Sends another request.
+    case useNewRequest = 1
+    /// Ends the task with `cancelled`.
+    case cancel = 2
+  }
+}

@@ -1,0 +1,3 @@
+@_exported public import Foundation
+// The modules that `import WidgetKit` makes visible to an author's file.
+@_exported public import URLSessionAPI

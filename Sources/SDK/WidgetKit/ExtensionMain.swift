@@ -1,0 +1,89 @@
+import AppIntents
+import Archive
+package import AuthorRuntime
+import CurlURLLoading
+import Foundation
+import MessageBus
+import Messages
+public import SwiftUI
+import URLSessionAPI
+
+extension Widget {
+  /// Runs an extension of one widget.
+  @MainActor @preconcurrency public static func main() { run { Self().descriptions } }
+}
+
+extension WidgetBundle {
+  /// Runs an extension of several widgets.
+  @MainActor @preconcurrency public static func main() { run { Self().body.descriptions } }
+}
+
+extension ControlWidget {
+  /// Runs an extension of one control.
+  @MainActor @preconcurrency public static func main() { run { [Self().description] } }
+}
+
+/// Runs an extension. Does not return.
+@MainActor private func run(_ describe: () -> [WidgetDescription]) -> Never {
+  let process = HostedProcess.begin()
+  let descriptions = describe()
+  serve(descriptions, in: process)
+  let kinds = descriptions.compactMap { description in
+    description.declaration.map { DeclaredKind(declaration: $0, configuration: description.configuration) }
+  }
+  process.run { await kinds.declared() }
+}
+
+/// A kind and its configuration intent.
+private struct DeclaredKind: Sendable {
+  let declaration: WidgetDeclaration
+  let configuration: (@Sendable ([String: String]?) async -> IntentDeclaration)?
+}
+
+extension [DeclaredKind] {
+  /// Declares the kinds without calling the author's queries, which can be slow: they run when the user configures a
+  /// widget.
+  fileprivate func declared() async -> [WidgetDeclaration] {
+    var declarations: [WidgetDeclaration] = []
+    for kind in self {
+      var declaration = kind.declaration
+      declaration.configuration = await kind.configuration?(nil)
+      declarations.append(declaration)
+    }
+    return declarations
+  }
+}
+
+/// Registers the handlers of a process's widgets: timelines and background sessions' events. Call before the process is
+/// announced.
+@MainActor package func serve(_ descriptions: [WidgetDescription], in process: HostedProcess) {
+  var configurations: [String: @Sendable ([String: String]?) async -> IntentDeclaration] = [:]
+  var providers: [String: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply] = [:]
+  for description in descriptions {
+    if let kind = description.declaration?.kind { configurations[kind] = description.configuration }
+    guard let kind = description.declaration?.kind, let timeline = description.timeline else { continue }
+    if providers.updateValue(timeline, forKey: kind) != nil {
+      let details = "two widgets of the kind \(kind): the last one in the bundle is used"
+      process.log(details)
+      process.connection.record(FaultNoticed(.kindTwice, subject: kind, details: details))
+    }
+  }
+  let known = providers
+  process.connection.onRequest(RequestTimeline.self) { request, received in
+    guard let timeline = known[request.widgetKind] else {
+      throw BusError(.unknownWidgetKind, "this extension has no widget of the kind \(request.widgetKind)")
+    }
+    return try await process.asCurrent(received.context) { try await timeline(request) }
+  }
+  let configurable = configurations
+  process.connection.onRequest(DescribeIntent.self) { request, received in
+    guard let configuration = configurable[request.widgetKind] else {
+      throw BusError(.unknownWidgetKind, "this extension has no configurable widget of the kind \(request.widgetKind)")
+    }
+    return await process.asCurrent(received.context) { await configuration(request.searches) }
+  }
+  PushHandlers(descriptions).serve(process)
+  IntentPerformer.serve(process)
+  CurlPerformer.serve(process)
+  SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))
+}

@@ -1,0 +1,85 @@
+import Archive
+import Foundation
+import Messages
+import SwiftUI
+
+/// A timeline with archived views, within the limits of its request.
+@MainActor struct TimelineArchive {
+  /// A larger timeline is written to a file: an envelope holds 256 KiB.
+  static let envelopeLimit = 200 << 10
+
+  private(set) var entries: [ArchivedEntry] = []
+  private var bodies: [Data] = []
+  private let omitted: Int
+  private let policy: ReloadPolicy
+
+  /// Builds the views, for light and dark appearance.
+  ///
+  /// - Throws: a `BusError`: `archive-too-large` with the limit's name.
+  init(_ timeline: GivenTimeline, _ request: RequestTimeline) throws {
+    let limits = request.limits
+    let count = min(timeline.entries, limits.entries)
+    omitted = timeline.entries - count
+    policy = timeline.policy
+    var bytes = 0
+    for index in 0..<count {
+      let entry = try ArchivedEntry(timeline, index, request)
+      let body = try BodyCoding.data(entry)
+      bytes += body.count
+      guard bytes <= limits.bytes else {
+        throw BusError(
+          .archiveTooLarge,
+          """
+          the first \(index + 1) of \(timeline.entries) entries of \(request.widgetKind) take \(bytes) bytes: \
+          the limit `bytes` is \(limits.bytes)
+          """)
+      }
+      entries.append(entry)
+      bodies.append(body)
+    }
+  }
+
+  /// The reply, with the entries or with the path of a file that contains them.
+  ///
+  /// - Parameter container: the process's container folder; `nil` for a process without one, which always includes the
+  ///   entries.
+  /// - Throws: errors of the file system.
+  func reply(below container: String?) throws -> RequestTimeline.Reply {
+    let bytes = bodies.reduce(0) { $0 + $1.count }
+    guard bytes > Self.envelopeLimit, let container else {
+      return RequestTimeline.Reply(entries: entries, policy: policy, omitted: omitted)
+    }
+    let folder = URL(fileURLWithPath: container).appendingPathComponent("Library/Caches/com.apple.chrono")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent("\(UUID().uuidString).json")
+    var data = Data("[".utf8)
+    for (index, body) in bodies.enumerated() {
+      if index > 0 { data.append(UInt8(ascii: ",")) }
+      data.append(body)
+    }
+    data.append(UInt8(ascii: "]"))
+    try data.write(to: file, options: .atomic)
+    return RequestTimeline.Reply(entries: [], policy: policy, omitted: omitted, file: file.path)
+  }
+}
+
+extension ArchivedEntry {
+  /// The entry with its views in both colour schemes.
+  @MainActor fileprivate init(_ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline) throws {
+    func view(_ scheme: ColorSchemeName) throws -> ViewArchive {
+      let environment = EnvironmentValues(request.environment, scheme)
+      do {
+        let view = environment.during { timeline.view(index) }
+        return try view.archived(in: environment, limits: request.limits)
+      } catch {
+        throw BusError(.archiveTooLarge, "entry \(index + 1) of \(request.widgetKind): \(error)")
+      }
+    }
+    let entry = timeline.entry(index)
+    let light = try view(.light)
+    let dark = try view(.dark)
+    self.init(
+      date: entry.date, view: light, darkView: dark == light ? nil : dark,
+      relevance: entry.relevance.map { Relevance(score: Double($0.score), duration: $0.duration) })
+  }
+}

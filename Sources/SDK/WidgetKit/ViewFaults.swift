@@ -1,0 +1,34 @@
+import Archive
+import AuthorRuntime
+import Foundation
+import MessageBus
+import Messages
+import Synchronization
+
+/// Faults of the views of a process's widgets, each recorded once for a kind.
+final class ViewFaults: Sendable {
+  // From iOS 17 on. The device sets its version as the Simulator does.
+  private let wantsContainerBackground =
+    ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Double($0.prefix { $0 != "." }) } ?? 17
+    >= 17
+  private let reported = Mutex<Set<String>>([])
+
+  /// Records what the views lack, and views that widgets do not support.
+  func notice(_ entries: [ArchivedEntry], of kind: String, in process: HostedProcess?) {
+    guard let process, let view = entries.first?.view else { return }
+    if wantsContainerBackground, !view.hasContainerBackground, isFirst("\(kind) background") {
+      process.connection.record(
+        FaultNoticed(
+          .noContainerBackground, subject: kind,
+          details: "the view of \(kind) has no containerBackground(for: .widget): it is not shown from iOS 17 on"))
+    }
+    for name in view.unsupportedViews where isFirst("\(kind) \(name)") {
+      process.connection.record(
+        FaultNoticed(
+          .unsupportedView, subject: kind,
+          details: "the view of \(kind) has a \(name), which widgets cannot show: a symbol is shown instead"))
+    }
+  }
+
+  private func isFirst(_ fault: String) -> Bool { reported.withLock { $0.insert(fault).inserted } }
+}

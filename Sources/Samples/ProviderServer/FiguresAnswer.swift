@@ -1,0 +1,89 @@
+import Foundation
+import Hummingbird
+import NIOCore
+
+/// Answers `GET /figures` and `HEAD /figures`.
+struct FiguresAnswer: Sendable {
+  private let source: Figures.Source
+  private let served: ServedBytes
+
+  init(_ source: Figures.Source, countedBy served: ServedBytes) {
+    self.source = source
+    self.served = served
+  }
+
+  /// Returns the response to a request: the figures or the requested part of them (200, 206, 416), the status that the
+  /// query requests, or 400 with the reason.
+  func answer(_ request: Request) async throws -> Response {
+    served.count(requestFor: request.uri.string)
+    do {
+      let query = try FiguresQuery(request)
+      try await Task.sleep(for: query.delay)
+      guard query.status == 200 else {
+        return try Response(json: ["status": query.status], status: HTTPResponse.Status(code: query.status))
+      }
+      return answer(with: try await source.figures(seed: query.seed, size: query.size), query: query, to: request)
+    } catch let error as FiguresError {
+      return try Response(
+        json: ["error": error.code.rawValue, "explanation": error.explanation], status: .badRequest)
+    }
+  }
+
+  private func answer(with figures: Figures, query: FiguresQuery, to request: Request) -> Response {
+    var headers: HTTPFields = [.contentType: "application/json", .eTag: figures.entityTag]
+    var range = 0..<figures.size
+    var status = HTTPResponse.Status.ok
+    if query.canResume {
+      headers[.acceptRanges] = "bytes"
+      switch RequestedRange(
+        range: request.headers[.range], ifRange: request.headers[.ifRange], size: figures.size,
+        entityTag: figures.entityTag)
+      {
+      case .whole: break
+      case .part(let part):
+        range = part
+        status = .partialContent
+        headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(figures.size)"
+      case .unsatisfiable:
+        headers[.contentRange] = "bytes */\(figures.size)"
+        return Response(status: .rangeNotSatisfiable, headers: headers)
+      }
+    }
+    let body = body(of: figures, range, bytesPerSecond: query.bytesPerSecond, path: request.uri.string)
+    return Response(status: status, headers: headers, body: body)
+  }
+
+  /// Streams the bytes in chunks: as fast as the client reads them, or at most `bytesPerSecond`, in twenty chunks a
+  /// second, the first one at once.
+  private func body(of figures: Figures, _ range: Range<Int>, bytesPerSecond: Int?, path: String) -> ResponseBody {
+    let largest = 1 << 16
+    let chunk = bytesPerSecond.map { min(max(1, $0 / 20), largest) } ?? largest
+    return ResponseBody(contentLength: range.count) { [served] writer in
+      let clock = ContinuousClock()
+      var due = clock.now
+      for start in stride(from: range.lowerBound, to: range.upperBound, by: chunk) {
+        try await Task.sleep(until: due, clock: clock)
+        let bytes = figures.bytes(start..<min(start + chunk, range.upperBound))
+        try await writer.write(ByteBuffer(bytes: bytes))
+        served.count(bytes: bytes.count, for: path)
+        if let bytesPerSecond {
+          due = max(due, clock.now - .milliseconds(50)) + .seconds(Double(bytes.count) / Double(bytesPerSecond))
+        }
+      }
+      try await writer.finish(nil)
+    }
+  }
+}
+
+extension Response {
+  /// Creates a response whose body is `value` as JSON, with sorted keys.
+  init(json value: some Encodable, status: HTTPResponse.Status = .ok) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
+    let body = status.code == 204 || status.code == 304 ? Data() : try encoder.encode(value)
+    self.init(
+      status: status, headers: [.contentType: "application/json"],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+  }
+}

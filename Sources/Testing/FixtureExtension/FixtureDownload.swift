@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+import WidgetKit
+
+/// The fixture's one download. With `TRIAL_FILES`, that many concurrent downloads, whose files are not kept.
+final class FixtureDownload: NSObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = FixtureDownload()
+  static let identifier = "com.example.Trial.session"
+
+  private let made = Mutex<URLSession?>(nil)
+  /// From the handler's call to the last event: tasks whose events the host has sent are no longer listed by the
+  /// session.
+  private let isHandedOver = Mutex(false)
+  @MainActor private var completions: [() -> Void] = []
+
+  private var session: URLSession {
+    made.withLock { made in
+      if let made { return made }
+      let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+      configuration.sharedContainerIdentifier = Point.group
+      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      made = session
+      return session
+    }
+  }
+
+  /// The file that the download is moved to.
+  var result: URL { Point.folder.appendingPathComponent("trial-result") }
+
+  /// The digest of the downloaded file; `nil` before the download.
+  var digestOfResult: String? {
+    (try? Data(contentsOf: result)).map { SHA256.hexadecimal(of: Array($0)) }
+  }
+
+  private let count = ProcessInfo.processInfo.environment["TRIAL_FILES"].flatMap { Int($0) }
+
+  /// Starts the download, unless it is in progress or its events are being delivered.
+  func start() async {
+    guard let url = ProcessInfo.processInfo.environment["TRIAL_URL"].flatMap({ URL(string: $0) }) else {
+      fatalError("TRIAL_URL must be the URL of the download")
+    }
+    guard await session.allTasks.isEmpty, !isHandedOver.withLock(\.self) else { return }
+    for number in 0..<(count ?? 1) {
+      let task = session.downloadTask(with: count == nil ? url : url.appendingPathComponent("\(number)"))
+      task.resume()
+      if count == nil { Point.resumed.reached("\(task.taskIdentifier)") }
+    }
+  }
+
+  @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
+    isHandedOver.withLock { $0 = true }
+    Point.handler.reached(identifier)
+    completions.append(completion)
+    _ = session
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    guard count == nil else { return }
+    Point.fileBefore.reached("\(downloadTask.taskIdentifier)")
+    do {
+      try? FileManager.default.removeItem(at: result)
+      try FileManager.default.moveItem(at: location, to: result)
+      let bytes = Array(try Data(contentsOf: result))
+      Point.fileMoved.reached("\(SHA256.hexadecimal(of: bytes)) \(bytes.count)")
+    } catch {
+      print("the file could not be moved: \(error)")
+    }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard count == nil || error != nil else { return }
+    Point.completed.reached("\(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    Point.finish.reached()
+    isHandedOver.withLock { $0 = false }
+    WidgetCenter.shared.reloadTimelines(ofKind: FixtureWidget.kind)
+    Task { @MainActor in
+      let waiting = completions
+      completions = []
+      for completion in waiting { completion() }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import SwiftUI
+import Synchronization
+import WidgetKit
+
+/// The downloads of one session: the URLs in `TRIAL_URLS`, separated by commas.
+final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = Batch()
+  private static let environment = ProcessInfo.processInfo.environment
+  static let identifier = environment["TRIAL_SESSION"] ?? "com.example.Trial.session"
+
+  private struct State {
+    var session: URLSession?
+    var isFinished = false
+    /// The chain's second task is in progress.
+    var isChained = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+  @MainActor private var completions: [() -> Void] = []
+
+  /// The folder shared with the test; `nil` in an app.
+  static var folder: URL? {
+    environment["TRIAL_GROUP"].flatMap {
+      FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0)
+    }
+  }
+
+  /// The file of the last download.
+  static var result: URL? { folder?.appendingPathComponent("result") }
+
+  @discardableResult func makeSession() -> URLSession {
+    state.withLock { state in
+      if let session = state.session { return session }
+      let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+      configuration.sharedContainerIdentifier = Self.environment["TRIAL_GROUP"]
+      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      state.session = session
+      return session
+    }
+  }
+
+  /// Starts the downloads.
+  func start() async {
+    for text in (Self.environment["TRIAL_URLS"] ?? "").split(separator: ",") {
+      guard let url = URL(string: String(text)) else { fatalError("TRIAL_URLS: '\(text)' is not a URL") }
+      makeSession().downloadTask(with: url).resume()
+    }
+  }
+
+  // MARK: Handlers
+
+  /// An action: returns when the events are delivered.
+  func handle(_ form: String, _ identifier: String) async {
+    print("called \(form) \(identifier)")
+    makeSession()
+    await withCheckedContinuation { continuation in
+      let isFinished = state.withLock { state in
+        if !state.isFinished { state.waiting.append(continuation) }
+        return state.isFinished
+      }
+      if isFinished { continuation.resume() }
+    }
+    print("returned \(form)")
+  }
+
+  /// A handler: keeps the completion until the events are delivered.
+  @MainActor func handle(_ form: String, _ identifier: String, _ completion: @escaping () -> Void) {
+    print("called \(form) \(identifier)")
+    completions.append(completion)
+    makeSession()
+    if state.withLock({ $0.isFinished }) { complete() }
+  }
+
+  @MainActor private func complete() {
+    let waiting = completions
+    completions = []
+    for completion in waiting { completion() }
+  }
+
+  // MARK: Delegate
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    guard let result = Self.result else { return }
+    try? FileManager.default.removeItem(at: result)
+    try? FileManager.default.moveItem(at: location, to: result)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard Form.current == .chain else { return }
+    let isFirst = state.withLock { state in
+      defer { state.isChained = true }
+      return !state.isChained
+    }
+    if isFirst, let url = task.originalRequest?.url {
+      session.downloadTask(with: url).resume()
+    } else {
+      Task { @MainActor in complete() }
+    }
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    let waiting = state.withLock { state in
+      state.isFinished = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+    WidgetCenter.reloadWhereThereAreWidgets()
+    guard Form.current != .chain else { return }
+    Task { @MainActor in complete() }
+  }
+}

@@ -1,0 +1,84 @@
+import AppIntents
+import SwiftUI
+import WidgetKit
+
+struct Drink: AppIntent {
+  static let title: LocalizedStringResource = "Drink"
+  @Parameter(title: "Cups") var cups: Int
+
+  init() {}
+  init(cups: Int) { self.cups = cups }
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+struct Moment: TimelineEntry {
+  let date: Date
+  let milligrams: Int
+}
+
+struct Moments: TimelineProvider {
+  func placeholder(in context: Context) -> Moment { Moment(date: .now, milligrams: 0) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Moment) -> Void) {
+    completion(Moment(date: .now, milligrams: 180))
+  }
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Moment>) -> Void) {
+    completion(Timeline(entries: [Moment(date: .now, milligrams: 240)], policy: .never))
+  }
+}
+
+/// A widget with most features of real ones.
+struct CaffeineView: View {
+  @Environment(\.widgetFamily) private var family
+  @Environment(\.colorScheme) private var scheme
+  let entry: Moment
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 6) {
+      Label("Caffeine", systemImage: "cup.and.saucer.fill").font(.caption).foregroundStyle(.secondary)
+      Text("\(entry.milligrams) mg").font(.system(.title, design: .rounded)).bold().privacySensitive()
+      Gauge(value: Double(entry.milligrams), in: 0...400) { Text("today") }.gaugeStyle(.accessoryLinearCapacity)
+      if family != .systemSmall {
+        HStack {
+          Text(entry.date, style: .time)
+          Spacer()
+          Button("One more", intent: Drink(cups: 1)).buttonStyle(.borderedProminent)
+        }
+      }
+    }
+    .padding()
+    .containerBackground(for: .widget) {
+      LinearGradient(
+        colors: scheme == .dark ? [.black, .brown] : [.white, .orange], startPoint: .top, endPoint: .bottom)
+    }
+  }
+}
+
+struct Caffeine: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Caffeine", provider: Moments()) { CaffeineView(entry: $0) }
+      .configurationDisplayName("Caffeine")
+      .supportedFamilies([.systemMedium, .systemSmall])
+  }
+}
+
+/// Contains a view that a widget cannot show.
+struct Scrolling: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Scrolling", provider: Moments()) { entry in
+      VStack {
+        Text("above")
+        ScrollView { Text("within") }
+      }
+      .containerBackground(.background, for: .widget)
+    }
+    .supportedFamilies([.systemSmall])
+  }
+}
+
+@main struct FixtureViews: WidgetBundle {
+  var body: some Widget {
+    Caffeine()
+    Scrolling()
+    Living()
+  }
+}

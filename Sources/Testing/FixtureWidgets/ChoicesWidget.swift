@@ -1,0 +1,130 @@
+import AppIntents
+import SwiftUI
+import WidgetKit
+
+// A widget whose options come from the author's queries.
+
+struct Station: AppEntity {
+  static let typeDisplayRepresentation: TypeDisplayRepresentation = "Station"
+  static let defaultQuery = StationQuery()
+  let id: Int
+  let name: String
+  var displayRepresentation: DisplayRepresentation { DisplayRepresentation(title: "\(name)") }
+}
+
+struct StationQuery: EntityStringQuery {
+  private static let all = [
+    Station(id: 1, name: "Central"), Station(id: 2, name: "Harbour"), Station(id: 3, name: "Hill"),
+  ]
+
+  func entities(for identifiers: [Int]) async throws -> [Station] {
+    Self.all.filter { identifiers.contains($0.id) }
+  }
+  func entities(matching string: String) async throws -> [Station] {
+    Self.all.filter { $0.name.lowercased().contains(string.lowercased()) }
+  }
+  func suggestedEntities() async throws -> [Station] {
+    // A hanging query blocks only the configuration of the widget.
+    if ProcessInfo.processInfo.environment["TRIAL_QUERY"] == "hangs" { try await Task.sleep(for: .seconds(3600)) }
+    return [Self.all[0]]
+  }
+  func defaultResult() async -> Station? { Self.all[0] }
+}
+
+/// The options grow by one with each query.
+struct Lines: DynamicOptionsProvider {
+  func results() async throws -> [String] {
+    let asked = UserDefaults.standard.integer(forKey: "lines") + 1
+    UserDefaults.standard.set(asked, forKey: "lines")
+    return (1...asked).map { "Line \($0)" }
+  }
+  func defaultResult() async -> String? { "Line 1" }
+}
+
+struct ChooseStation: WidgetConfigurationIntent {
+  static let title: LocalizedStringResource = "Choose a station"
+
+  @Parameter(title: "Station") var station: Station
+  @Parameter(title: "Line", optionsProvider: Lines()) var line: String
+}
+
+struct ChoicesProvider: AppIntentTimelineProvider {
+  func placeholder(in context: Context) -> CityEntry { CityEntry(date: .now, text: "a placeholder of a station") }
+  func snapshot(for configuration: ChooseStation, in context: Context) async -> CityEntry { entry(configuration) }
+  func timeline(for configuration: ChooseStation, in context: Context) async -> Timeline<CityEntry> {
+    if ProcessInfo.processInfo.environment["TRIAL_TIMELINE"] == "hangs" { try? await Task.sleep(for: .seconds(3600)) }
+    return Timeline(entries: [entry(configuration)], policy: .never)
+  }
+
+  private func entry(_ configuration: ChooseStation) -> CityEntry {
+    CityEntry(date: .now, text: "\(configuration.line) from \(configuration.station.name)")
+  }
+}
+
+struct ChoicesWidget: Widget {
+  var body: some WidgetConfiguration {
+    AppIntentConfiguration(kind: "Choices", intent: ChooseStation.self, provider: ChoicesProvider()) { entry in
+      Text(entry.text).unredacted()
+    }
+    .supportedFamilies([.systemSmall])
+  }
+}
+
+/// The system sets `value`.
+struct SetMilk: SetValueIntent {
+  static let title: LocalizedStringResource = "Set milk"
+
+  @Parameter(title: "With milk") var value: Bool
+
+  func perform() async throws -> some IntentResult & ReturnsValue<Bool> {
+    UserDefaults.standard.set(value, forKey: "milk")
+    return .result(value: value)
+  }
+}
+
+struct MilkProvider: TimelineProvider {
+  func placeholder(in context: Context) -> CityEntry { CityEntry(date: .now, text: "") }
+  func getSnapshot(in context: Context, completion: @escaping (CityEntry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping (Timeline<CityEntry>) -> Void) {
+    let milk = UserDefaults.standard.bool(forKey: "milk") ? "with milk" : "black"
+    completion(Timeline(entries: [CityEntry(date: .now, text: milk)], policy: .never))
+  }
+}
+
+struct MilkWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Milk", provider: MilkProvider()) { entry in
+      VStack {
+        Text(entry.text)
+        Toggle("Milk", isOn: entry.text == "with milk", intent: SetMilk())
+      }
+    }
+    .supportedFamilies([.systemSmall])
+  }
+}
+
+// Other elements of a bundle.
+
+/// Declares nothing.
+struct NothingWidget: Widget {
+  var body: some WidgetConfiguration { EmptyWidgetConfiguration() }
+}
+
+struct GatedWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Gated", provider: MomentProvider()) { _ in Text("in if #available") }
+      .supportedFamilies([.systemSmall])
+  }
+}
+
+struct MilkControl: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "MilkControl") {
+      ControlWidgetButton(action: Drink(cups: 1)) { Text("Drink") }
+    }
+    .displayName("Milk, by a control")
+    .description("A control beside widgets")
+  }
+}

@@ -1,0 +1,133 @@
+import APNs
+import FidelityRules
+import Foundation
+import NIOHPACK
+import Testing
+
+@testable import APNsServer
+
+@Suite struct `Requests on a connection` {
+  @Test func `a request is complete with its last DATA frame and keeps the order of repeated headers`() throws {
+    let talk = HTTP2Dialogue()
+    let list = HTTP2Frames.request + [("host", "h"), ("apns-topic", "one"), ("apns-topic", "two")]
+    #expect(talk.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data(#"{"aps""#, on: 1, ends: false)).isEmpty)
+    let arrival = try #require(talk.send(HTTP2Frames.data(":{}}", on: 1)).first)
+    #expect(arrival.stream == 1)
+    #expect(
+      arrival.request
+        == APNsRequest(
+          method: "POST", path: "/3/device/00",
+          headers: [
+            .init(name: "host", value: "h"), .init(name: "apns-topic", value: "one"),
+            .init(name: "apns-topic", value: "two"),
+          ], body: Array(#"{"aps":{}}"#.utf8)))
+  }
+
+  @Test func `requests are complete however their bytes are split`() throws {
+    let bytes =
+      HTTP2Frames.greeting + HTTP2Frames.acknowledgement + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3, body: "")
+    for size in [1, 2, 5, 9, 10, 24, 25, 60] {
+      let talk = HTTP2Dialogue(greets: false)
+      var streams: [UInt32] = []
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        streams += talk.send(Array(bytes[start..<min(start + size, bytes.count)])).map(\.stream)
+      }
+      #expect(streams == [1, 3], "\(size) bytes at a time")
+      #expect(talk.http.phase == .open)
+    }
+  }
+
+  @Test func `a request may have padding, priority, trailers, split header blocks and unknown frames in between`()
+    throws
+  {
+    let talk = HTTP2Dialogue()
+    let block = HTTP2Frames.block(HTTP2Frames.request)
+    let head = HTTP2Frames.frame(
+      1, flags: 0x28, stream: 1, [3] + HTTP2Frames.number(0) + [15] + block.prefix(10) + [0, 0, 0])
+    let rest = HTTP2Frames.frame(9, flags: 4, stream: 1, Array(block.dropFirst(10)))
+    let body = HTTP2Frames.frame(0, flags: 8, stream: 1, [2] + Array("{}".utf8) + [0, 0])
+    let others =
+      HTTP2Frames.frame(0xfa, stream: 7, [1, 2]) + HTTP2Frames.frame(2, stream: 9, HTTP2Frames.number(0) + [3])
+    let trailers = HTTP2Frames.headers([("a", "b")], on: 1, ends: true)
+    let arrival = try #require(talk.send(head + rest + others + body + trailers).first)
+    #expect(arrival.request.body == Array("{}".utf8))
+    #expect(arrival.request.headers.isEmpty)
+  }
+
+  @Test func `a request body is truncated after 8192 bytes`() throws {
+    let talk = HTTP2Dialogue()
+    let whole = try #require(talk.send(HTTP2Frames.push(on: 1, body: String(repeating: "x", count: 8192))).first)
+    #expect(whole.request.body.count == 8192 && !whole.request.isTruncated)
+    let cut = try #require(talk.send(HTTP2Frames.push(on: 3, body: String(repeating: "x", count: 8193))).first)
+    #expect(cut.request.body.count == 8192 && cut.request.isTruncated)
+  }
+
+  @Test func `an endless request body is read up to a limit and then answered before its end`() throws {
+    var limits = APNsServerLimits()
+    limits.bodyRead = 200_000
+    let talk = HTTP2Dialogue(limits: limits)
+    var credit = [0: 0, 1: 0]
+    var arrivals = talk.send(HTTP2Frames.headers(on: 1))
+    let piece = String(repeating: "x", count: 16_384)
+    for _ in 0..<20 where arrivals.isEmpty {
+      arrivals = talk.send(HTTP2Frames.data(piece, on: 1, ends: false))
+      for frame in talk.said() where frame.kind == 8 { credit[frame.stream, default: 0] += Seen.number(frame.bytes, 0) }
+    }
+    #expect(try #require(arrivals.first).request.isTruncated)
+    #expect(credit[0] ?? 0 > 150_000 && credit[1] ?? 0 > 100_000)
+    talk.answer(413, "PayloadTooLarge", on: 1)
+    // the rest of the request is not needed: RFC 9113, section 8.1
+    #expect(talk.said().map(\.kind) == [1, 0, 3])
+    talk.send(HTTP2Frames.data("more", on: 1))
+    #expect(talk.http.phase == .open)
+  }
+
+  @Test(.rule("APNS-39"))
+  func `a request beyond the stream limit is refused once the client has acknowledged the limit`() {
+    let talk = HTTP2Dialogue(streams: 1, greets: false)
+    #expect(
+      talk.send(HTTP2Frames.greeting + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3)).map(\.stream) == [1, 3])
+    _ = talk.said()
+    talk.send(HTTP2Frames.acknowledgement)
+    #expect(talk.send(HTTP2Frames.push(on: 5)).isEmpty)
+    #expect(talk.said().compactMap(\.code) == [7])
+    talk.answer(on: 1)
+    talk.answer(on: 3)
+    #expect(talk.send(HTTP2Frames.push(on: 7)).map(\.stream) == [7])
+    talk.http.allow(streams: 3)
+    #expect(talk.said().compactMap(\.settings) == [[3: 3]])
+    #expect(talk.send(HTTP2Frames.push(on: 9)).isEmpty)
+    #expect(talk.send(HTTP2Frames.acknowledgement + HTTP2Frames.push(on: 11)).map(\.stream) == [11])
+  }
+
+  @Test func `a request that the client resets gets no response`() {
+    let talk = HTTP2Dialogue()
+    talk.send(HTTP2Frames.push(on: 1) + HTTP2Frames.frame(3, stream: 1, HTTP2Frames.number(8)))
+    talk.answer(on: 1)
+    #expect(talk.said().isEmpty)
+    #expect(talk.http.streams.isEmpty)
+  }
+
+  private static let malformed: [(String, [(String, String)])] = [
+    ("in capitals", with([("Apns-Topic", "a")])),
+    ("of HTTP/1.1", with([("connection", "close")])),
+    ("without a path", [(":method", "POST"), (":scheme", "https")]),
+    ("with two paths", with([(":path", "/")])),
+    ("with an unknown pseudo header", with([(":status", "200")])),
+    ("with a late pseudo header", with([("host", "h"), (":authority", "h")])),
+    ("with a wrong length", with([("content-length", "5")])),
+    ("with an invalid length", with([("content-length", "-1")])),
+  ]
+
+  private static func with(_ list: [(String, String)]) -> [(String, String)] { HTTP2Frames.request + list }
+
+  @Test(arguments: malformed.indices)
+  func `a malformed request resets only its own stream`(index: Int) {
+    let (name, list) = Self.malformed[index]
+    let talk = HTTP2Dialogue()
+    #expect(talk.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data("{}", on: 1)).isEmpty)
+    #expect(talk.said().compactMap(\.code).first == 1, "\(name)")
+    #expect(talk.http.remark != nil)
+    #expect(talk.send(HTTP2Frames.push(on: 3)).count == 1)
+  }
+}

@@ -1,0 +1,192 @@
+import FidelityRules
+import Foundation
+import Messages
+import Testing
+import WidgetLabTesting
+
+@testable import URLSessionAPI
+
+/// Redirections, cancellation, suspension, time-outs, challenges and failures of a request.
+@Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
+  @Test(.rule("INLINE-11")) func `a redirection is followed, and its own body is not delivered`() async throws {
+    try await CurlFixture.run(Self.redirecting) { fixture in
+      let recorder = Recorder()
+      fixture.session(recorder).dataTask(with: fixture.server.url("/a")).resume()
+      await recorder.receives("end")
+      #expect(recorder.all == ["redirect 302 GET /b", "response 200", "data there", "end 0"])
+      #expect(fixture.server.connectionCount == 1)
+    }
+  }
+
+  @Test(.rule("INLINE-11")) func `a redirection that the delegate refuses is delivered as the response`() async throws {
+    try await CurlFixture.run(Self.redirecting) { fixture in
+      let recorder = Recorder(Recorder.Answers(follows: false))
+      fixture.session(recorder).dataTask(with: fixture.server.url("/a")).resume()
+      await recorder.receives("end")
+      #expect(recorder.all == ["redirect 302 GET /b", "response 302", "data elsewhere", "end 0"])
+    }
+  }
+
+  private static let redirecting: @Sendable (LocalServer.Request) -> LocalServer.Reply = {
+    $0.path == "/a" ? .text("elsewhere", 302, ["Location": "b"]) : .text("there")
+  }
+
+  @Test(.rule("INLINE-11"), arguments: [20, 2])
+  func `a redirection loop ends with -1007 at the redirect limit`(limit: Int)
+    async throws
+  {
+    var rules = ProcessRules()
+    rules.inlineRedirectLimit = limit
+    try await CurlFixture.run(rules: rules, { _ in .text("", 301, ["Location": "/"]) }) { fixture in
+      let session = fixture.session()
+      #expect(await failure { try await session.data(from: fixture.server.url()) }?.code == .httpTooManyRedirects)
+      #expect(fixture.server.requests.count == limit + 1)
+    }
+  }
+
+  @Test(.rule("INLINE-12"))
+  func `a 307 redirection sends the body again, and a 303 becomes a GET without a body`() async throws {
+    try await CurlFixture.run({ request in
+      switch request.path {
+      case "/307": .text("", 307, ["Location": "/end"])
+      case "/303": .text("", 303, ["Location": "/end"])
+      default: .text("\(request.method) \(text(request.body))")
+      }
+    }) { fixture in
+      let session = fixture.session()
+      for (path, expected) in [("/307", "POST sent"), ("/303", "GET ")] {
+        var request = URLRequest(url: fixture.server.url(path))
+        request.httpMethod = "POST"
+        let answer = try await session.upload(for: request, from: Data("sent".utf8)).0
+        #expect(answer == Data(expected.utf8))
+      }
+    }
+  }
+
+  @Test func `cancelling a task or its Swift task ends the request with -999`() async throws {
+    try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
+      let recorder = Recorder()
+      let task = fixture.session(recorder).dataTask(with: fixture.server.url())
+      task.resume()
+      await recorder.receives("data a")
+      task.cancel()
+      await recorder.receives("end")
+      #expect(recorder.all.last == "end -999")
+      let session = fixture.session()
+      let work = Task { await failure { try await session.data(from: fixture.server.url()) }?.code }
+      _ = await fixture.server.next()
+      _ = await fixture.server.next()
+      work.cancel()
+      #expect(await work.value == .cancelled)
+    }
+  }
+
+  @Test(.rule("INLINE-14"))
+  func `a request to a server that stops sending ends with -1001 at the request or resource time-out`() async throws {
+    try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
+      let session = fixture.session()
+      let request = URLRequest(url: fixture.server.url(), timeoutInterval: 0.2)
+      #expect(await failure { try await session.data(for: request) }?.code == .timedOut)
+      let limited = fixture.session { $0.timeoutIntervalForResource = 0.2 }
+      #expect(await failure { try await limited.data(from: fixture.server.url()) }?.code == .timedOut)
+    }
+  }
+
+  @Test(.rule("INLINE-14")) func `a suspended task receives no data and does not time out`() async throws {
+    try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
+      let recorder = Recorder(Recorder.Answers(suspendsAt: "a"))
+      let session = fixture.session(recorder) { $0.timeoutIntervalForRequest = 4 }
+      let task = session.dataTask(with: fixture.server.url())
+      task.resume()
+      await recorder.receives("data a")
+      fixture.server.release()
+      // The test needs this time: it is longer than the time-out.
+      try await Task.sleep(for: .milliseconds(4200))
+      #expect(recorder.all == ["response 200", "data a"])
+      task.resume()
+      await recorder.receives("end")
+      #expect(recorder.all == ["response 200", "data a", "data b", "end 0"])
+    }
+  }
+
+  @Test(
+    .rule("INLINE-21"),
+    arguments: [
+      ("cut", URLError.Code.networkConnectionLost), ("garbage", .cannotParseResponse),
+      ("silence", .networkConnectionLost),
+    ])
+  func `a truncated, malformed or empty response fails with its error code`(fault: String, code: URLError.Code)
+    async throws
+  {
+    try await CurlFixture.run({ _ in
+      switch fault {
+      case "cut": LocalServer.Reply(body: Data("whole".utf8), cutsAfter: 2)
+      case "garbage": LocalServer.Reply(raw: "no HTTP at all\r\n\r\n")
+      default: LocalServer.Reply(raw: "")
+      }
+    }) { fixture in
+      let session = fixture.session()
+      #expect(await failure { try await session.data(from: fixture.server.url()) }?.code == code)
+    }
+  }
+
+  @Test(.rule("INLINE-21"))
+  func `an unreachable host, unknown host, unsupported scheme or bad URL fails with its error code`() async throws {
+    try await CurlFixture.run({ _ in .text("") }) { fixture in
+      let session = fixture.session()
+      let cases: [(String, URLError.Code)] = [
+        ("http://127.0.0.1:1/", .cannotConnectToHost), ("http://no.such.host.invalid/", .cannotFindHost),
+        ("ftp://127.0.0.1/", .unsupportedURL), ("http:///path", .badURL),
+      ]
+      for (text, code) in cases {
+        let url = try #require(URL(string: text))
+        let error = await failure { try await session.data(from: url) }
+        #expect(error?.code == code, "\(text): \(String(describing: error))")
+      }
+    }
+  }
+
+  @Test(.rule("INLINE-16"), arguments: [#"Basic realm="figures""#, #"Digest realm="figures", nonce="1", qop="auth""#])
+  func `the delegate's credentials answer a challenge, and refused credentials cause another challenge`(
+    offer: String
+  ) async throws {
+    let scheme = offer.hasPrefix("Basic") ? "Basic" : "Digest"
+    try await CurlFixture.run({ request in
+      let isMet = request.headers["authorization"]?.hasPrefix(scheme) == true && request.path == "/good"
+      return isMet ? .text("in") : .text("out", 401, ["WWW-Authenticate": offer])
+    }) { fixture in
+      let credential = URLCredential(user: "user", password: "word", persistence: .forSession)
+      let recorder = Recorder(Recorder.Answers(credential: credential))
+      let session = fixture.session(recorder)
+      session.dataTask(with: fixture.server.url("/good")).resume()
+      await recorder.receives("end")
+      let asked = "challenge NSURLAuthenticationMethodHTTP\(scheme) figures"
+      #expect(recorder.all == ["\(asked) 0", "response 200", "data in", "end 0"])
+      session.dataTask(with: fixture.server.url("/bad")).resume()
+      await recorder.receives("end")
+      #expect(recorder.all.dropFirst(4) == ["\(asked) 0", "\(asked) 1", "response 401", "data out", "end 0"])
+    }
+  }
+
+  @Test func `a cancelled download resumes at the byte at which it stopped`() async throws {
+    try await CurlFixture.run({ request in
+      guard request.headers["range"] == nil else {
+        return .text("b", 206, ["Content-Range": "bytes 1-1/2", "ETag": "\"1\""])
+      }
+      return LocalServer.Reply(
+        headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"], body: Data("ab".utf8), holdsAfter: 1)
+    }) { fixture in
+      let recorder = Recorder()
+      let session = fixture.session(recorder)
+      let task = session.downloadTask(with: fixture.server.url())
+      task.resume()
+      while task.countOfBytesReceived == 0 { await Task.yield() }
+      let data = await task.cancelByProducingResumeData()
+      await recorder.receives("end -999")
+      session.downloadTask(withResumeData: try #require(data)).resume()
+      await recorder.receives("end 0")
+      #expect(recorder.all.contains("file ab"))
+      #expect(fixture.server.requests.last?.headers["range"] == "bytes=1-")
+    }
+  }
+}

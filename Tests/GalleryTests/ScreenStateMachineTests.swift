@@ -1,0 +1,168 @@
+import Archive
+import FidelityRules
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Testing
+
+@testable import Gallery
+
+@Suite struct `Device screen` {
+  @Test(.rule("GALLERY-33")) func `an app that leaves the screen or is replaced on it goes to the background`() throws {
+    var screen = ScreenStateMachine(device: GallerySamples.phone())
+    #expect(screen.state.seen == .homeScreen)
+    #expect(try screen.open("a").isEmpty)
+    #expect(screen.state.frontApp == "a")
+    #expect(screen.state.seen == nil)
+    #expect(try screen.open("b") == [.background(app: "a")])
+    #expect(try screen.handle(.background(app: "b")) == [.background(app: "b")])
+    #expect(screen.state == DeviceScreen())
+    #expect(throws: BusError.self) { try screen.handle(.background(app: "b")) }
+    _ = try screen.open("a")
+    screen.ended("a")
+    #expect(screen.state == DeviceScreen())
+  }
+
+  @Test func `locking the device sends its app to the background and hides the Home Screen`() throws {
+    var screen = ScreenStateMachine(device: GallerySamples.phone())
+    _ = try screen.open("a")
+    #expect(try screen.handle(.lock) == [.background(app: "a")])
+    #expect(screen.state == DeviceScreen(isLocked: true, seen: nil))
+    #expect(screen.current == .lockScreen)
+    #expect(throws: BusError.self) { try screen.handle(.look(.homeScreen)) }
+    #expect(throws: BusError.self) { try screen.open("a") }
+    _ = try screen.handle(.look(.lockScreen))
+    #expect(screen.state.seen == .lockScreen)
+    _ = try screen.handle(.unlock)
+    #expect(screen.state == DeviceScreen())
+  }
+
+  @Test(.rule("TIMELINE-10", "GALLERY-32"))
+  func `Always-On requires a supporting model and a locked device, and ends when anything else is shown`() throws {
+    var plain = ScreenStateMachine(device: GallerySamples.phone(), state: DeviceScreen(isLocked: true, seen: nil))
+    #expect(throws: BusError.self) { try plain.handle(.alwaysOn) }
+    var device = GallerySamples.phone()
+    device.hasAlwaysOn = true
+    var screen = ScreenStateMachine(device: device)
+    #expect(throws: BusError.self) { try screen.handle(.alwaysOn) }
+    for change in [ChangeScreen.Change.lock, .unlock, .restart, .look(.lockScreen), .darken] {
+      _ = try screen.handle(.lock)
+      _ = try screen.handle(.alwaysOn)
+      #expect(screen.state.isLuminanceReduced && screen.state.seen == .lockScreen)
+      _ = try screen.handle(.colorScheme(.dark))
+      #expect(screen.state.isLuminanceReduced)
+      _ = try screen.handle(change)
+      #expect(!screen.state.isLuminanceReduced)
+    }
+  }
+
+  @Test func `a restarted device is locked and has not been unlocked yet`() throws {
+    var screen = ScreenStateMachine(device: GallerySamples.phone())
+    _ = try screen.open("a")
+    #expect(try screen.handle(.restart) == [.background(app: "a"), .restarted])
+    #expect(screen.state == DeviceScreen(isLocked: true, wasUnlocked: false, seen: nil))
+    _ = try screen.handle(.unlock)
+    #expect(screen.state == DeviceScreen())
+  }
+
+  @Test func `the screen keeps the background activity of an app until the app ends it or exits`() throws {
+    var screen = ScreenStateMachine(device: GallerySamples.phone())
+    _ = try screen.open("a")
+    _ = try screen.handle(.activity(app: "a", .audio))
+    _ = try screen.handle(.lock)
+    #expect(screen.state.activities == ["a": .audio])
+    _ = try screen.handle(.activity(app: "a", nil))
+    #expect(screen.state.activities.isEmpty)
+    _ = try screen.handle(.activity(app: "a", .navigation))
+    screen.ended("a")
+    #expect(screen.state.activities.isEmpty)
+  }
+
+  @Test(.rule("GALLERY-30"))
+  func `a locked device withholds protected files, and before its first unlock all files`() {
+    #expect(DeviceScreen().withholding(isProtected: true) == nil)
+    #expect(DeviceScreen(isLocked: true).withholding(isProtected: true) == .locked)
+    #expect(DeviceScreen(isLocked: true).withholding(isProtected: false) == nil)
+    for isProtected in [true, false] {
+      let started = DeviceScreen(isLocked: true, wasUnlocked: false)
+      #expect(started.withholding(isProtected: isProtected) == .notUnlockedYet)
+    }
+  }
+
+  @Test func `a screen state that an earlier host stored can be decoded`() throws {
+    let text = #"{"isLocked":true,"wasUnlocked":true,"colorScheme":"dark"}"#
+    let read = try BodyCoding.decode(DeviceScreen.self, from: Array(text.utf8))
+    #expect(read == DeviceScreen(isLocked: true, seen: nil, colorScheme: .dark))
+  }
+
+  @Test func `the screen can be dark, show another place or be off`() throws {
+    var screen = ScreenStateMachine(device: GallerySamples.phone())
+    _ = try screen.handle(.colorScheme(.dark))
+    _ = try screen.handle(.look(.standBy))
+    #expect(screen.state == DeviceScreen(seen: .standBy, colorScheme: .dark))
+    _ = try screen.handle(.darken)
+    #expect(screen.state.seen == nil)
+    #expect(throws: BusError.self) { try screen.handle(.look(.carPlay)) }
+    #expect(try screen.handle(.system("locale")) == [.systemChanged("locale")])
+    #expect(throws: BusError.self) { try screen.handle(.system("weather")) }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Gallery service` {
+  private func service(_ database: any DatabaseWriter) throws -> GalleryService {
+    let bus = InMemoryBus().connection(.host("phone"))
+    return try GalleryService(device: GallerySamples.phone(), apps: [GallerySamples.app], database: database, bus: bus)
+  }
+
+  @Test(.rule("GALLERY-10"))
+  func `the gallery is restored after a host restart, and no placement number is reused`() async throws {
+    let database = try DatabaseQueue()
+    let first = try service(database)
+    let widget = GallerySamples.widget { $0.configuration = GallerySamples.city }
+    try await first.launched(GallerySamples.app)
+    #expect(try await first.learned(GallerySamples.bundle, [widget]).map(\.id) == [1])
+    let request = AddPlacement(
+      widgetKind: "Weather", family: nil, location: .homeScreen, configuration: ["city": "Paris"])
+    _ = try await first.add(request, .none)
+    try await first.remove(RemovePlacement(placement: 2), .none)
+    _ = try await first.edit(EditPlacement(placement: 1, configuration: ["days": "4"]), .none)
+    _ = try await first.change(.lock)
+    let second = try service(database)
+    #expect(second.stateMachine.state == first.stateMachine.state)
+    #expect(await second.state.isLocked)
+    #expect(try await second.add(request, .none).placement.id == 3)
+    #expect(try await second.learned(GallerySamples.bundle, [widget]).isEmpty)
+  }
+
+  @Test func `the gallery service reports the results of a screen change in order`() async throws {
+    let service = try service(DatabaseQueue())
+    try await service.open("a")
+    _ = try await service.change(.lock)
+    var seen: [GalleryOutput] = []
+    for await output in service.outputs {
+      seen.append(output)
+      if seen.count == 3 { break }
+    }
+    let start = DeviceScreen()
+    let open = DeviceScreen(seen: nil, frontApp: "a")
+    let locked = DeviceScreen(isLocked: true, seen: nil)
+    #expect(
+      seen == [
+        .screen(open, before: start), .screen(locked, before: open), .background(app: "a"),
+      ])
+  }
+
+  @Test func `the gallery service reports a failed database write and keeps its state`() async throws {
+    let database = try DatabaseQueue()
+    let service = try service(database)
+    try await database.write { try $0.execute(sql: "DROP TABLE declarations") }
+    await #expect(throws: BusError.self) { try await service.learned(GallerySamples.bundle, [GallerySamples.widget()]) }
+    #expect(service.stateMachine.state.declarations.isEmpty)
+    var outputs = service.outputs.makeAsyncIterator()
+    guard case .broken? = await outputs.next() else {
+      Issue.record("the service did not report itself as broken")
+      return
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import FidelityRules
+import Foundation
+import GRDB
+import Messages
+import Testing
+import Timekeeping
+
+@testable import Launching
+
+private let agent = Address.agent("iphone", 1)
+private let app = Address.app("iphone", "com.example.App")
+private let first = ProcessInstance(generation: 1, pid: 101)
+private let second = ProcessInstance(generation: 2, pid: 102)
+private let origin = Date(timeIntervalSince1970: 1_000_000_000)
+
+/// A state machine with an app that the user has opened.
+private struct LaunchBench_ {
+  var stateMachine = LaunchStateMachine(agents: [app: agent], suspendAfter: 1)
+
+  init() {
+    _ = stateMachine.handle(.agentReported(agent, incarnation: UUID(), children: []), now: origin)
+    _ = handle(.wanted(app, .foreground))
+    _ = handle(.spawned(app, first))
+    _ = handle(.ready(app, generation: 1))
+  }
+
+  mutating func handle(_ event: LaunchStateMachine.Event) -> [LaunchStateMachine.Action] {
+    stateMachine.handle(event, now: origin).filter { if case .changed = $0 { false } else { true } }
+  }
+
+  var process: LaunchStateMachine.Process? { stateMachine.processes[app] }
+}
+
+@Suite struct `User actions on an app` {
+  private let kill = LaunchStateMachine.Action.signal(app, generation: 1, signal: SIGKILL)
+  private let crashed = LaunchStateMachine.Action.output(.ended(app, first, .signalled(signal: SIGKILL)))
+  private func ended(_ why: String) -> LaunchStateMachine.Action { .output(.ended(app, first, .evicted(why: why))) }
+  private let exit = LaunchStateMachine.Event.exited(app, first, .signalled(signal: SIGKILL))
+
+  @Test(.rule("PROCESS-15")) func `a force-quit app is killed and not launched for its events`() {
+    var fixture = LaunchBench_()
+    #expect(fixture.handle(.quit(app)) == [kill])
+    #expect(fixture.handle(.wanted(app, Assertion("events a"))) == [])
+    #expect(fixture.handle(exit) == [ended("force-quit by the user")])
+    #expect(fixture.handle(.wanted(app, Assertion("events b"))) == [])
+    #expect(fixture.process?.state == .absent)
+  }
+
+  @Test func `a force-quit app is launched when the user opens it, and then for its events again`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.quit(app))
+    _ = fixture.handle(exit)
+    _ = fixture.handle(.wanted(app, Assertion("events a")))
+    #expect(fixture.handle(.wanted(app, .foreground)) == [.spawn(app, reason: "events a, foreground")])
+    #expect(fixture.process?.isQuit == false)
+  }
+
+  @Test(.rule("GALLERY-37"))
+  func `a force-quit app is launched when the user taps a control whose intent it performs`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.quit(app))
+    _ = fixture.handle(exit)
+    #expect(fixture.handle(.wanted(app, .interaction)) == [.spawn(app, reason: "interaction")])
+    #expect(fixture.process?.isQuit == false)
+  }
+
+  @Test(.rule("BUDGET-08"))
+  func `an app with a background activity keeps running and is not relaunched for it when it is killed`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(app, .activity))
+    _ = fixture.handle(.released(app, .foreground))
+    #expect(fixture.stateMachine.nextInstant(after: origin) == nil)
+    #expect(fixture.handle(exit) == [crashed])
+    #expect(fixture.process?.state == .absent && fixture.process?.assertions == [])
+  }
+
+  @Test func `an app that the user opens while it terminates is launched again`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.quit(app))
+    #expect(fixture.handle(.wanted(app, .foreground)) == [])
+    #expect(fixture.handle(exit) == [ended("force-quit by the user"), .spawn(app, reason: "foreground")])
+  }
+
+  @Test(.rule("PROCESS-12")) func `an app that is killed in the foreground is not relaunched`() {
+    var fixture = LaunchBench_()
+    #expect(fixture.handle(exit) == [crashed])
+    #expect(fixture.process?.state == .absent)
+  }
+
+  @Test func `an app that is force-quit during its launch is killed when its spawn is confirmed`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(exit)
+    _ = fixture.handle(.wanted(app, .foreground))
+    #expect(fixture.handle(.quit(app)) == [])
+    #expect(fixture.handle(.spawned(app, second)) == [.signal(app, generation: 2, signal: SIGKILL)])
+  }
+
+  @Test func `an app that is held back for an update is killed and relaunched when it is let go`() {
+    var fixture = LaunchBench_()
+    _ = fixture.handle(.wanted(app, Assertion("events a")))
+    #expect(fixture.handle(.heldBack(app, why: "updated")) == [kill])
+    #expect(!fixture.stateMachine.isOver(app))
+    #expect(fixture.handle(exit) == [ended("updated")])
+    #expect(fixture.stateMachine.isOver(app))
+    #expect(fixture.handle(.letGo(app)) == [.spawn(app, reason: "events a")])
+  }
+
+  @Test func `an app counts as terminated only after its agent has reported`() {
+    var stateMachine = LaunchStateMachine(agents: [app: agent], suspendAfter: 1)
+    #expect(!stateMachine.isOver(app))
+    _ = stateMachine.handle(.heldBack(app, why: "updated"), now: origin)
+    let child = ChildProcess(address: app, generation: 1, pid: 101, isStopped: true)
+    let actions = stateMachine.handle(.agentReported(agent, incarnation: UUID(), children: [child]), now: origin)
+    #expect(actions.contains(kill))
+    #expect(!stateMachine.isOver(app))
+  }
+
+  @Test func `the launch store keeps a force quit`() throws {
+    let store = try LaunchStore(DatabaseQueue())
+    var fixture = LaunchBench_()
+    let before = fixture.stateMachine
+    _ = fixture.handle(.quit(app))
+    try store.save(fixture.stateMachine, since: before)
+    #expect(try store.processes()[app]?.isQuit == true)
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Testing
+import Timekeeping
+import ZeroMQ
+
+@testable import Launching
+
+private let widget = Address.widgetExtension("iphone", "com.example.Widget")
+
+/// A host process: its launch service and the outputs of that service.
+private struct Host {
+  let launcher: LaunchService
+  var outputs: Outputs<LaunchOutput>.Iterator
+}
+
+/// A launch service with a model agent, an in-memory bus and a clock that the test advances.
+private struct LaunchServiceFixture {
+  let bus = InMemoryBus()
+  let clock = ManualClock()
+  let database: DatabaseQueue
+  let agent: ModelAgent
+
+  init() async throws {
+    database = try DatabaseQueue()
+    agent = ModelAgent(bus)
+    try await agent.start()
+  }
+
+  /// Starts a host process.
+  func host() async throws -> Host {
+    let connection = bus.connection(.host("iphone"))
+    let program = Program(
+      address: widget, agent: agent.address, executable: "widget-extension", container: { "/nowhere" }, groups: [:],
+      environment: { ["A": "b"] })
+    let launcher = try LaunchService(
+      programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)
+    connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
+    connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
+    connection.onEvent(MemoryExceeded.self) { event, _ in try await launcher.exceededMemory(event) }
+    connection.onRequest(ProcessReady.self) { _, from in
+      try await launcher.ready(from.source, generation: from.sourceGeneration)
+      return Done()
+    }
+    _ = try await connection.start()
+    await launcher.begin()
+    return Host(launcher: launcher, outputs: launcher.outputs.makeAsyncIterator())
+  }
+
+  /// Waits until the host has recorded a state of the widget extension.
+  func recorded(_ state: String, generation: UInt32) async {
+    _ = await bus.first { envelope in
+      guard envelope.header.kind == ProcessState.kind,
+        let notice = try? BodyCoding.decode(ProcessState.self, from: envelope.body)
+      else { return false }
+      return notice.state == state && notice.generation == generation
+    }
+  }
+}
+
+extension LaunchService {
+  /// Returns whether the service runs on the thread of the loop.
+  fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
+
+  /// Makes a date due and, before the service can handle it, sends the service another event.
+  fileprivate func miss(_ clock: ManualClock, by seconds: Double) {
+    clock.advance(by: seconds)
+    release(.app("iphone", "com.example.Other"), because: .foreground)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LaunchServiceTests {
+  @Test func `the outcome of a launch reaches each caller that waits for it`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    let host = try await fixture.host()
+    await fixture.agent.setCrashes(.max)
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    let failure = await host.launcher.launchOutcome(of: widget, within: .seconds(50))
+    #expect(failure?.code == .endedAtLaunch)
+    #expect(await host.launcher.launchFailure(of: widget) == failure)
+    // The next request relaunches the process, although the clock is held and the pause after the failure continues.
+    await fixture.agent.setCrashes(0)
+    #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
+    #expect(await host.launcher.awakeInstance(of: widget) != nil)
+  }
+
+  @Test func `a process that is not being launched has no outcome to wait for`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    let host = try await fixture.host()
+    #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
+  }
+
+  @Test func `the launch service does not run on the bus thread of the handler that calls it`() async throws {
+    let loop = Loop(name: "bus")
+    let launcher = try LaunchService(
+      programs: [], database: try DatabaseQueue(), bus: InMemoryBus().connection(.host("iphone")), clock: ManualClock(),
+      suspendAfter: 1)
+    await loop.task { #expect(await !launcher.works(on: loop)) }.value
+    await loop.stop()
+  }
+
+  @Test func `a process is launched, stopped when it is no longer wanted, and continued`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
+    await host.launcher.release(widget, because: Assertion("timeline"))
+    await fixture.clock.whenSleeping(within: 1)
+    fixture.clock.advance(by: 1)
+    await fixture.recorded("suspended", generation: 1)
+    #expect(await host.outputs.next() == .suspended(widget, instance))
+    await host.launcher.want(widget, because: Assertion("events a"))
+    #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
+    #expect(await fixture.agent.violations == [])
+  }
+
+  @Test func `a crash at launch is retried after the pause`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    await fixture.agent.setCrashes(1)
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await host.outputs.next() == .ended(widget, ProcessInstance(generation: 1, pid: 1001), .exited(code: 1)))
+    await fixture.clock.whenSleeping(within: 1)
+    fixture.clock.advance(by: 1)
+    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `a due action is performed even when another event arrives at the same moment`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    await fixture.agent.setCrashes(1)
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await host.outputs.next() == .ended(widget, ProcessInstance(generation: 1, pid: 1001), .exited(code: 1)))
+    await fixture.clock.whenSleeping(within: 1)
+    await host.launcher.miss(fixture.clock, by: 1)
+    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `a restarted host finds its process running and does not launch it again`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    await fixture.bus.disconnect(.host("iphone"))
+    var second = try await fixture.host()
+    await second.launcher.want(widget, because: Assertion("timeline"))
+    #expect(await second.outputs.next() == .awake(widget, ProcessInstance(generation: 1, pid: 1001), woken: false))
+    #expect(await fixture.agent.violations == [])
+  }
+
+  @Test func `an exit in the absence of the host is reported when the host returns`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    await fixture.bus.disconnect(.host("iphone"))
+    let exit = Task { await fixture.agent.end(widget, .signalled(signal: SIGKILL)) }
+    var second = try await fixture.host()
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await second.outputs.next() == .ended(widget, instance, .signalled(signal: SIGKILL)))
+    await exit.value
+    #expect(await second.launcher.status.first?.lastEnding == .signalled(signal: SIGKILL))
+  }
+
+  @Test func `a restarted host completes an eviction and reports its reason`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    await fixture.agent.setDeaf(to: SIGKILL)
+    let exceeded = MemoryExceeded(address: widget, generation: 1, pid: 1001, memory: 43_253_760, limit: 31_457_280)
+    try await fixture.agent.connection.deliver(exceeded, to: .host("iphone"))
+    _ = await fixture.bus.first { $0.header.kind == SignalProcess.kind.answered(.ok) }
+    await fixture.bus.disconnect(.host("iphone"))
+    await fixture.agent.setDeaf(to: nil)
+    var second = try await fixture.host()
+    let why = "memory 41.3 MiB over the limit of 30 MiB"
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await second.outputs.next() == .ended(widget, instance, .evicted(why: why)))
+    #expect(await second.launcher.status.first?.lastEnding?.description == "evicted: \(why)")
+    #expect(await second.launcher.status.first?.why == "evicted: \(why); backing off for 1 s")
+  }
+
+  @Test func `children that were lost with their agent are relaunched by the next agent`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    try await fixture.agent.dieAndReturn()
+    #expect(await host.outputs.next() == .ended(widget, ProcessInstance(generation: 1, pid: 1001), .lostWithAgent))
+    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
+  }
+
+  @Test func `an exit that cannot be stored is not acknowledged`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    try await fixture.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON instances BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    await fixture.agent.end(widget, .signalled(signal: SIGKILL))
+    guard case .broken = await host.outputs.next() else {
+      Issue.record("the service did not report itself as broken")
+      return
+    }
+    #expect(await fixture.bus.said.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
+  }
+}

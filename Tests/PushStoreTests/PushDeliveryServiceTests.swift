@@ -1,0 +1,286 @@
+import FidelityRules
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Testing
+import Timekeeping
+
+@testable import PushStore
+
+private let host = Address.host("iphone")
+private let bundle = "com.example.A"
+private let widgets = PushSubject(device: "iphone", bundle: bundle, use: .widgets)
+
+/// A push server without HTTP/2, on an in-memory bus, and a device.
+private struct PushDeliveryFixture {
+  let bus = InMemoryBus()
+  let database: DatabaseQueue
+  let clock = ManualClock()
+
+  init() throws { database = try DatabaseQueue() }
+
+  /// Starts an instance of the push server.
+  func server(_ settings: PushSettings = PushSettings()) async throws -> (
+    service: PushDeliveryService, line: Connection
+  ) {
+    let line = bus.connection(.pushServer)
+    let service = try PushDeliveryService(database: database, bus: line, clock: clock, settings: settings) { reason in
+      Issue.record("broken: \(reason)")
+    }
+    service.listen()
+    _ = try await line.start()
+    await service.begin()
+    return (service, line)
+  }
+
+  /// Starts a device that reports each received notification and acknowledges it.
+  func device(online: Bool = true) async throws -> (line: Connection, delivered: AsyncStream<PushedNotification>) {
+    let line = bus.connection(host)
+    let (stream, continuation) = AsyncStream.makeStream(of: PushedNotification.self)
+    line.onEvent(DeliverPush.self) { event, _ in continuation.yield(event.notification) }
+    line.onEvent(TokenReplaced.self) { _, _ in }
+    _ = try await line.start()
+    try await line.deliver(DeviceReach(isOnline: online, isAwake: true), to: .pushServer)
+    return (line, stream)
+  }
+
+  func token(_ line: Connection, _ use: PushTokenUse = .widgets) async throws -> String {
+    let issue = IssueToken(bundle: bundle, use: use, environment: .development)
+    return try await line.request(issue, to: .pushServer).token
+  }
+
+  func accept(_ service: PushDeliveryService, _ token: String, expiration: Date? = nil) async throws -> UUID {
+    let arrival = arrival(token, expiration: expiration)
+    let promise = await withCheckedContinuation { continuation in
+      service.handle(arrival) { continuation.resume(returning: $0) }
+    }
+    #expect(promise == .kept)
+    return arrival.uniqueID
+  }
+
+  func arrival(_ token: String, expiration: Date? = nil) -> PushArrival {
+    let id = UUID()
+    let notification = PushedNotification(
+      uniqueID: id, apnsID: id.uuidString, subject: widgets, type: .widgets, priority: 10, collapseID: nil,
+      payload: #"{"aps":{"content-changed":true}}"#, acceptedAt: clock.now, expiration: expiration, isFromStorage: false
+    )
+    return PushArrival(
+      uniqueID: id, apnsID: id.uuidString, subject: widgets, token: token, type: "widgets",
+      verdict: .accepted(notification, remark: nil))
+  }
+
+  func stations(_ service: PushDeliveryService, _ id: UUID) async throws -> [PushStation.Name] {
+    try await service.page(ListPushes(uniqueID: id)).pushes.first?.stations.map(\.name) ?? []
+  }
+
+  /// Waits until a notification reaches a station.
+  func reached(_ name: PushStation.Name, _ id: UUID) async {
+    _ = await bus.first { envelope in
+      guard envelope.header.kind == PushLogged.kind else { return false }
+      let logged = try? BodyCoding.decode(PushLogged.self, from: envelope.body)
+      return logged?.uniqueID == id && logged?.station.name == name
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `The push delivery service` {
+  @Test func `an accepted notification is delivered once, and the log has all its stations`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (service, _) = try await fixture.server()
+    let (line, delivered) = try await fixture.device()
+    let token = try await fixture.token(line)
+    let id = try await fixture.accept(service, token)
+    var arrivals = delivered.makeAsyncIterator()
+    #expect(await arrivals.next()?.uniqueID == id)
+    await fixture.reached(.delivered, id)
+    let progress = PushProgress(
+      uniqueID: id, station: PushStation(.reloaded, at: fixture.clock.now, detail: "placement 1"))
+    try await line.deliver(progress, to: .pushServer)
+    try await line.deliver(progress, to: .pushServer)
+    #expect(try await fixture.stations(service, id) == [.accepted, .sent, .delivered, .reloaded])
+    #expect(await service.count == 0)
+  }
+
+  @Test func `a restarted push server delivers stored notifications and keeps its tokens and log`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let token: String
+    let id: UUID
+    do {
+      let (service, line) = try await fixture.server()
+      let (device, _) = try await fixture.device(online: false)
+      token = try await fixture.token(device)
+      id = try await fixture.accept(service, token)
+      #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline])
+      await device.leave()
+      await line.leave()
+    }
+    let (service, _) = try await fixture.server()
+    #expect(service.tokens[token]?.state == .active)
+    let (line, delivered) = try await fixture.device()
+    var arrivals = delivered.makeAsyncIterator()
+    let arrived = await arrivals.next()
+    #expect(arrived?.uniqueID == id && arrived?.isFromStorage == true)
+    await fixture.reached(.delivered, id)
+    #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline, .sent, .delivered])
+    #expect(try await fixture.token(line) == token)
+  }
+
+  @Test(.rule("APNS-30"))
+  func `an unacknowledged notification is sent again with the same envelope id`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let id: UUID
+    do {
+      let (service, server) = try await fixture.server()
+      let line = fixture.bus.connection(host)
+      let (stream, continuation) = AsyncStream.makeStream(of: UUID.self)
+      line.onEvent(DeliverPush.self) { event, from in
+        continuation.yield(from.id)
+        // The device exits before the notification is on its disk.
+        try await Task.sleep(for: .seconds(1_000))
+      }
+      _ = try await line.start()
+      try await line.deliver(DeviceReach(isOnline: true, isAwake: true), to: .pushServer)
+      let token = try await fixture.token(line)
+      id = try await fixture.accept(service, token)
+      var envelopes = stream.makeAsyncIterator()
+      #expect(await envelopes.next() == id, "the envelope has the notification's id")
+      await server.leave()
+      await line.leave()
+    }
+    let (service, _) = try await fixture.server()
+    let (line, delivered) = try await fixture.device()
+    var arrivals = delivered.makeAsyncIterator()
+    #expect(await arrivals.next()?.uniqueID == id)
+    await fixture.reached(.delivered, id)
+    #expect(try await fixture.stations(service, id) == [.accepted, .sent, .sent, .delivered])
+    // The bus does not retain connections.
+    withExtendedLifetime(line) {}
+  }
+
+  @Test func `a rotated token is unregistered, and its device receives the new token also from a restarted server`()
+    async throws
+  {
+    let fixture = try PushDeliveryFixture()
+    let token: String
+    let tool = fixture.bus.connection(.operator("1"))
+    _ = try await tool.start()
+    let changed: [DeviceToken]
+    do {
+      let (service, server) = try await fixture.server()
+      let (line, _) = try await fixture.device()
+      token = try await fixture.token(line)
+      await line.leave()
+      changed = try await tool.request(ChangeToken(subject: widgets, change: .rotate), to: .pushServer).tokens
+      #expect(changed.map(\.state) == [.unregistered, .active])
+      #expect(service.tokens[token]?.state == .unregistered)
+      await server.leave()
+    }
+    let (later, _) = try await fixture.server()
+    let line = fixture.bus.connection(host)
+    let (stream, continuation) = AsyncStream.makeStream(of: TokenReplaced.self)
+    line.onEvent(TokenReplaced.self) { event, _ in continuation.yield(event) }
+    _ = try await line.start()
+    try await line.deliver(DeviceReach(isOnline: true, isAwake: true), to: .pushServer)
+    var events = stream.makeAsyncIterator()
+    #expect(await events.next()?.token == changed.last?.token)
+    #expect(try await fixture.token(line) == changed.last?.token)
+    #expect(later.tokens[token]?.state == .unregistered)
+    await #expect(throws: BusError.self) {
+      try await tool.request(
+        ChangeToken(subject: PushSubject(device: "ipad", bundle: bundle, use: .app), change: .expire), to: .pushServer)
+    }
+  }
+
+  @Test(.rule("APNS-25")) func `a notification that waits for its device is dropped at its expiration`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (service, _) = try await fixture.server()
+    let (line, _) = try await fixture.device(online: false)
+    let token = try await fixture.token(line)
+    let id = try await fixture.accept(service, token, expiration: fixture.clock.now.addingTimeInterval(60))
+    await service.caughtUp()
+    fixture.clock.advance(by: 61)
+    await fixture.reached(.expired, id)
+    #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline, .expired])
+  }
+
+  @Test(.rule("APNS-23", "APNS-24"))
+  func `many concurrent requests are all logged, and one notification is stored for their subject`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (service, _) = try await fixture.server()
+    let (line, _) = try await fixture.device(online: false)
+    let token = try await fixture.token(line)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<2_000 {
+        group.addTask {
+          await withCheckedContinuation { done in service.handle(fixture.arrival(token)) { _ in done.resume() } }
+        }
+      }
+    }
+    let page = try await service.page(ListPushes(limit: 1))
+    #expect(page.count == 2_000)
+    let kept = try await fixture.database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM kept") }
+    #expect(kept == 1, "one notification is stored per subject")
+  }
+
+  @Test(.rule("APNS-35")) func `a request above the queue limit is refused and not logged`() async throws {
+    let fixture = try PushDeliveryFixture()
+    var settings = PushSettings()
+    settings.queueLimit = 0
+    let (service, _) = try await fixture.server(settings)
+    let (line, _) = try await fixture.device()
+    let token = try await fixture.token(line)
+    let promise = await withCheckedContinuation { continuation in
+      service.handle(fixture.arrival(token)) { continuation.resume(returning: $0) }
+    }
+    #expect(promise == .full)
+    #expect(try await service.page(ListPushes()).count == 0)
+  }
+
+  @Test(.rule("APNS-33", "APNS-34")) func `the log keeps the newest requests and those that are not delivered yet`()
+    async throws
+  {
+    let fixture = try PushDeliveryFixture()
+    var settings = PushSettings()
+    settings.logLimit = 100
+    let (service, _) = try await fixture.server(settings)
+    let (line, _) = try await fixture.device(online: false)
+    let token = try await fixture.token(line)
+    let first = try await fixture.accept(service, token)
+    for index in 0..<500 {
+      let refused = PushArrival(
+        uniqueID: UUID(), apnsID: "\(index)", subject: nil, token: "00", type: nil,
+        verdict: .refused(status: 400, reason: "BadDeviceToken", explanation: "unknown token"))
+      service.handle(refused) { _ in }
+      if index % 50 == 0 { await service.caughtUp() }
+    }
+    let count = try await service.page(ListPushes(limit: 1)).count
+    #expect((101...302).contains(count), "\(count)")
+    #expect(try await fixture.stations(service, first) == [.accepted, .storedOffline])
+    let last = try await service.page(ListPushes(limit: 1)).pushes.last
+    #expect(last?.apnsID == "499" && last?.stations.first?.detail == "BadDeviceToken: unknown token")
+    let pages = try await service.page(ListPushes(after: 450, limit: 10)).pushes
+    #expect(pages.map(\.number) == (451...460).map { Int64($0) })
+  }
+
+  @Test func `a notification that was accepted just after its token ended is not delivered`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (service, _) = try await fixture.server()
+    let (line, _) = try await fixture.device()
+    let token = try await fixture.token(line)
+    _ = try await line.request(ReleaseToken(bundle: bundle, use: .widgets), to: .pushServer)
+    let id = try await fixture.accept(service, token)
+    #expect(try await fixture.stations(service, id) == [.accepted, .tokenUnregistered])
+    let next = try await fixture.token(line)
+    #expect(next != token)
+  }
+}
+
+@Suite struct `The journal rate limiter` {
+  @Test(.rule("APNS-36")) func `the journal rate limiter admits its number of lines in each second`() {
+    var share = JournalRateLimiter(rate: 2)
+    let now = Date(timeIntervalSince1970: 10.25)
+    let taken = [now, now, now, now + 0.8].map { share.takes(at: $0) }
+    #expect(taken == [true, true, false, true])
+  }
+}

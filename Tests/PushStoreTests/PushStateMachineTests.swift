@@ -1,0 +1,233 @@
+import FidelityRules
+import Foundation
+import Messages
+import Testing
+
+@testable import PushStore
+
+private let origin = Date(timeIntervalSince1970: 1_000_000_000)
+private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use: .widgets)
+private let app = PushSubject(device: "iphone", bundle: "com.example.A", use: .app)
+
+private func push(
+  _ number: Int64, for subject: PushSubject = widgets, priority: Int = 10, collapseID: String? = nil,
+  expiration: Date? = nil, isFromStorage: Bool = false
+) -> StoredPush {
+  StoredPush(
+    number: number,
+    notification: PushedNotification(
+      uniqueID: UUID(), apnsID: "id-\(number)", subject: subject, type: .widgets, priority: priority,
+      collapseID: collapseID, payload: "{}", acceptedAt: origin, expiration: expiration, isFromStorage: isFromStorage),
+    token: "00ff")
+}
+
+private struct PushStateMachineFixture {
+  var stateMachine: PushStateMachine
+  var now = origin
+
+  init(inFlight: Int = 32) {
+    var settings = PushSettings()
+    settings.inFlight = inFlight
+    stateMachine = PushStateMachine(settings: settings)
+  }
+
+  mutating func handle(_ event: PushStateMachine.Event) -> [PushStateMachine.Action] {
+    stateMachine.handle(event, now: now)
+  }
+
+  @discardableResult
+  mutating func reach(online: Bool = true, awake: Bool = true, generation: UInt32 = 1) -> [PushStateMachine.Action] {
+    handle(.reach(device: "iphone", isOnline: online, isAwake: awake, generation: generation))
+  }
+
+  @discardableResult
+  mutating func presence(_ isPresent: Bool, generation: UInt32 = 1) -> [PushStateMachine.Action] {
+    handle(.presence(device: "iphone", isPresent: isPresent, generation: generation))
+  }
+}
+
+extension [PushStateMachine.Action] {
+  /// The stations with the numbers of their requests, such as `sent 1`.
+  fileprivate var stations: [String] {
+    compactMap { if case .station(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil } }
+  }
+
+  fileprivate var sent: [UUID] {
+    compactMap { if case .send(let notification) = $0 { notification.uniqueID } else { nil } }
+  }
+
+  fileprivate var kept: [UUID] { compactMap { if case .keep(let push) = $0 { push.id } else { nil } } }
+  fileprivate var dropped: [UUID] { compactMap { if case .drop(let push) = $0 { push.id } else { nil } } }
+}
+
+@Suite struct `Accepted notifications` {
+  @Test func `a notification is sent to a reachable device at once and stored until it is acknowledged`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach()
+    let first = push(1)
+    let actions = fixture.handle(.accepted(first))
+    #expect(actions.stations == ["sent 1"] && actions.sent == [first.id] && actions.kept == [first.id])
+    #expect(fixture.stateMachine.count == 1)
+    let ended = fixture.handle(.acknowledged(first.id))
+    #expect(ended.stations == ["delivered 1"] && ended.dropped == [first.id])
+    #expect(fixture.stateMachine.count == 0)
+    #expect(fixture.handle(.acknowledged(first.id)).isEmpty, "a second acknowledgement has no effect")
+  }
+
+  @Test(.rule("APNS-22"))
+  func `only the newest notification is stored for an offline device, and each replaced one is reported`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    let pushes = (1...3).map { push(Int64($0)) }
+    #expect(fixture.handle(.accepted(pushes[0])).stations == ["storedOffline 1"])
+    let second = fixture.handle(.accepted(pushes[1]))
+    #expect(second.stations == ["superseded 1", "storedOffline 2"] && second.dropped == [pushes[0].id])
+    #expect(fixture.handle(.accepted(pushes[2])).stations == ["superseded 2", "storedOffline 3"])
+    let back = fixture.reach()
+    #expect(back.stations == ["sent 3"] && back.sent == [pushes[2].id])
+    guard case .send(let notification)? = back.last else { return #expect(Bool(false), "nothing is sent") }
+    #expect(notification.isFromStorage)
+  }
+
+  @Test(.rule("APNS-22"))
+  func `a replaced notification is collapsed by one with its collapse id and superseded by any other`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    _ = fixture.handle(.accepted(push(1, collapseID: "drink")))
+    #expect(fixture.handle(.accepted(push(2, collapseID: "drink"))).stations == ["collapsed 1", "storedOffline 2"])
+    #expect(fixture.handle(.accepted(push(3, collapseID: "meal"))).stations == ["superseded 2", "storedOffline 3"])
+    #expect(fixture.handle(.accepted(push(4))).stations == ["superseded 3", "storedOffline 4"])
+    #expect(fixture.handle(.accepted(push(5))).stations == ["superseded 4", "storedOffline 5"])
+  }
+
+  @Test(.rule("APNS-22")) func `the app's and the widgets' notifications are stored separately`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    #expect(fixture.handle(.accepted(push(1))).stations == ["storedOffline 1"])
+    #expect(fixture.handle(.accepted(push(2, for: app))).stations == ["storedOffline 2"])
+    #expect(fixture.reach().stations == ["sent 2", "sent 1"])
+  }
+
+  @Test(.rule("APNS-28"))
+  func `a notification with priority 10 wakes a sleeping device, and the others wait until it wakes`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(awake: false)
+    #expect(fixture.handle(.accepted(push(1, priority: 5))).stations == ["storedPower 1"])
+    #expect(fixture.handle(.accepted(push(2, priority: 10))).stations == ["sent 2"])
+    #expect(fixture.handle(.accepted(push(3, priority: 1))).stations == ["superseded 1", "storedPower 3"])
+    #expect(fixture.reach().stations == ["sent 3"])
+  }
+
+  @Test(.rule("APNS-27")) func `a notification with expiration 0 is attempted once and never stored`() {
+    var fixture = PushStateMachineFixture()
+    let once = Date(timeIntervalSince1970: 0)
+    let gone = push(1, expiration: once)
+    let missed = fixture.handle(.accepted(gone))
+    #expect(missed.stations == ["notStored 1"] && missed.kept.isEmpty && fixture.stateMachine.count == 0)
+    fixture.reach()
+    let tried = fixture.handle(.accepted(push(2, expiration: once)))
+    #expect(tried.stations == ["sent 2"] && tried.kept.isEmpty)
+  }
+
+  @Test(.rule("APNS-25")) func `a stored notification is dropped at its expiration, after 30 days at the latest`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    _ = fixture.handle(.accepted(push(1, expiration: origin.addingTimeInterval(60))))
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60))
+    fixture.now += 59
+    #expect(fixture.handle(.clock).isEmpty)
+    fixture.now += 1
+    #expect(fixture.handle(.clock).stations == ["expired 1"])
+    #expect(fixture.stateMachine.nextInstant == nil)
+    _ = fixture.handle(.accepted(push(2, expiration: origin.addingTimeInterval(86_400 * 365))))
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
+    #expect(fixture.handle(.accepted(push(3, expiration: origin))).stations == ["expired 3"])
+    fixture.now += 86_400 * 30
+    #expect(fixture.reach().stations == ["expired 2"], "a device that connects too late does not receive it")
+  }
+
+  @Test(.rule("APNS-29"))
+  func `notifications in flight are limited, and the newest of the others waits for an acknowledgement`() {
+    var fixture = PushStateMachineFixture(inFlight: 2)
+    fixture.reach()
+    let pushes = (1...4).map { push(Int64($0)) }
+    #expect(pushes[..<2].flatMap { fixture.handle(.accepted($0)) }.stations == ["sent 1", "sent 2"])
+    #expect(fixture.handle(.accepted(pushes[2])).stations == ["storedOffline 3"])
+    #expect(fixture.handle(.accepted(pushes[3])).stations == ["superseded 3", "storedOffline 4"])
+    #expect(fixture.handle(.acknowledged(pushes[0].id)).stations == ["delivered 1", "sent 4"])
+  }
+
+  @Test func `a refused notification is sent again when its device reports that it is reachable or a retry is due`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach()
+    let first = push(1)
+    _ = fixture.handle(.accepted(first))
+    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).stations == ["storedOffline 1"])
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30), "no retry is scheduled")
+    #expect(fixture.reach().stations == ["sent 1"])
+    #expect(fixture.handle(.refused(first.id, why: "a full disk", again: true)).stations == ["storedOffline 1"])
+    fixture.now += 30
+    #expect(fixture.handle(.clock).stations == ["sent 1"])
+    let second = push(2)
+    _ = fixture.handle(.accepted(second))
+    #expect(fixture.handle(.refused(second.id, why: "no network", again: false)).stations == ["storedOffline 2"])
+    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).stations == ["superseded 1"])
+  }
+
+  @Test func `a stored notification expires on time even when a retry was scheduled before`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach()
+    let first = push(1, expiration: origin.addingTimeInterval(60))
+    _ = fixture.handle(.accepted(first))
+    _ = fixture.handle(.refused(first.id, why: "a full disk", again: true))
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(30))
+    fixture.reach(online: false)
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60), "no retry for an offline device")
+    fixture.now += 60
+    #expect(fixture.handle(.clock).stations == ["expired 1"])
+  }
+
+  @Test func `replaced notifications leave no deadline behind`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    for number in 1...1000 {
+      _ = fixture.handle(.accepted(push(Int64(number), expiration: origin.addingTimeInterval(Double(2000 - number)))))
+    }
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(1000))
+    _ = fixture.handle(.accepted(push(1001)))
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
+    fixture.now += 2000
+    #expect(fixture.handle(.clock).isEmpty)
+  }
+
+  @Test func `a device that reconnects with its generation is reachable, and a new generation must report it first`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(generation: 1)
+    fixture.presence(false)
+    #expect(fixture.handle(.accepted(push(1))).stations == ["storedOffline 1"])
+    #expect(fixture.presence(true).stations == ["sent 1"])
+    fixture.presence(false)
+    #expect(fixture.handle(.accepted(push(2))).stations == ["storedOffline 2"])
+    #expect(fixture.presence(true, generation: 2).isEmpty)
+    #expect(fixture.reach(generation: 2).stations == ["sent 2"])
+  }
+
+  @Test func `a notification that the previous server may have sent is sent again first and is not replaced`() {
+    var fixture = PushStateMachineFixture()
+    fixture.stateMachine.restore(push(1))
+    fixture.stateMachine.restore(push(2, isFromStorage: true))
+    #expect(fixture.handle(.accepted(push(3))).stations == ["superseded 2", "storedOffline 3"])
+    #expect(fixture.reach().stations == ["sent 1", "sent 3"])
+  }
+
+  @Test(.rule("APNS-32")) func `a notification that is stored for a token that ends is not delivered`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    let first = push(1)
+    _ = fixture.handle(.accepted(first))
+    #expect(fixture.handle(.tokenEnded("another")).isEmpty)
+    let ended = fixture.handle(.tokenEnded("00ff"))
+    #expect(ended.stations == ["tokenUnregistered 1"] && ended.dropped == [first.id])
+    #expect(fixture.reach().isEmpty)
+  }
+}

@@ -1,0 +1,241 @@
+import Archive
+import FidelityRules
+import Foundation
+import Messages
+import Testing
+
+@testable import Pushes
+
+/// A state machine. Its actions are returned as text.
+private struct NotificationFixture {
+  var stateMachine: NotificationStateMachine
+
+  init(placed: [Int] = [1, 2], open: [NotificationStateMachine.Open] = []) {
+    stateMachine = NotificationStateMachine(device: device, open: open)
+    place(placed)
+  }
+
+  mutating func place(_ ids: [Int]) {
+    stateMachine.placements = [coffee: Dictionary(uniqueKeysWithValues: ids.map { ($0, "Cups") })]
+  }
+
+  @discardableResult
+  mutating func handle(_ event: NotificationStateMachine.Event) -> [String] { stateMachine.handle(event).map(\.words) }
+
+  @discardableResult
+  mutating func report(_ push: Int, _ placement: Int, _ outcome: ReloadOutcome) -> [String] {
+    handle(.reported(PlacementReloadReport(push: .push(push), placement: placement, outcome: outcome)))
+  }
+
+  /// Returns a bench with a push whose reloads have begun.
+  static func begun(_ push: Int = 1) -> NotificationFixture {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(push)))
+    fixture.handle(.begin(.push(push)))
+    return fixture
+  }
+}
+
+@Suite struct `Widget push notifications` {
+  @Test func `a widget push reloads all placements with a push handler and ends when each has its timeline`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(.received(notification(1))) == ["reload 1"])
+    #expect(fixture.handle(.begin(.push(1))) == ["1 reloading: placement 1 (Cups), placement 2 (Cups)"])
+    #expect(fixture.stateMachine.outstanding(.push(1)) == [1, 2])
+    #expect(fixture.report(1, 1, .pending) == [])
+    #expect(fixture.report(1, 1, .stored) == ["1 reloaded: placement 1 (Cups)"])
+    #expect(fixture.report(1, 1, .stored) == [])
+    #expect(fixture.report(1, 2, .stored) == ["1 reloaded: placement 2 (Cups)"])
+    #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test(
+    .rule("PUSH-12"),
+    arguments: [
+      #"{"aps":{}}"#, #"{"aps":{"content-changed":false}}"#, #"{"aps":{"content-changed":"true"}}"#,
+      #"{"aps":{"content-changed":1}}"#, #"{"content-changed":true}"#, "{}", "news", "",
+    ])
+  func `a widget push without content-changed reloads nothing and reports the reason`(payload: String) {
+    var fixture = NotificationFixture()
+    let words = fixture.handle(.received(notification(1, .widgets, payload)))
+    #expect(words == ["1 noContentChanged: its payload has no \"content-changed\": true in aps: it reloads nothing"])
+    #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test(
+    .rule("PUSH-11"),
+    arguments: [
+      #"{"aps":{"content-changed":true}}"#, "{\n    \"aps\": {\n        \"content-changed\": true,     \n    }\n}",
+      #"{"aps":{"content-changed":true,"alert":{"title":"x"}},"more":[1,2]}"#,
+    ])
+  func `a widget push with content-changed reloads, also in the format of Apple's sample`(payload: String) {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(.received(notification(1, .widgets, payload))) == ["reload 1"])
+  }
+
+  @Test func `a widget push without a matching placement reports that there is no widget`() {
+    var fixture = NotificationFixture(placed: [])
+    #expect(
+      fixture.handle(.received(notification(1))) == [
+        "1 noWidget: no widget of com.example.Coffee with a push handler is placed"
+      ])
+  }
+
+  @Test(.rule("PUSH-14")) func `a widget push whose reloads have not begun is superseded by a newer one`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1)))
+    let words = fixture.handle(.received(notification(2)))
+    #expect(words.first?.hasPrefix("1 supersededOnDevice: by 00000000") == true)
+    #expect(words.last == "reload 2")
+    #expect(fixture.handle(.begin(.push(1))) == [])
+  }
+
+  @Test func `a widget push whose reloads have begun continues beside a newer one and reports superseded placements`() {
+    var fixture = NotificationFixture.begun()
+    #expect(fixture.handle(.received(notification(2))) == ["reload 2"])
+    #expect(fixture.report(1, 1, .superseded) == ["1 supersededOnDevice: at placement 1 (Cups)"])
+    #expect(fixture.report(1, 2, .stored) == ["1 reloaded: placement 2 (Cups)"])
+    #expect(fixture.stateMachine.open.map(\.id.short) == ["2"])
+  }
+
+  @Test func `a widget push reports the budget rule that delays or refuses its reload`() {
+    var fixture = NotificationFixture.begun()
+    let until = Date(timeIntervalSince1970: 1_000_000_300)
+    #expect(
+      fixture.report(1, 1, .delayed(rule: "minimum-spacing", until: until)) == [
+        "1 budget: placement 1 (Cups) waits until 2001-09-09T01:51:40Z: minimum-spacing"
+      ])
+    #expect(
+      fixture.report(1, 2, .refused(rule: "no-reloads")) == ["1 budget: placement 2 (Cups) is refused: no-reloads"])
+    #expect(fixture.report(1, 1, .stored) == ["1 reloaded: placement 1 (Cups)"])
+    #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test func `a widget push waits for the retry of a failed reload unless that is given up`() {
+    var fixture = NotificationFixture.begun()
+    #expect(fixture.report(1, 1, .failed("it died")) == ["1 reloadFailed: placement 1 (Cups): it died"])
+    #expect(fixture.stateMachine.outstanding(.push(1)) == [1, 2])
+    #expect(fixture.report(1, 1, .gaveUp("no kind")) == ["1 reloadFailed: placement 1 (Cups): no kind"])
+    #expect(fixture.stateMachine.outstanding(.push(1)) == [2])
+  }
+
+  @Test func `a widget push ends when its widgets are removed`() {
+    var fixture = NotificationFixture.begun()
+    fixture.report(1, 1, .stored)
+    fixture.place([1])
+    #expect(fixture.handle(.placed) == ["1 noWidget: the widgets were removed before their reload"])
+  }
+}
+
+@Suite struct `Widget pushes across a host restart` {
+  @Test func `a widget push whose reloads had not begun starts again after a host restart`() {
+    var first = NotificationFixture()
+    first.handle(.received(notification(1)))
+    var second = NotificationFixture(open: first.stateMachine.open)
+    #expect(second.handle(.began([])) == ["reload 1"])
+  }
+
+  @Test func `after a host restart, a widget push receives missed reports and reloads only the other placements`() {
+    var second = NotificationFixture(open: NotificationFixture.begun().stateMachine.open)
+    let report = PlacementReloadReport(push: .push(1), placement: 1, outcome: .stored)
+    #expect(second.handle(.began([report])) == ["1 reloaded: placement 1 (Cups)", "reload 1"])
+    #expect(second.stateMachine.outstanding(.push(1)) == [2])
+    #expect(second.handle(.begin(.push(1))) == [])
+  }
+
+  @Test func `after a host restart, a widget push ends when all its timelines were stored`() {
+    var second = NotificationFixture(open: NotificationFixture.begun().stateMachine.open)
+    let reports = [1, 2].map { PlacementReloadReport(push: .push(1), placement: $0, outcome: .stored) }
+    #expect(second.handle(.began(reports)).count == 2)
+    #expect(second.stateMachine.open.isEmpty)
+  }
+
+  @Test func `after a host restart, a newer push supersedes an older one where that has no pending reload`() {
+    var first = NotificationFixture.begun()
+    first.handle(.received(notification(2)))
+    var second = NotificationFixture(open: first.stateMachine.open)
+    let report = PlacementReloadReport(push: .push(1), placement: 1, outcome: .pending)
+    #expect(second.handle(.began([report])) == ["reload 2", "1 supersededOnDevice: at placement 2 (Cups)"])
+    #expect(second.stateMachine.outstanding(.push(1)) == [1])
+  }
+}
+
+private let alert = #"{"aps":{"alert":"Coffee"}}"#
+private let background = #"{"aps":{"content-available":1}}"#
+
+@Suite struct `Pushes to the app` {
+  @Test(.rule("PUSH-20"))
+  func `an alert push goes to a foreground app, and wakes the app only with content-available`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(.received(notification(1, .alert, alert))) == ["hand over 1"])
+    let both = #"{"aps":{"alert":"Coffee","content-available":1}}"#
+    #expect(fixture.handle(.received(notification(2, .alert, both))) == ["hand over 2, waking"])
+  }
+
+  @Test func `an alert push that is only shown is handled as shown`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1, .alert, alert)))
+    #expect(fixture.handle(.shown(.push(1))).first == "1 handled: shown")
+    #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test func `a background push wakes the app and is handled with the result of its completion handler`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(.received(notification(1, .background, background))) == ["hand over 1, waking"])
+    #expect(fixture.handle(.awake(app)) == [])
+    fixture.handle(.expect(.push(1)))
+    #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
+    #expect(fixture.handle(.awake(app)) == [])
+    #expect(fixture.handle(.answered(.push(1), .newData)) == ["1 handled: newData", "release \(app.short)"])
+  }
+
+  @Test(.rule("PUSH-21")) func `a background push without content-available is discarded`() {
+    var fixture = NotificationFixture()
+    let words = fixture.handle(.received(notification(1, .background, alert)))
+    #expect(words.first?.hasPrefix("1 discarded: a background push wakes the app only with") == true)
+  }
+
+  @Test func `a push of an unsupported type is discarded with the name of its type`() {
+    var fixture = NotificationFixture()
+    let words = fixture.handle(.received(notification(1, .voip, alert)))
+    #expect(words.first == "1 discarded: nothing on this device receives pushes of type voip")
+  }
+
+  @Test(.rule("PUSH-22")) func `an app that does not call the completion handler of a push is terminated`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1, .background, background)))
+    fixture.handle(.expect(.push(1)))
+    fixture.handle(.awake(app))
+    #expect(
+      fixture.handle(.overran(.push(1))) == [
+        "1 handled: the completion handler was not called within 30 s: the app is terminated", "release \(app.short)",
+        "evict \(app.short)",
+      ])
+  }
+
+  @Test(.rule("PUSH-23")) func `a push is delivered again after the app exits, and discarded after the second exit`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1, .background, background)))
+    fixture.handle(.expect(.push(1)))
+    fixture.handle(.awake(app))
+    #expect(fixture.handle(.instanceEnded(app)) == ["hand over 1, waking"])
+    fixture.handle(.expect(.push(1)))
+    #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
+    #expect(
+      fixture.handle(.instanceEnded(app)).first == "1 discarded: the app exited twice while it handled the notification"
+    )
+  }
+
+  @Test func `a push to a force-quit app is discarded`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1, .background, background)))
+    #expect(fixture.handle(.discarded(.push(1), "force-quit")).first == "1 discarded: force-quit")
+  }
+
+  @Test func `a push to the app is delivered again after a host restart`() {
+    var first = NotificationFixture()
+    first.handle(.received(notification(1, .background, background)))
+    var second = NotificationFixture(open: first.stateMachine.open)
+    #expect(second.handle(.began([])) == ["hand over 1, waking"])
+  }
+}

@@ -1,0 +1,268 @@
+import Archive
+import FidelityRules
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+import Timekeeping
+
+@testable import Pushes
+
+/// A push service on an in-memory bus, with a push server and author processes that the test controls.
+private struct PushServiceFixture {
+  let bus = InMemoryBus()
+  let database: DatabaseQueue
+  private let kept = Kept()
+
+  init() throws { database = try DatabaseQueue() }
+
+  /// Starts a host process whose extension has one placed widget.
+  func host(_ widgets: [String: PushWidgets] = widgets([1]), isOnline: Bool = true) async throws -> PushService {
+    let connection = kept.connection(.host(device), bus)
+    let service = try PushService(
+      device: device, products: products(), hasWidgetPushes: true, database: database, bus: connection,
+      clock: ManualClock(), deadline: .seconds(3600))
+    connection.onEvent(DeliverPush.self) { event, _ in try await service.received(event.notification) }
+    connection.onEvent(TokenReplaced.self) { event, _ in try await service.replaced(event) }
+    connection.onRequest(AskPushInfo.self) { _, from in await service.info(from) }
+    connection.onRequest(RegisterForPushes.self) { request, from in try await service.register(request, from) }
+    _ = try await connection.start()
+    await service.begin(widgets, reloads: [], isOnline: isOnline)
+    return service
+  }
+
+  /// Starts a push server that issues these tokens in order.
+  func pushServer(_ tokens: String...) async throws -> Connection {
+    let connection = kept.connection(.pushServer, bus)
+    let left = Left(tokens)
+    connection.onRequest(IssueToken.self) { _, _ in IssueToken.Reply(token: await left.next()) }
+    connection.onRequest(ReleaseToken.self) { _, _ in Done() }
+    connection.onEvent(PushProgress.self) { _, _ in }
+    _ = try await connection.start()
+    return connection
+  }
+
+  /// Starts an extension or an app that accepts all messages.
+  func author(_ address: Address = widget) async throws -> Connection {
+    let connection = kept.connection(address, bus)
+    connection.onRequest(TellPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Handler"]) }
+    connection.onEvent(AppTokenChanged.self) { _, _ in }
+    connection.onRequest(ReceiveNotification.self) { _, _ in ReceiveNotification.Reply(result: .newData) }
+    _ = try await connection.start()
+    return connection
+  }
+
+  /// Waits for the n-th message of a type and returns it. Past messages count.
+  func received<C: Message>(_ type: C.Type, _ number: Int = 1) async -> C? {
+    var count = 0
+    for await envelope in await bus.watch() where envelope.header.kind == C.kind {
+      count += 1
+      if count == number { return try? BodyCoding.decode(C.self, from: envelope.body) }
+    }
+    return nil
+  }
+
+  /// Returns all messages of a type that were sent so far.
+  func said<C: Message>(_ type: C.Type) async -> [C] {
+    await bus.said.filter { $0.header.kind == C.kind }
+      .compactMap { try? BodyCoding.decode(C.self, from: $0.body) }
+  }
+}
+
+/// The connections of a scene, retained as long as the scene: the bus retains none, and messages to a deallocated
+/// connection are lost.
+private final class Kept: Sendable {
+  private let connections = Mutex<[Connection]>([])
+
+  func connection(_ address: Address, _ bus: InMemoryBus) -> Connection {
+    let connection = bus.connection(address)
+    connections.withLock { $0.append(connection) }
+    return connection
+  }
+}
+
+private actor Left {
+  private var tokens: [String]
+  init(_ tokens: [String]) { self.tokens = tokens }
+  func next() -> String { tokens.count > 1 ? tokens.removeFirst() : tokens[0] }
+}
+
+/// Waits for the first matching intent and returns it.
+private func first(_ service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
+  for await output in service.outputs where fits(output) { return output }
+  return nil
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Push service` {
+  @Test
+  func `the push service requests the token, has the extension launched and calls its handlers once`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.pushServer("aa")
+    let service = try await fixture.host()
+    #expect(await first(service) { $0 != .broken("") } == .wantAwake(widget, because: TokenStateMachine.assertion))
+    _ = try await fixture.author()
+    await service.awake(widget)
+    let call = await fixture.received(TellPushHandlers.self)
+    #expect(call?.token == "aa")
+    #expect(call?.widgets == [placement(1)])
+    #expect(await first(service) { $0 != .broken("") } == .release(widget, because: TokenStateMachine.assertion))
+    await service.awake(widget)
+    #expect(await fixture.said(TellPushHandlers.self).count == 1)
+  }
+
+  @Test func `the push service waits for an absent push server and continues when it connects`() async throws {
+    let fixture = try PushServiceFixture()
+    let service = try await fixture.host()
+    _ = await fixture.received(IssueToken.self)
+    _ = try await fixture.pushServer("aa")
+    #expect(await first(service) { $0 != .broken("") } == .wantAwake(widget, because: TokenStateMachine.assertion))
+    withExtendedLifetime(fixture) {}
+  }
+
+  @Test(.rule("PUSH-17"))
+  func `the push service requests no token and accepts no push without a network`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.pushServer("aa")
+    let service = try await fixture.host(isOnline: false)
+    await #expect(throws: BusError.self) { try await service.received(notification(1)) }
+    #expect(await fixture.said(IssueToken.self).isEmpty)
+    await service.setOnline(true)
+    #expect(await fixture.received(IssueToken.self)?.bundle == coffee)
+  }
+
+  @Test func `push progress is reported in order to a push server that connects later, and deleted when acknowledged`()
+    async throws
+  {
+    let fixture = try PushServiceFixture()
+    let service = try await fixture.host()
+    try await service.received(notification(1, .widgets, "{}"))
+    try await service.received(notification(2, .background, "{}"))
+    _ = await fixture.received(PushProgress.self, 2)
+    _ = try await fixture.pushServer("aa")
+    // Acknowledged progress is deleted.
+    let left = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pushStations") ?? 0 }
+    for try await count in left.values(in: fixture.database) where count == 0 { break }
+    let names = await fixture.said(PushProgress.self).map(\.station.name)
+    #expect(names.suffix(2) == [.noContentChanged, .discarded])
+  }
+
+  @Test(.rule("PUSH-15"))
+  func `the push service accepts a notification once, also across a host restart`() async throws {
+    let fixture = try PushServiceFixture()
+    let first = try await fixture.host()
+    try await first.received(notification(1))
+    #expect(await first.begin(.push(1)) == [1])
+    for outcome in [ReloadOutcome.pending, .stored] {
+      await first.reported(PlacementReloadReport(push: .push(1), placement: 1, outcome: outcome))
+    }
+    try await first.received(notification(1))
+    #expect(await first.notifications.open.isEmpty)
+    let second = try await fixture.host()
+    try await second.received(notification(1))
+    #expect(await second.notifications.open.isEmpty)
+  }
+
+  @Test(.rule("APNS-26"))
+  func `a notification that expires in transit is refused, unless it was expired when it was accepted`()
+    async throws
+  {
+    let fixture = try PushServiceFixture()
+    let service = try await fixture.host()
+    let past = Date(timeIntervalSinceNow: -60)
+    let late = notification(1, acceptedAt: past - 60, expiration: past)
+    let refusal = BusError(.expired, "its expiration passed before it arrived")
+    await #expect(throws: refusal) { try await service.received(late) }
+    // It is still attempted once.
+    try await service.received(notification(2, acceptedAt: past, expiration: past))
+    try await service.received(notification(3, acceptedAt: past, expiration: past + 3_600))
+    #expect(await service.notifications.open.map(\.id).contains(.push(1)) == false)
+    #expect(await service.begin(.push(3)) == [1])
+  }
+
+  @Test(.rule("PUSH-15"))
+  func `concurrent notifications are accepted once each, and the newest supersedes the others`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.pushServer("aa")
+    let service = try await fixture.host()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...100 {
+        for _ in 0..<2 { group.addTask { try await service.received(notification(number)) } }
+      }
+      try await group.waitForAll()
+    }
+    let open = await service.notifications.open
+    #expect(open.count == 1)
+    let taken = try await fixture.database.read {
+      try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM takenPushes") ?? 0
+    }
+    #expect(taken == 100)
+    _ = await fixture.received(PushProgress.self, 99)
+    let said = await fixture.said(PushProgress.self)
+    #expect(Set(said.map(\.uniqueID)).count == 99 && said.allSatisfy { $0.station.name == .supersededOnDevice })
+    let again = try await fixture.host()
+    #expect(await again.notifications.open.map(\.id) == open.map(\.id))
+  }
+
+  @Test func `a stored push continues after a host restart`() async throws {
+    let fixture = try PushServiceFixture()
+    let former = try await fixture.host()
+    try await former.received(notification(1))
+    let service = try await fixture.host()
+    #expect(await first(service) { $0 == .reload(.push(1)) } != nil)
+    #expect(await service.begin(.push(1)) == [1])
+  }
+
+  @Test func `an app that registers receives its reply when the token is issued`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.host([:])
+    let author = try await fixture.author(app)
+    async let reply = author.request(RegisterForPushes(), to: .host(device))
+    _ = await fixture.received(IssueToken.self)
+    _ = try await fixture.pushServer("cc")
+    #expect(try await reply.token == "cc")
+    let known = try await author.request(RegisterForPushes(.ask), to: .host(device))
+    #expect(known.token == "cc")
+    let none = try await author.request(RegisterForPushes(.unregister), to: .host(device))
+    #expect(none.token == nil)
+    #expect(await fixture.received(ReleaseToken.self)?.use == .app)
+  }
+
+  @Test func `a running app receives its replaced token`() async throws {
+    let fixture = try PushServiceFixture()
+    let server = try await fixture.pushServer("cc")
+    _ = try await fixture.host([:])
+    let author = try await fixture.author(app)
+    _ = try await author.request(RegisterForPushes(), to: .host(device))
+    try await server.deliver(TokenReplaced(bundle: coffee, use: .app, token: "dd"), to: .host(device))
+    #expect(await fixture.received(AppTokenChanged.self)?.token == "dd")
+  }
+
+  @Test func `a background push is delivered to the woken app, and its completion result is reported`() async throws {
+    let fixture = try PushServiceFixture()
+    let server = try await fixture.pushServer("cc")
+    let service = try await fixture.host([:])
+    _ = try await fixture.author(app)
+    let push = notification(1, .background, #"{"aps":{"content-available":1}}"#)
+    try await server.deliver(DeliverPush(notification: push), to: .host(device))
+    #expect(await first(service) { $0 != .broken("") } == .handOver(.push(1), to: app, wakes: true))
+    await service.expect(.push(1))
+    await service.awake(app)
+    #expect(await fixture.received(ReceiveNotification.self)?.payload == push.payload)
+    let progress = await fixture.received(PushProgress.self)
+    #expect(progress?.station.name == .handled)
+    #expect(progress?.station.detail == "newData")
+  }
+
+  @Test func `push info has the token only while a widget is placed`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.pushServer("aa")
+    let service = try await fixture.host()
+    _ = await first(service) { $0 != .broken("") }
+    let author = try await fixture.author()
+    #expect(try await author.request(AskPushInfo(), to: .host(device)).token == "aa")
+    await service.know(widgets([]))
+    #expect(try await author.request(AskPushInfo(), to: .host(device)).token == nil)
+  }
+}

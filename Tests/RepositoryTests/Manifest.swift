@@ -1,0 +1,214 @@
+import Foundation
+
+/// The targets of Package.swift, read from its text. Running SwiftPM would take the package lock during a test run.
+struct Manifest {
+  struct Target {
+    /// The functions of the manifest that declare a target. `target` is for C, to which the settings of `module` do not
+    /// apply, and `macro` for compiler plugins.
+    enum Kind: String { case module, process, tests, systemLibrary, target, macro }
+
+    var kind: Kind
+    var name: String
+    /// The folder below `Sources`, or `Tests`.
+    var layer: String
+    /// The targets of this package that it depends on.
+    var targets: [String] = []
+    /// The products of other packages that it depends on. Each has the name of its module.
+    var products: [String] = []
+    /// Its line in Package.swift.
+    var line: Int
+
+    var folder: String {
+      kind == .tests ? "Tests/\(name)" : "Sources/\(layer)/\(name)"
+    }
+  }
+
+  static let path = "Package.swift"
+
+  private(set) var targets: [String: Target] = [:]
+  private(set) var upcomingFeatures: [(name: String, line: Int)] = []
+  /// The parts that this reader does not understand. They are errors, so that the check has no gap.
+  private(set) var unread: [Finding] = []
+
+  init(_ text: String) {
+    // Comments are blanked here and strings are kept, because the names are in strings.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.drop { $0 == " " }.starts(with: "//") ? "" : String(line)
+    }
+    let text = lines.joined(separator: "\n")
+    let products = Dictionary(
+      text.matches(of: /let (\w+): Target\.Dependency = \.product\(\s*name: "(\w+)"/)
+        .map { (String($0.1), String($0.2)) }, uniquingKeysWith: { $1 })
+    upcomingFeatures = text.matches(of: /enableUpcomingFeature\("(\w+)"\)/).map { match in
+      (String(match.1), Self.line(of: match.range.lowerBound, in: text))
+    }
+    for match in text.matches(of: /(func )?\.?\b(module|process|tests|systemLibrary|target|macro)\(/)
+    // `.process(…)` is a resource rule and not a target.
+    where match.1 == nil && !match.0.hasPrefix(".process")
+      && !text[match.range.upperBound...].trimmingPrefix(/\s+/).starts(with: "name: name")
+    {
+      guard let kind = Target.Kind(rawValue: String(match.2)) else { continue }
+      let line = Self.line(of: match.range.lowerBound, in: text)
+      read(Self.inside(text[match.range.upperBound...]), kind, line: line, products)
+    }
+  }
+
+  private static func line(of index: String.Index, in text: String) -> Int {
+    text[..<index].count { $0 == "\n" } + 1
+  }
+
+  /// The text up to the parenthesis that closes the one before it.
+  private static func inside(_ text: Substring) -> Substring {
+    var depth = 1
+    return text.prefix { character in
+      depth += character == "(" ? 1 : character == ")" ? -1 : 0
+      return depth > 0
+    }
+  }
+
+  private mutating func read(_ call: Substring, _ kind: Target.Kind, line: Int, _ products: [String: String]) {
+    guard let name = call.firstMatch(of: /"(\w+)"/)?.1 else { return unread(line, String(call.prefix(40))) }
+    let layer = call.firstMatch(of: /in: "(\w+)"/)?.1 ?? call.firstMatch(of: /path: "Sources\/(\w+)\//)?.1
+    var target = Target(
+      kind: kind, name: String(name), layer: kind == .tests ? "Tests" : String(layer ?? ""), line: line)
+    if kind != .systemLibrary, let list = call.firstMatch(of: /\[([^\]]*)\]/)?.1 {
+      for entry in list.split(separator: ",").map({ String($0).trimmingCharacters(in: .whitespacesAndNewlines) })
+      where !entry.isEmpty {
+        if let ours = entry.wholeMatch(of: /"(\w+)"/)?.1 {
+          target.targets.append(String(ours))
+        } else if let product = products[entry] {
+          target.products.append(product)
+        } else {
+          unread(line, entry)
+        }
+      }
+    }
+    targets[target.name] = target
+  }
+
+  private mutating func unread(_ line: Int, _ what: String) {
+    unread.append(
+      Finding(
+        path: Self.path, line: line,
+        advice: """
+          '\(what)' is not understood; write targets in quotes and products as a constant \
+          `let x: Target.Dependency = .product(name:package:)`, or extend Tests/RepositoryTests/Manifest.swift
+          """))
+  }
+
+  /// All direct and indirect dependencies of a target: targets of this package and products of other packages.
+  func closure(of name: String) -> (targets: Set<String>, products: Set<String>) {
+    var seen: Set<String> = []
+    var products: Set<String> = []
+    var open = [name]
+    while let next = open.popLast() {
+      guard seen.insert(next).inserted, let target = targets[next] else { continue }
+      products.formUnion(target.products)
+      open += target.targets
+    }
+    return (seen, products)
+  }
+}
+
+/// The import table of Documentation/architecture.md.
+enum ImportTable {
+  /// Libraries in the layer of the processes that every process and the fixtures may import.
+  static let shared: Set<String> = ["Cluster"]
+  /// The executable that breaks processes on purpose.
+  static let breaker = "Faults"
+  /// The target without code that names the executables of the demo.
+  static let demo = "DemoExecutables"
+  /// The one device module that the other device modules and the push server may import.
+  static let ground = "Timekeeping"
+  /// Modules of the Swift toolchain and the system, which every target may import.
+  static let system: Set<String> = [
+    "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
+    "Synchronization", "Testing",
+  ]
+  /// Module names that other packages test with `canImport` and that change their behaviour.
+  static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "OSLog", "os"]
+  /// Products that must not be linked into an author's process, which has to start in milliseconds.
+  static let serverStack = ["AsyncHTTPClient", "GRDB", "Hummingbird", "JWTKit", "NIO", "X509"]
+
+  /// Why `target` may not import `other`, or nil when it may.
+  static func objection(_ target: Manifest.Target, imports other: Manifest.Target) -> String? {
+    if target.name == other.name || other.kind == .systemLibrary && target.layer == other.layer { return nil }
+    if other.kind == .tests { return "a test target may not be imported" }
+    if other.kind == .process {
+      if target.name == demo { return nil }
+      let advice = "a process may not be imported; start \(other.name) as an executable"
+      guard target.kind == .tests else { return advice }
+      return advice
+        + ", or move its code to a library and test that: the flags of a static link do not fit a test bundle"
+    }
+    if other.layer == "Processes", !shared.contains(other.name) {
+      let allowed = [other.name + "Main", other.name + "Tests", breaker]
+      return allowed.contains(target.name) ? nil : "only \(allowed.joined(separator: ", ")) may import \(other.name)"
+    }
+    let allowed: Bool
+    switch target.layer {
+    case "Bus", "Model": allowed = ["Bus", "Model"].contains(other.layer)
+    case "SDK": allowed = ["SDK", "Bus", "Model"].contains(other.layer)
+    case "Device": allowed = ["Bus", "Model"].contains(other.layer) || other.name == ground
+    case "APNs": allowed = ["APNs", "Bus", "Model"].contains(other.layer) || other.name == ground
+    case "Processes": allowed = ["APNs", "Bus", "Device", "Model", "Processes"].contains(other.layer)
+    case "Samples": allowed = other.layer == "SDK" && target.name != "ProviderServer"
+    case "Testing", "Tests": allowed = true
+    default: return "the layer '\(target.layer)' is not in the import table"
+    }
+    return allowed ? nil : "\(target.layer) may not import \(other.name) of \(other.layer)"
+  }
+
+  /// The violations of the import table by the manifest's dependencies.
+  static func findings(in manifest: Manifest) -> [Finding] {
+    var findings = manifest.unread
+    for target in manifest.targets.values.sorted(by: { $0.line < $1.line }) {
+      func object(_ advice: String) {
+        findings.append(Finding(path: Manifest.path, line: target.line, advice: "\(target.name): \(advice)"))
+      }
+      if forbiddenModules.contains(target.name) { object("no module may have this name; choose another one") }
+      for name in target.targets {
+        guard let other = manifest.targets[name] else {
+          object("depends on \(name), which is not a target of this package")
+          continue
+        }
+        if let objection = objection(target, imports: other) { object(objection + " (Documentation/architecture.md)") }
+      }
+      let isAuthored = target.layer == "Samples" && target.name != "ProviderServer"
+      if isAuthored, let product = target.products.first {
+        object("the sample may depend only on the SDK; remove \(product)")
+      }
+      if target.layer == "SDK" || isAuthored {
+        let carried = manifest.closure(of: target.name).products.filter { product in
+          serverStack.contains { product.hasPrefix($0) }
+        }
+        for product in carried.sorted() { object("links \(product); an author's process may not link a server stack") }
+      }
+    }
+    return findings
+  }
+
+  /// The violations of the import table by the import lines of one file of the target.
+  static func findings(in file: SourceFile, of target: Manifest.Target, _ manifest: Manifest) -> [Finding] {
+    file.findings(in: file.code) { line in
+      guard let module = importedModule(line), !system.contains(module), module != target.name else { return nil }
+      if ["FoundationNetworking", "XCTest"].contains(module) { return nil }  // SourceRules reports these
+      guard let other = manifest.targets[module] else {
+        return target.products.contains(module)
+          ? nil : "imports \(module), which \(target.name) does not declare; add its product in Package.swift"
+      }
+      if let objection = objection(target, imports: other) { return objection + " (Documentation/architecture.md)" }
+      return target.targets.contains(module)
+        ? nil : "imports \(module); add it to the dependencies of \(target.name) in Package.swift"
+    }
+  }
+
+  /// The module that a line of code imports, with any attributes and access level before `import`.
+  static func importedModule(_ line: String) -> String? {
+    guard line.hasPhrase("import"), !line.isIndented else { return nil }
+    let words = line.identifiers
+    guard let position = words.firstIndex(of: "import") else { return nil }
+    let kinds: Set<Substring> = ["class", "enum", "func", "let", "protocol", "struct", "typealias", "var"]
+    return words[(position + 1)...].first { !kinds.contains($0) }.map(String.init)
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+/// Checks the repository against the rules. RuleTests.swift shows that each rule can fail.
+@Suite struct `The repository` {
+  private let tree: Tree
+  private let manifest: Manifest
+
+  init() throws {
+    tree = try Tree()
+    manifest = Manifest(try tree.read(Manifest.path))
+  }
+
+  @Test func `the manifest's targets, products and features are all read`() {
+    #expect(manifest.targets.count > 20)
+    #expect(!manifest.upcomingFeatures.isEmpty)
+    #expect(manifest.targets.values.contains { !$0.products.isEmpty })
+    expectNone(manifest.unread)
+  }
+
+  @Test func `the manifest's dependencies obey the import table`() {
+    expectNone(ImportTable.findings(in: manifest))
+  }
+
+  @Test func `import lines have a declared dependency and obey the import table`() throws {
+    for target in manifest.targets.values {
+      for file in try tree.swiftFiles(below: target.folder) {
+        #expect(
+          target.kind != .target, "\(file.path): a Swift target must be declared with a function of the manifest")
+        expectNone(ImportTable.findings(in: file, of: target, manifest))
+        expectNone(TreeRules.noTypeLikeItsModule(file, target))
+      }
+    }
+  }
+
+  @Test(arguments: SourceRules.all.indices)
+  func `every Swift file obeys the source rule`(index: Int) throws {
+    let files = try tree.swiftFiles(below: "Sources") + tree.swiftFiles(below: "Tests")
+    #expect(files.count > 20, "the files were not found")
+    expectNone(files.flatMap(SourceRules.all[index].rule), SourceRules.all[index].name)
+  }
+
+  @Test func `each target has a folder, and each folder belongs to a target`() throws {
+    var folders: Set<String> = []
+    for layer in try tree.folders(in: "Sources") { folders.formUnion(try tree.folders(in: layer)) }
+    folders.formUnion(try tree.folders(in: "Tests"))
+    expectNone(TreeRules.housed(manifest, folders: folders))
+  }
+
+  @Test func `every target is mentioned on the architecture page`() throws {
+    let path = "Documentation/architecture.md"
+    expectNone(TreeRules.introduced(manifest, architecture: (try? tree.read(path)) ?? "", at: path))
+  }
+
+  @Test func `the compiler supports every upcoming feature of the manifest`() throws {
+    struct Answer: Decodable {
+      struct Features: Decodable {
+        var upcoming: [Feature]
+      }
+      struct Feature: Decodable {
+        var name: String
+      }
+      var features: Features
+    }
+    guard let answer = try tree.run("swiftc", "-print-supported-features") else { return }
+    let features = try JSONDecoder().decode(Answer.self, from: Data(answer.utf8)).features.upcoming
+    expectNone(TreeRules.known(manifest, supported: Set(features.map(\.name))))
+  }
+
+  @Test func `tracked files contain no files and paths of one machine`() throws {
+    guard tree.has(".git"), let list = try tree.run("git", "-c", "safe.directory=*", "ls-files", "-z") else { return }
+    let tracked = list.split(separator: "\0").map(String.init).filter(tree.has)
+    #expect(tracked.contains(Manifest.path))
+    expectNone(TreeRules.untracked(tracked))
+    for path in tracked {
+      guard let text = try? tree.read(path) else { continue }  // not a text file
+      expectNone(TreeRules.noMachinePaths(path, text))
+    }
+  }
+
+  @Test func `tracked files use no word of the former vocabulary`() throws {
+    guard tree.has(".git"), let list = try tree.run("git", "-c", "safe.directory=*", "ls-files", "-z") else { return }
+    let tracked = list.split(separator: "\0").map(String.init).filter(PlainEnglish.applies)
+    #expect(tracked.contains("README.md"))
+    for path in tracked where tree.has(path) {
+      guard let text = try? tree.read(path) else { continue }  // not a text file
+      expectNone(PlainEnglish.findings(in: path, text))
+    }
+  }
+
+  private func expectNone(_ findings: [Finding], _ rule: String? = nil, at location: SourceLocation = #_sourceLocation)
+  {
+    for finding in findings {
+      Issue.record("\(rule.map { $0 + ": " } ?? "")\(finding)", sourceLocation: location)
+    }
+  }
+}
+
+/// The repository that contains this file.
+struct Tree {
+  struct ToolFailure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  let root: URL
+
+  init() throws {
+    root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+  }
+
+  func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root.appending(path: path).path) }
+
+  func read(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  /// The non-empty folders directly in this one, relative to the root.
+  func folders(in path: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: path).path)
+      .map { "\(path)/\($0)" }
+      .filter { (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: $0).path).isEmpty) == false }
+  }
+
+  /// The Swift files below this folder of Sources or Tests.
+  func swiftFiles(below path: String) throws -> [SourceFile] {
+    try Tree.swiftFiles.get().filter { $0.path.hasPrefix(path + "/") }
+  }
+
+  /// Read once, because reading takes most of the time of these tests.
+  private static let swiftFiles = Result { try Tree().readSwiftFiles(below: "Sources", "Tests") }
+
+  private func readSwiftFiles(below folders: String...) throws -> [SourceFile] {
+    try folders.flatMap { folder in
+      let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+      return try names.sorted().filter { $0.hasSuffix(".swift") }.map {
+        SourceFile("\(folder)/\($0)", try read("\(folder)/\($0)"))
+      }
+    }
+  }
+
+  /// The output of a tool, or nil if the tool is not in `PATH`.
+  func run(_ tool: String, _ arguments: String...) throws -> String? {
+    let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    guard let folder = search.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }) else {
+      return nil
+    }
+    let process = Process()
+    process.executableURL = URL(filePath: "\(folder)/\(tool)")
+    process.arguments = arguments
+    process.currentDirectoryURL = root
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw ToolFailure(
+        description: "\(tool) \(arguments.joined(separator: " ")) exited with \(process.terminationStatus)")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,149 @@
+import FidelityRules
+import Foundation
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+
+@testable import AuthorRuntime
+@testable import SwiftUI
+@testable import UIKit
+@testable import URLSessionAPI
+@testable import WidgetKit
+
+/// The forms in which an author declares handlers of background events: which sessions they match, and their calls.
+@Suite(.timeLimit(.minutes(1))) struct `Background event handlers` {
+  /// Which of two identifiers each handler matches.
+  @MainActor private func matches(_ handlers: [BackgroundEventsHandler]) -> [[Bool]] {
+    handlers.map { handler in ["a", "b"].map { handler.matches($0) } }
+  }
+
+  @Test(.rule("DELIVERY-29"))
+  @MainActor func `a backgroundTask of a widget or scene matches all sessions, one identifier or a predicate`() {
+    let all = [[true, true], [true, false], [false, true]]
+    #expect(matches(Forms().descriptions.flatMap(\.handlers)) == all)
+    #expect(matches(ScenesOfForms().body.allHandlers) == all)
+  }
+
+  @Test(.rule("DELIVERY-27")) @MainActor func `a widget's handlers of background events can use its state object`() {
+    let widget = Relay()
+    #expect(matches(widget.descriptions.flatMap(\.handlers)) == [[true, false], [true, true]])
+    #expect(widget.client === Client.shared)
+  }
+
+  @Test(.rule("DELIVERY-33"))
+  @MainActor func `an app calls its delegate and its matching scenes for background events, and awaits both`()
+    async throws
+  {
+    let (stage, listener) = (try SDKFixture(SDKFixture.app), Delegate())
+    let app = UIApplication()
+    let author = AuthoredApp()
+    app.begin(with: UIApplication.adopted)
+    try await stage.host.start()
+    app.serve(in: stage.process, author.body.allHandlers)
+    try await stage.announce()
+    let session = stage.session(listener, shared: false)
+    try await stage.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: SDKFixture.app)
+    #expect(author.delegate.received == ["launched", "daily"])
+    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [2])
+    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    withExtendedLifetime((app, session)) {}
+  }
+
+  @Test @MainActor func `an app without a delegate calls its scenes for background events`() async throws {
+    let stage = try SDKFixture(SDKFixture.app)
+    let app = UIApplication()
+    app.begin(with: nil)
+    try await stage.host.start()
+    app.serve(in: stage.process, ScenesOfForms().body.allHandlers)
+    try await stage.announce()
+    let events = SessionEvents(session: "c", wakesHandler: true, outcomes: [])
+    let error = await #expect(throws: BusError.self) {
+      try await stage.host.connection.deliver(events, to: SDKFixture.app)
+    }
+    #expect(error?.code == .unclaimed)
+    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [1])
+    withExtendedLifetime(app) {}
+  }
+}
+
+private struct Moment: TimelineEntry { let date: Date }
+
+private struct Moments: TimelineProvider {
+  func placeholder(in context: Context) -> Moment { Moment(date: Date()) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Moment) -> Void) {}
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Moment>) -> Void) {}
+}
+
+private struct Forms: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Forms", provider: Moments()) { _ in EmptyView() }
+      .configurationDisplayName("Forms")
+      .backgroundTask(.urlSession) { (identifier: String) in print(identifier) }
+      .backgroundTask(.urlSession("a")) { await Task.yield() }
+      .backgroundTask(.urlSession(matching: { $0 == "b" })) { identifier in print(identifier) }
+  }
+}
+
+private struct ScenesOfForms: Scene {
+  var body: some Scene {
+    WindowGroup { Text("never made") }
+      .backgroundTask(.urlSession) { identifier in print(identifier) }
+      .backgroundTask(.urlSession("a")) {}
+    WindowGroup("Second", id: "second")
+      .backgroundTask(.urlSession(matching: { $0 == "b" })) { _ in }
+  }
+}
+
+extension WindowGroup where Content == EmptyView {
+  fileprivate init(_ title: String, id: String) { self.init(title) { EmptyView() } }
+}
+
+/// The client of all requests is a state object of the widget, as in a published app.
+private final class Client: NSObject, ObservableObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = Client()
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {}
+}
+
+private struct Relay: Widget {
+  @StateObject private var apiClient = Client.shared
+  var client: Client { apiClient }
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Relay", provider: Moments()) { _ in EmptyView() }
+      .onBackgroundURLSessionEvents(matching: "a") { identifier, completion in
+        print(apiClient, identifier)
+        completion()
+      }
+      .onBackgroundURLSessionEvents(matching: nil) { _, completion in completion() }
+  }
+}
+
+private final class AuthoredDelegate: NSObject, UIApplicationDelegate {
+  var received: [String] = []
+
+  func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool {
+    received.append("launched")
+    return true
+  }
+
+  func application(
+    _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+    completionHandler: @escaping () -> Void
+  ) {
+    received.append(identifier)
+    completionHandler()
+  }
+}
+
+private struct AuthoredApp: App {
+  @UIApplicationDelegateAdaptor(AuthoredDelegate.self) var delegate
+
+  var body: some Scene {
+    WindowGroup { EmptyView() }
+      .backgroundTask(.urlSession("daily")) { await Task.yield() }
+  }
+}

@@ -1,0 +1,338 @@
+import FidelityRules
+import Foundation
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+
+@testable import AuthorRuntime
+@testable import URLSessionAPI
+
+/// The messages of a background session and the host about one transfer.
+@Suite(.timeLimit(.minutes(1))) struct `A transfer of a background session` {
+  private let url = "http://a.example/figures"
+
+  private func request() throws -> URLRequest { URLRequest(url: try #require(URL(string: url))) }
+
+  /// A task that was sent to the host.
+  private func resumed<Made: URLSessionTask>(
+    _ stage: SDKFixture, _ make: @escaping @Sendable () -> Made
+  ) async -> Made {
+    await stage.blocking {
+      let task = make()
+      task.resume()
+      return task
+    }
+  }
+
+  /// The encoded body of a change.
+  private func body(_ change: ChangeTransfer) -> [UInt8]? { try? BodyCoding.encode(change) }
+
+  private func deliver(_ outcomes: [TaskOutcome], on stage: SDKFixture) async throws {
+    try await stage.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: outcomes), to: SDKFixture.widget)
+  }
+
+  private func count(_ counts: TransferCounted, on stage: SDKFixture) {
+    stage.host.connection.notify(counts, to: SDKFixture.widget, context: .none)
+  }
+
+  @Test(.rule("SESSION-02")) func `session.open carries the whole session configuration`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let configuration = URLSessionConfiguration.background(withIdentifier: "whole")
+    configuration.sharedContainerIdentifier = SDKFixture.group
+    configuration.sessionSendsLaunchEvents = false
+    configuration.isDiscretionary = true
+    configuration.timeoutIntervalForRequest = 1
+    configuration.timeoutIntervalForResource = 2
+    configuration.httpMaximumConnectionsPerHost = 3
+    configuration.httpAdditionalHeaders = ["X-A": 1]
+    configuration.allowsCellularAccess = false
+    configuration.allowsExpensiveNetworkAccess = false
+    configuration.allowsConstrainedNetworkAccess = false
+    let session = stage.process.asCurrent {
+      URLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+    _ = await session.allTasks
+    let sent = SessionConfiguration(
+      sharedContainerIdentifier: SDKFixture.group, sessionSendsLaunchEvents: false, isDiscretionary: true,
+      timeoutIntervalForRequest: 1, timeoutIntervalForResource: 2, httpMaximumConnectionsPerHost: 3,
+      httpAdditionalHeaders: [["X-A", "1"]], allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
+      allowsConstrainedNetworkAccess: false)
+    #expect(await stage.host.opened.map(\.configuration) == [sent])
+  }
+
+  @Test(.rule("TASK-07"))
+  func `transfer.create carries the request and every property set before resume`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    var request = try request()
+    request.httpMethod = "POST"
+    request.httpBody = Data("body".utf8)
+    request.timeoutInterval = 9
+    request.allowsExpensiveNetworkAccess = false
+    let date = Date(timeIntervalSince1970: 4_000_000_000)
+    _ = await resumed(stage) { [request] in
+      let task = session.downloadTask(with: request)
+      task.taskDescription = "plan"
+      task.earliestBeginDate = date
+      task.priority = 2
+      task.countOfBytesClientExpectsToSend = 4
+      task.countOfBytesClientExpectsToReceive = 5
+      return task
+    }
+    let created = try #require(await stage.host.created.first)
+    #expect(created.type == .download)
+    #expect(
+      created.request
+        == TransferRequest(
+          url: url, method: "POST", body: Data("body".utf8), timeoutInterval: 9, allowsExpensiveNetworkAccess: false))
+    #expect(created.taskDescription == "plan")
+    #expect(created.earliestBeginDate == date)
+    #expect(created.asksBeforeDelayedRequest)
+    #expect(created.priority == 1)
+    #expect(created.bytesClientExpectsToSend == 4)
+    #expect(created.bytesClientExpectsToReceive == 5)
+  }
+
+  @Test(.rule("TASK-12"))
+  func `an upload sends a file, and its response body reaches didReceive data before metrics and end`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    var request = try request()
+    request.httpBody = Data("not this".utf8)
+    let file = stage.folder.appendingPathComponent("upload")
+    let task = await resumed(stage) { [request] in session.uploadTask(with: request, fromFile: file) }
+    let created = try #require(await stage.host.created.first)
+    #expect(created.type == .upload)
+    #expect(created.file == file.path)
+    #expect(created.request.body == nil)
+    let answer = try stage.success(1, "thanks")
+    var snapshot = answer.task
+    snapshot.type = .upload
+    snapshot.bytesSent = 12
+    let metrics = TransferMetrics(began: .distantPast, ended: .distantPast, redirectCount: 2, attempts: 1)
+    try await deliver(
+      [TaskOutcome(task: snapshot, response: answer.response, file: answer.file, failure: nil, metrics: metrics)],
+      on: stage)
+    #expect(delegate.received == ["create 1", "data thanks", "metrics 2 0.0", "end 1 0"])
+    #expect(task.countOfBytesSent == 12)
+    #expect(!FileManager.default.fileExists(atPath: try #require(answer.file)))
+  }
+
+  @Test(.rule("DELIVERY-02"))
+  func `a download's delegate receives metrics between the file and the end`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    let success = try stage.success(1)
+    let metrics = TransferMetrics(began: .distantPast, ended: .distantPast, redirectCount: 0, attempts: 3)
+    try await deliver(
+      [
+        TaskOutcome(
+          task: success.task, response: success.response, file: success.file, failure: nil, metrics: metrics)
+      ], on: stage)
+    #expect(delegate.received == ["file figures", "metrics 0 0.0", "end 1 0"])
+    withExtendedLifetime(session) {}
+  }
+
+  @Test(.rule("DELIVERY-01"))
+  func `didCreateTask is called before the method that creates the task returns`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    let request = try request()
+    await stage.blocking { _ = session.downloadTask(with: request) }
+    #expect(delegate.received == ["create 1"])
+  }
+
+  @Test(.rule("TASK-10")) func `setting the delegate of a background session's task has no effect`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    let request = try request()
+    let task = await stage.blocking { session.downloadTask(with: request) }
+    task.delegate = FullDelegate()
+    #expect(task.delegate == nil)
+  }
+
+  @Test(.rule("TASK-08"))
+  func `a running process receives a transfer's progress, also after a resume at an offset`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    let request = try request()
+    let task = await resumed(stage) { session.downloadTask(with: request) }
+    count(TransferCounted(session: "daily", taskIdentifier: 1, bytesReceived: 40, bytesExpected: 100), on: stage)
+    await delegate.receives("wrote 40 40/100")
+    #expect(task.progress.fractionCompleted == 0.4)
+    #expect(task.countOfBytesExpectedToReceive == 100)
+    count(
+      TransferCounted(session: "daily", taskIdentifier: 1, bytesReceived: 60, bytesExpected: 100, resumedAt: 30),
+      on: stage)
+    await delegate.receives("wrote 30 60/100")
+    count(
+      TransferCounted(
+        session: "daily", taskIdentifier: 1, bytesSent: 5, bytesExpectedToSend: 8, bytesReceived: 60,
+        bytesExpected: 100), on: stage)
+    await delegate.receives("sent 5 5/8")
+    #expect(delegate.received == ["create 1", "wrote 40 40/100", "resumed at 30/100", "wrote 30 60/100", "sent 5 5/8"])
+  }
+
+  @Test(.rule("TASK-05"))
+  func `the host receives property changes, suspend and resume of a running task in order`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    let request = try request()
+    let task = await resumed(stage) { session.downloadTask(with: request) }
+    task.taskDescription = "second"
+    task.priority = 0.75
+    task.suspend()
+    task.suspend()
+    #expect(task.state == .suspended)
+    task.resume()
+    #expect(task.state == .running)
+    task.taskDescription = nil
+    _ = await stage.bus.first { envelope in
+      envelope.header.kind == ChangeTransfer.kind
+        && (try? BodyCoding.decode(ChangeTransfer.self, from: envelope.body))?.description == .init(nil)
+    }
+    _ = await stage.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
+    let said = await stage.bus.said.filter { $0.header.kind == ChangeTransfer.kind }
+      .compactMap { try? BodyCoding.decode(ChangeTransfer.self, from: $0.body) }
+    #expect(
+      said.map(body)
+        == [
+          ChangeTransfer(session: "daily", taskIdentifier: 1, description: .init("second")),
+          ChangeTransfer(session: "daily", taskIdentifier: 1, priority: 0.75),
+          ChangeTransfer(session: "daily", taskIdentifier: 1, isSuspended: true),
+          ChangeTransfer(session: "daily", taskIdentifier: 1, isSuspended: false),
+          ChangeTransfer(session: "daily", taskIdentifier: 1, description: .init(nil)),
+        ].map(body))
+    #expect(await stage.host.created.count == 1)
+  }
+
+  @Test func `a download is cancelled with resume data, and another download resumes from it`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    await stage.host.makeResumeData(Data("half".utf8))
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    let request = try request()
+    let task = await resumed(stage) { session.downloadTask(with: request) }
+    #expect(await task.cancelByProducingResumeData() == Data("half".utf8))
+    #expect(task.state == .canceling)
+    let next = await resumed(stage) { session.downloadTask(withResumeData: Data("half".utf8)) }
+    #expect(await stage.host.created.last?.resumeData == Data("half".utf8))
+    #expect(next.taskIdentifier == 2)
+    await stage.blocking { _ = session.downloadTask(with: request) }
+    #expect(
+      await session.downloadTask(withResumeData: Data("rest".utf8)).cancelByProducingResumeData() == Data("rest".utf8))
+  }
+
+  @Test func `a failed task's error has the host's code, reasons, resume data and URL`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    let request = try request()
+    let task = await resumed(stage) { session.downloadTask(with: request) }
+    let failure = TransferFailure(
+      code: -999, message: "ended", cancelledReason: 0, networkUnavailableReason: 2, resumeData: Data("half".utf8))
+    try await deliver(
+      [TaskOutcome(task: SDKFixture.snapshot(1), response: nil, file: nil, failure: failure)], on: stage)
+    let error = try #require(task.error as? URLError)
+    #expect(error.code == .cancelled)
+    #expect(error.backgroundTaskCancelledReason == .userForceQuitApplication)
+    #expect(error.networkUnavailableReason == .constrained)
+    #expect(error.downloadTaskResumeData == Data("half".utf8))
+    #expect(error.failingURL == request.url)
+    let bridged = error as NSError
+    #expect(bridged.domain == NSURLErrorDomain)
+    #expect(bridged.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == Data("half".utf8))
+    #expect(bridged.userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? Int == 0)
+  }
+
+  @Test(.rule("TASK-02"))
+  func `a task of an earlier process instance is restored with its properties and can be resumed`() async throws {
+    let stage = try SDKFixture()
+    var snapshot = SDKFixture.snapshot(3)
+    snapshot.type = .upload
+    snapshot.isSuspended = true
+    snapshot.priority = 0.25
+    snapshot.earliestBeginDate = Date(timeIntervalSince1970: 5000)
+    snapshot.bytesSent = 3
+    snapshot.bytesExpectedToSend = 9
+    snapshot.currentRequest = TransferRequest(url: "http://b.example/")
+    await stage.host.reply(nextTask: 4, tasks: [snapshot, SDKFixture.snapshot(1)])
+    try await stage.begin()
+    let session = stage.session(FullDelegate())
+    let (data, uploads, downloads) = await session.tasks
+    #expect(data.isEmpty)
+    #expect(downloads.map(\.taskIdentifier) == [1])
+    let upload = try #require(uploads.first)
+    #expect(upload.state == .suspended)
+    #expect(upload.priority == 0.25)
+    #expect(upload.earliestBeginDate == Date(timeIntervalSince1970: 5000))
+    #expect(upload.countOfBytesSent == 3)
+    #expect(upload.countOfBytesExpectedToSend == 9)
+    #expect(upload.originalRequest?.url?.absoluteString == url)
+    #expect(upload.currentRequest?.url?.absoluteString == "http://b.example/")
+    upload.resume()
+    _ = await stage.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
+    let goesOn = ChangeTransfer(session: "daily", taskIdentifier: 3, isSuspended: false)
+    #expect(await stage.host.changed.map(body) == [body(goesOn)])
+    #expect(await stage.host.created.isEmpty)
+  }
+
+  @Test(.rule("SESSION-05")) func `a session that another process has open is invalid with -996`() async throws {
+    let stage = try SDKFixture()
+    await stage.host.refuseOpens(BusError(.sessionInUse, "another process has it"))
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    await delegate.receives("invalid -996")
+    let request = try request()
+    _ = await resumed(stage) { session.downloadTask(with: request) }
+    await delegate.receives("end 1 -996")
+    #expect(await stage.host.created.isEmpty)
+    #expect(await stage.host.closed.isEmpty)
+  }
+
+  @Test(.rule("SESSION-15"))
+  func `an invalidated session is closed at the host before another with its identifier is opened`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    _ = await session.allTasks
+    session.finishTasksAndInvalidate()
+    await delegate.receives("invalid 0")
+    let next = stage.session(FullDelegate())
+    _ = await next.allTasks
+    let words = await stage.bus.said.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
+    #expect(words == [OpenSession.kind, CloseSession.kind, OpenSession.kind])
+  }
+
+  @Test(.rule("SESSION-12"))
+  func `a task created before finishTasksAndInvalidate and resumed after it still runs`() async throws {
+    let stage = try SDKFixture()
+    try await stage.begin()
+    let delegate = FullDelegate()
+    let session = stage.session(delegate)
+    let request = try request()
+    let task = await stage.blocking { session.downloadTask(with: request) }
+    session.finishTasksAndInvalidate()
+    await stage.blocking { task.resume() }
+    try await deliver([try stage.success(1)], on: stage)
+    await delegate.receives("invalid 0")
+    #expect(delegate.received == ["create 1", "file figures", "end 1 0", "invalid 0"])
+  }
+}

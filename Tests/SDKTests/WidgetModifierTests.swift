@@ -1,0 +1,130 @@
+import Archive
+import FidelityRules
+import Foundation
+import Testing
+
+@testable import AppIntents
+@testable import SwiftUI
+@testable import WidgetKit
+
+/// What each modifier of a configuration declares to the host.
+@Suite struct `Widget modifiers` {
+  @Test(.rule("WIDGET-01"))
+  @MainActor func `configurationDisplayName accepts a Text, a key, a String and a resource`() {
+    #expect(said { $0.configurationDisplayName(Text(verbatim: "text")) }.displayName == "text")
+    #expect(said { $0.configurationDisplayName("key") }.displayName == "key")
+    #expect(said { $0.configurationDisplayName(String("string")) }.displayName == "string")
+    #expect(said { $0.configurationDisplayName(LocalizedStringResource("resource")) }.displayName == "resource")
+  }
+
+  @Test(.rule("WIDGET-01")) @MainActor func `description accepts a Text, a key, a String and a resource`() {
+    #expect(said { $0.description(Text(verbatim: "text")) }.description == "text")
+    #expect(said { $0.description("key") }.description == "key")
+    #expect(said { $0.description(String("string")) }.description == "string")
+    #expect(said { $0.description(LocalizedStringResource("resource")) }.description == "resource")
+  }
+
+  @Test(.rule("WIDGET-01"))
+  @MainActor func `a declaration has the families, margins, background and prompt that its modifiers set`() {
+    let plain = said { $0 }
+    #expect(plain.families == nil)
+    #expect(plain.isBackgroundRemovable && !plain.contentMarginsDisabled && !plain.promptsForUserConfiguration)
+    #expect(said { $0.supportedFamilies([.systemLarge]) }.families == [.systemLarge])
+    #expect(said { $0.contentMarginsDisabled() }.contentMarginsDisabled)
+    #expect(said { $0.containerBackgroundRemovable(false) }.isBackgroundRemovable == false)
+    #expect(said { $0.containerBackgroundRemovable(false).containerBackgroundRemovable() }.isBackgroundRemovable)
+    #expect(said { $0.promptsForUserConfiguration() }.promptsForUserConfiguration)
+  }
+
+  @Test(.rule("WIDGET-02")) @MainActor func `several disfavoredLocations modifiers are combined`() {
+    let declaration = said {
+      $0.disfavoredLocations([.lockScreen, .standBy], for: [.systemSmall])
+        .disfavoredLocations([.carPlay], for: [.systemMedium, .systemLarge])
+    }
+    #expect(
+      declaration.disfavored == [
+        .init(locations: [.lockScreen, .standBy], families: [.systemSmall]),
+        .init(locations: [.carPlay], families: [.systemMedium, .systemLarge]),
+      ])
+  }
+
+  @Test @MainActor func `modifiers for other platforms, pushes and activities are recorded in the declaration`() {
+    #expect(said { $0.associatedKind("Other") }.associatedKind == "Other")
+    #expect(said { $0.supportedMountingStyles([.elevated, .recessed]) }.mountingStyles == ["elevated", "recessed"])
+    #expect(said { $0.widgetTexture(.paper) }.texture == "paper")
+    #expect(said { $0.supplementalActivityFamilies([.small]) }.supplementalActivityFamilies == ["small"])
+    #expect(said { $0.pushHandler(Pushes.self) }.pushHandler == "Pushes")
+  }
+
+  @Test(.rule("WIDGET-03")) @MainActor func `a widget bundle accepts if #available, and a control beside widgets`() {
+    let declarations = Mixed().body.descriptions.compactMap(\.declaration)
+    #expect(declarations.map(\.kind) == ["Plain", "Light", "Gated"])
+    #expect(declarations.map(\.isControl) == [false, true, false])
+    #expect(declarations[1].displayName == "Light")
+  }
+
+  @MainActor private func said(
+    _ modify: (StaticConfiguration<Text>) -> some WidgetConfiguration
+  ) -> WidgetDeclaration {
+    let plain = StaticConfiguration(kind: "Plain", provider: OneEntry()) { _ in Text(verbatim: "") }
+    var description = WidgetDescription()
+    modify(plain).add(to: &description)
+    return description.declaration ?? WidgetDeclaration(kind: "none")
+  }
+}
+
+private struct Pushes: WidgetPushHandler {
+  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {}
+}
+
+private struct OneEntry: TimelineProvider {
+  struct Entry: TimelineEntry {
+    let date: Date
+  }
+  func placeholder(in context: Context) -> Entry { Entry(date: Date()) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
+    completion(Timeline(entries: [placeholder(in: context)], policy: .never))
+  }
+}
+
+private struct Named<Name>: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "\(Name.self)", provider: OneEntry()) { _ in Text(verbatim: "") }
+  }
+}
+
+private enum Plain {}
+private enum Gated {}
+
+private struct SwitchLight: SetValueIntent {
+  static let title: LocalizedStringResource = "Switch the light"
+  @Parameter(title: "On") var value: Bool
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+private struct LightControl: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "Light", provider: LightProvider()) { isOn in
+      ControlWidgetToggle("Light", isOn: isOn, action: SwitchLight()) { Text($0 ? "On" : "Off") }
+    }
+    .displayName("Light")
+  }
+}
+
+private struct LightProvider: ControlValueProvider {
+  let previewValue = false
+  func currentValue() async throws -> Bool { true }
+}
+
+private struct Mixed: WidgetBundle {
+  var body: some Widget {
+    Named<Plain>()
+    LightControl()
+    if #available(iOS 18.0, *) {
+      Named<Gated>()
+    }
+  }
+}

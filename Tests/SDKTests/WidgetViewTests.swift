@@ -1,0 +1,100 @@
+import Archive
+import Foundation
+import MessageBus
+import Messages
+import Testing
+
+@testable import AuthorRuntime
+@testable import SwiftUI
+@testable import WidgetKit
+
+/// What WidgetKit adds to an author's views.
+@Suite(.timeLimit(.minutes(1))) struct `WidgetKit in views` {
+  @Test @MainActor func `a view's environment has the family, rendering mode and margins of its request`() throws {
+    var request = WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72)
+    request.renderingMode = .vibrant
+    request.contentMargins = .init(11)
+    request.showsBackground = false
+    let environment = EnvironmentValues(request, .dark)
+    #expect(environment.widgetFamily == .accessoryRectangular)
+    #expect(environment.widgetRenderingMode == .vibrant)
+    #expect(environment.widgetContentMargins == EdgeInsets(top: 11, leading: 11, bottom: 11, trailing: 11))
+    #expect(environment.showsWidgetContainerBackground == false)
+    #expect(environment.colorScheme == .dark)
+    #expect(environment.locale == Locale(identifier: "en_US"))
+    #expect(environment.showsWidgetLabel == false)
+    #expect(environment.levelOfDetail == .default)
+    let plain = EnvironmentValues(WidgetEnvironment(family: .systemSmall, width: 1, height: 1), .light)
+    #expect(plain.widgetRenderingMode == .fullColor)
+    #expect(WidgetRenderingMode(name: .accented) == .accented)
+  }
+
+  @Test @MainActor func `WidgetKit's view modifiers are archived with their names and arguments`() throws {
+    let view = Text(verbatim: "x")
+      .widgetURL(URL(string: "app://coffee"))
+      .widgetAccentable()
+      .widgetCurvesContent(false)
+      .widgetLabel("label")
+      .widgetLabel { Text(verbatim: "built") }
+    let archive = try view.archived(in: EnvironmentValues())
+    let names = ["widgetURL", "widgetAccentable", "widgetCurvesContent", "widgetLabel", "widgetLabel"]
+    #expect(archive.modifiers.map(\.name) == names)
+    #expect(archive.modifiers[0].arguments == ["url": "app://coffee"])
+    #expect(archive.modifiers[1].arguments == ["accentable": true])
+    #expect(archive.modifiers[2].arguments == ["curvesContent": false])
+    #expect(archive.modifiers.flatMap(\.views).flatMap(\.lines) == ["label", "built"])
+    let image = try Image(systemName: "cup").widgetAccentedRenderingMode(.desaturated).archived(in: EnvironmentValues())
+    #expect(image.modifiers.last == .init("widgetAccentedRenderingMode", ["mode": "desaturated"]))
+  }
+
+  @Test @MainActor func `AccessoryWidgetBackground is empty outside the accessory families`() throws {
+    var environment = EnvironmentValues()
+    environment.widgetFamily = .accessoryCircular
+    #expect(try AccessoryWidgetBackground().archived(in: environment).name == "AccessoryWidgetBackground")
+    environment.widgetFamily = .systemSmall
+    #expect(try AccessoryWidgetBackground().archived(in: environment) == .empty)
+  }
+
+  @Test func `a view with a container background is not reported as a fault`() async throws {
+    let stage = try await SDKFixture.serving { Backed().descriptions + Backed(isBuilt: true).descriptions }
+    for _ in 1...2 { _ = try await stage.ask("Styled") }
+    _ = try await stage.ask("Built")
+    #expect(await stage.records(FaultNoticed.self).isEmpty)
+  }
+
+  @Test func `a text is formatted in the locale of its request`() async throws {
+    let stage = try await SDKFixture.serving { Backed().descriptions }
+    let request = RequestTimeline(
+      widgetKind: "Styled", because: .operator,
+      environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1, locale: "de_DE"))
+    let reply = try await stage.host.connection.request(request, to: SDKFixture.widget)
+    #expect(reply.entries.map(\.view.lines) == [["1.234 cups"]])
+  }
+}
+
+private struct Backed: Widget {
+  var isBuilt = false
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: isBuilt ? "Built" : "Styled", provider: BackedProvider()) { [isBuilt] _ in
+      if isBuilt {
+        Text("built").containerBackground(for: .widget) { Text(verbatim: "behind") }
+      } else {
+        Text("\(1234) cups").containerBackground(.red, for: .widget)
+      }
+    }
+  }
+}
+
+private struct BackedProvider: TimelineProvider {
+  struct Entry: TimelineEntry {
+    let date: Date
+  }
+  func placeholder(in context: Context) -> Entry { Entry(date: Date()) }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
+    completion(Timeline(entries: [placeholder(in: context)], policy: .never))
+  }
+}

@@ -1,0 +1,250 @@
+import Archive
+import FidelityRules
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+import Timekeeping
+import ZeroMQ
+
+@testable import Timelines
+
+@Suite(.timeLimit(.minutes(1))) struct `Timeline service` {
+  private let awake = TimelineOutput.wantAwake(widget, because: "timeline")
+  private let release = TimelineOutput.release(widget, because: "timeline")
+
+  @Test(.rule("TIMELINE-02"))
+  func `the timeline service wakes the extension of a placement, requests its timeline and stores it`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    var outputs = service.outputs.makeAsyncIterator()
+    #expect(await outputs.next() == awake)
+    let process = try await fixture.startExtension("95 mg")
+    await service.awake(widget)
+    let stored = try #require(await fixture.received(TimelineStored.self))
+    #expect(stored.text == ["Coffee: 95 mg"] && stored.placement == 1 && stored.because == .added)
+    #expect(stored.entries == 1 && stored.bytes > 0 && stored.digest.count == 16 && stored.note == nil)
+    #expect(await fixture.received(EntryShown.self)?.text == ["Coffee: 95 mg"])
+    #expect(await outputs.next() == release)
+    #expect(await service.status().map(\.widgetKind) == ["Coffee"])
+    let shown = try #require(try await service.shown(1))
+    #expect(shown.entry.view == .text("Coffee: 95 mg") && !shown.isPlaceholder)
+    await process.leave()
+  }
+
+  @Test(.rule("TIMELINE-03")) func `a placement shows its placeholder until its timeline arrives`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let silence = AsyncStream.makeStream(of: Void.self)
+    let process = try await fixture.startExtension { _ in
+      continuation.yield()
+      for await _ in silence.stream {}
+      return oneEntry("95 mg")
+    }
+    await service.awake(widget)
+    _ = await asked.first { _ in true }
+    #expect(try await service.shown(1)?.isPlaceholder == true)
+    silence.continuation.finish()
+    _ = await fixture.received(EntryShown.self)
+    #expect(try await service.shown(1)?.isPlaceholder == false)
+    await process.leave()
+  }
+
+  @Test(.rule("TIMELINE-04"))
+  func `the last entry stays visible during a placeholder request, and the newest placeholder is kept`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let gate = AsyncStream.makeStream(of: Void.self)
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let count = Mutex(0)
+    let process = fixture.bus.connection(widget)
+    process.onRequest(RequestTimeline.self) { request, _ in
+      guard request.purpose == .placeholder else { return oneEntry("95 mg") }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 {
+        continuation.yield()
+        for await _ in gate.stream {}
+      }
+      return oneEntry("placeholder \(number)")
+    }
+    _ = try await process.start()
+    await service.awake(widget)
+    _ = await fixture.received(TimelineStored.self)
+    #expect(try await service.placeholder(1)?.view == .text("placeholder 1"))
+    try await service.systemChanged("text-size")
+    await service.awake(widget)
+    _ = await asked.first { _ in true }
+    #expect(try await service.shown(1)?.entry.view == .text("95 mg"))
+    #expect(try await service.placeholder(1)?.view == .text("placeholder 1"))
+    gate.continuation.finish()
+    _ = await fixture.received(TimelineStored.self, 2)
+    #expect(try await service.placeholder(1)?.view == .text("placeholder 2"))
+    await process.leave()
+  }
+
+  @Test(.rule("TIMELINE-25")) func `a snapshot is returned to its requester and not stored`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host(kinds: [])
+    try await service.knows(widget, [WidgetDeclaration(kind: "Coffee")])
+    let process = try await fixture.startExtension("95 mg")
+    async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
+    var outputs = service.outputs.makeAsyncIterator()
+    #expect(await outputs.next() == awake)
+    await service.awake(widget)
+    #expect(try await snapshot.text == ["Coffee: 95 mg"])
+    #expect(await service.status().isEmpty)
+    await process.leave()
+  }
+
+  @Test(.rule("TIMELINE-21"))
+  func `a failed reload keeps the last timeline and reports the reason`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let process = try await fixture.startExtension("95 mg")
+    await service.awake(widget)
+    _ = await fixture.received(TimelineStored.self)
+    await fixture.bus.disconnect(widget)
+    let failing = try await fixture.startExtension { _ in throw BusError(.failed, "the provider failed") }
+    try await fixture.reload("Coffee")
+    await service.awake(widget)
+    let failed = try #require(await fixture.received(ReloadFailed.self))
+    #expect(failed.reason == "failed: the provider failed" && failed.nextTry == origin + 60)
+    let status = await service.status()
+    #expect(status.map(\.text) == [["Coffee: 95 mg"]])
+    #expect(status.first?.note == "the last reload failed: failed: the provider failed")
+    #expect(await service.lastFailure(1) == "failed: the provider failed")
+    await process.leave()
+    await failing.leave()
+  }
+
+  @Test(.rule("TIMELINE-20"))
+  func `a pending reload survives a host restart, and an entry that came due is shown`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let process = try await fixture.startExtension { _ in
+      let entries = [0.0, 600, 1200].map { ArchivedEntry(date: origin + $0, view: .text("\($0)")) }
+      return RequestTimeline.Reply(entries: entries, policy: .atEnd)
+    }
+    await service.awake(widget)
+    #expect(await fixture.received(EntryShown.self)?.text == ["0.0"])
+    try await fixture.reload("Coffee")
+    await fixture.bus.disconnect(.host("iphone"))
+    let second = try await fixture.host(kinds: [], clock: ManualClock(origin + 700))
+    var outputs = second.outputs.makeAsyncIterator()
+    #expect(await fixture.received(EntryShown.self, 2)?.text == ["600.0"])
+    #expect(await outputs.next() == awake)
+    #expect(try await second.shown(1)?.entry.view == .text("600.0"))
+    let lines = try await second.list(ListBudget()).entries
+    #expect(lines.map(\.rule) == ["added", "operator"])
+    await process.leave()
+  }
+
+  @Test(.rule("TIMELINE-11"))
+  func `the shown entry stays until the first entry of a new timeline is due`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let process = try await fixture.startExtension("old")
+    await service.awake(widget)
+    _ = await fixture.received(TimelineStored.self)
+    await fixture.bus.disconnect(widget)
+    let next = try await fixture.startExtension { _ in oneEntry("new", origin + 600) }
+    try await fixture.reload("Coffee")
+    await service.awake(widget)
+    _ = await fixture.received(TimelineStored.self, 2)
+    #expect(try await service.shown(1)?.entry.view == .text("Coffee: old"))
+    fixture.clock.advance(by: 600)
+    _ = await fixture.received(EntryShown.self, 2)
+    #expect(try await service.shown(1)?.entry.view == .text("new"))
+    await process.leave()
+    await next.leave()
+  }
+
+  @Test func `a reload that cannot be stored is not acknowledged`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host(kinds: [])
+    var outputs = service.outputs.makeAsyncIterator()
+    try await fixture.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON timelineFacts BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    let error = await #expect(throws: BusError.self) { try await fixture.reload("Coffee") }
+    #expect(error?.code == .failed)
+    guard case .broken = await outputs.next() else {
+      Issue.record("the service did not report itself as broken")
+      return
+    }
+  }
+
+  @Test(.rule("TIMELINE-24"), arguments: [30, 4])
+  func `an extension that exceeds the timeline deadline on the machine's clock is halted`(limit: Int) async throws {
+    var fixture = try TimelineServiceFixture()
+    fixture.settings.deadline = Double(limit)
+    let service = try await fixture.host()
+    var outputs = service.outputs.makeAsyncIterator()
+    let silence = AsyncStream.makeStream(of: Void.self)
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let hanging = try await fixture.startExtension { _ in
+      continuation.yield()
+      for await _ in silence.stream {}
+      return oneEntry("late")
+    }
+    await service.awake(widget)
+    _ = await asked.first { _ in true }
+    await fixture.machine.whenSleeping(within: Double(limit))
+    fixture.machine.advance(by: Double(limit))
+    #expect(await fixture.received(ReloadFailed.self)?.reason.hasPrefix("no timeline within \(limit) s") == true)
+    while let output = await outputs.next(), output != .halt(widget, because: "timeline") {}
+    silence.continuation.finish()
+    await hanging.leave()
+  }
+
+  @Test
+  func `an advanced clock waits for each request, so that a simulated day has its reloads on time`() async throws {
+    var fixture = try TimelineServiceFixture()
+    fixture.policy.perDay = nil
+    let clock = AdjustableClock(.held(origin), patience: .seconds(3600))
+    let process = fixture.bus.connection(widget)
+    process.onRequest(RequestTimeline.self) { request, _ in
+      let now = clock.now
+      for _ in 0..<20 { await Task.yield() }
+      let entries = [0.0, 900].map {
+        ArchivedEntry(date: now + $0, view: .text("\(now.timeIntervalSince(origin) + $0)"))
+      }
+      return RequestTimeline.Reply(entries: entries, policy: .after(now + 1800))
+    }
+    _ = try await process.start()
+    let connection = fixture.bus.connection(.host("iphone"))
+    let service = try TimelineService(
+      extensions: [widget], database: fixture.database, bus: connection, clock: clock, policy: fixture.policy,
+      environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
+    _ = try await connection.start()
+    let awaking = Task { for await case .wantAwake(let address, _) in service.outputs { await service.awake(address) } }
+    try await fixture.learn(service)
+    _ = await fixture.received(EntryShown.self)
+    try await clock.advance(by: 86_400)
+    let shown = await fixture.bus.said.filter { $0.header.kind == EntryShown.kind }
+      .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
+    #expect(shown == (0...96).map { "\(Double($0) * 900)" })
+    awaking.cancel()
+    await process.leave()
+  }
+
+  @Test func `the timeline service does not run on the thread of the bus`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let loop = fixture.bus.loop
+    let isOnLoop = await withCheckedContinuation { continuation in
+      loop.task { continuation.resume(returning: await service.isOn(loop)) }
+    }
+    #expect(!isOnLoop)
+  }
+}
+
+extension TimelineService {
+  fileprivate func isOn(_ loop: Loop) -> Bool { loop.isCurrent }
+}

@@ -1,0 +1,187 @@
+import Crypto
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Synchronization
+import Timekeeping
+
+@testable import Transfers
+
+let widget = Address.widgetExtension("iphone", "com.example.Widget")
+
+/// A transfer service with a file server, an in-memory bus and a clock that the test advances.
+final class TransferFixture: Sendable {
+  let bus = InMemoryBus()
+  let clock = ManualClock()
+  let folder: String
+  let database: DatabasePool
+  let server: FileServer
+  /// Whether owners run according to Launching.
+  let awake = Mutex(true)
+
+  init(_ behaviour: FileServer.Behaviour, database configuration: Configuration = Configuration()) async throws {
+    folder = FileManager.default.temporaryDirectory.path + "/transfers-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    database = try DatabasePool(path: folder + "/host.sqlite", configuration: configuration)
+    server = try await FileServer.start(behaviour)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// Starts a host process. The previous one must have ended.
+  func host(
+    network: NetworkState = NetworkState(), _ change: (inout TransferSettings) -> Void = { _ in }
+  ) async throws -> TransferService {
+    var settings = TransferSettings()
+    change(&settings)
+    let connection = bus.connection(.host("iphone"))
+    let service = try TransferService(
+      folder: folder + "/transfers", database: database, bus: connection, clock: clock, settings: settings,
+      families: AppFamilies(apps: ["com.example"]), isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
+      container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" })
+    connection.onRequest(OpenSession.self) { try await service.open($0, $1) }
+    connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
+    connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }
+    connection.onRequest(ChangeTransfer.self) { try await service.change($0, $1) }
+    connection.onRequest(CloseSession.self) { await service.close($0, $1) }
+    try await service.begin(network: network)
+    _ = try await connection.start()
+    return service
+  }
+
+  /// Ends the host process.
+  func end(_ service: TransferService) async {
+    await service.leave()
+    await bus.disconnect(.host("iphone"))
+  }
+
+  /// Waits until the host has recorded the `count`-th progress step of this kind.
+  @discardableResult
+  func recorded(_ step: TransferProgress.Step, _ count: Int = 1) async -> TransferProgress? {
+    var seen = 0
+    for await envelope in await bus.watch() where envelope.header.kind == TransferProgress.kind {
+      guard let notice = try? BodyCoding.decode(TransferProgress.self, from: envelope.body), notice.step == step
+      else { continue }
+      seen += 1
+      if seen == count { return notice }
+    }
+    return nil
+  }
+
+  var clockState: ClockState { ClockState(now: clock.now, isHeld: true, offset: 0) }
+
+  /// Waits for the given number of changes of resume rate limiters and returns them.
+  func limiterChanges(_ count: Int) async throws -> [LimiterChanged] {
+    var changes: [LimiterChanged] = []
+    for await envelope in await bus.watch() where envelope.header.kind == LimiterChanged.kind {
+      changes.append(try BodyCoding.decode(LimiterChanged.self, from: envelope.body))
+      if changes.count == count { break }
+    }
+    return changes
+  }
+
+  func received(_ kind: Kind) async { _ = await bus.first { $0.header.kind == kind } }
+
+  /// The files below a folder of the scene.
+  func files(below name: String, ending: String) -> [String] {
+    let names = FileManager.default.enumerator(atPath: "\(folder)/\(name)")?.compactMap { $0 as? String } ?? []
+    return names.filter { $0.hasSuffix(ending) }
+  }
+}
+
+/// A model of the process that owns a session. It receives events and replies as the test specifies.
+final class ModelOwner: Sendable {
+  /// How an owner handles delivered events.
+  enum Manner: Sendable {
+    /// Reads the files and acknowledges.
+    case acknowledges
+    /// Removes the files and never replies.
+    case takesAndHangs
+    /// Replies `unclaimed` to the first delivery and acknowledges the next.
+    case claimsNothingAtFirst
+    /// Acknowledges after `speak()`.
+    case holdsItsWord
+  }
+
+  /// A received delivery.
+  struct Receipt: Sendable {
+    let id: UUID
+    let events: SessionEvents
+    let outcomes: [TaskOutcome]
+    let files: [Data?]
+  }
+
+  let connection: Connection
+  let received: AsyncStream<Receipt>
+  private let word: AsyncStream<Void>.Continuation
+
+  init(_ bus: InMemoryBus, at address: Address = widget, _ manner: Manner = .acknowledges) async throws {
+    connection = bus.connection(address)
+    let (stream, continuation) = AsyncStream.makeStream(of: Receipt.self)
+    received = stream
+    let silence = AsyncStream.makeStream(of: Void.self)
+    let (words, word) = AsyncStream.makeStream(of: Void.self)
+    self.word = word
+    let refusals = Mutex(manner == .claimsNothingAtFirst ? 1 : 0)
+    connection.onEvent(SessionEvents.self) { events, from in
+      let isRefused = refusals.withLock { count in
+        defer { count = 0 }
+        return count > 0
+      }
+      if isRefused { throw BusError(.unclaimed, "no handler matches") }
+      var values = try events.allOutcomes()
+      let outcomes = try values.all()
+      let files = outcomes.map { outcome in
+        outcome.file.flatMap { FileManager.default.contents(atPath: $0) }
+      }
+      if case .takesAndHangs = manner {
+        for file in events.outcomes.compactMap(\.file) { try FileManager.default.removeItem(atPath: file) }
+      }
+      continuation.yield(Receipt(id: from.id, events: events, outcomes: outcomes, files: files))
+      if case .holdsItsWord = manner { for await _ in words { break } }
+      if case .takesAndHangs = manner {
+        for await _ in silence.stream {}
+        silence.continuation.finish()
+      }
+    }
+    _ = try await connection.start()
+  }
+
+  /// Acknowledges the held delivery.
+  func speak() { word.yield() }
+
+  /// Creates the session.
+  @discardableResult
+  func open(
+    _ configuration: SessionConfiguration = SessionConfiguration(), named session: String = "figures"
+  ) async throws -> OpenSession.Reply {
+    try await connection.request(OpenSession(identifier: session, configuration: configuration), to: .host("iphone"))
+  }
+
+  /// Resumes a task. A task with a date asks before it begins.
+  func create(
+    _ task: Int, _ url: String, in session: String = "figures", resumeData: Data? = nil, after date: Date? = nil
+  ) async throws {
+    _ = try await connection.request(
+      CreateTransfer(
+        session: session, taskIdentifier: task, request: TransferRequest(url: url), taskDescription: "note",
+        resumeData: resumeData, earliestBeginDate: date, asksBeforeDelayedRequest: date != nil),
+      to: .host("iphone"))
+  }
+
+  func change(_ change: ChangeTransfer) async throws { _ = try await connection.request(change, to: .host("iphone")) }
+
+  func next() async -> Receipt? { await received.first { _ in true } }
+}
+
+/// The SHA-256 of bytes, as hexadecimal digits.
+func digest(_ bytes: [UInt8]) -> String {
+  SHA256.hash(data: bytes).map { byte in
+    let text = String(byte, radix: 16)
+    return text.count < 2 ? "0" + text : text
+  }.joined()
+}
+
+/// Returns bytes without a short repeating pattern.
+func figures(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }

@@ -1,0 +1,205 @@
+import Archive
+import Foundation
+import Messages
+
+@testable import WidgetLab
+
+/// A hand-written journal of a demo: the messages of each process, in order.
+struct RecordedScenario {
+  static let cast = Cast(
+    device: "iphone", widgetExtension: .widgetExtension("iphone", "com.example.Lab.Widget"),
+    app: .app("iphone", "com.example.Lab"), agent: .agent("iphone", 1))
+  static let session = "figures"
+  static let appSession = "backup"
+  static let fileBytes: Int64 = 1000
+
+  private(set) var envelopes: [Envelope] = []
+  private let cast = RecordedScenario.cast
+
+  private var context: UUID { MessageContext.session(cast.widgetExtension, Self.session) }
+  private var appContext: UUID { MessageContext.session(cast.app, Self.appSession) }
+
+  mutating func say<C: Message>(
+    _ body: C, from source: Address, generation: UInt32 = 1, to destination: Address = .journal,
+    correlation: UUID? = nil, id: UUID = UUID()
+  ) throws {
+    var header = EnvelopeHeader(
+      kind: C.kind, sentAt: Timestamp(microseconds: Int64(envelopes.count) * 1000), id: id, correlation: correlation,
+      source: source, destination: destination)
+    header.sequence = UInt64(envelopes.count + 1)
+    header.sourceGeneration = generation
+    envelopes.append(Envelope(header: header, body: try BodyCoding.encode(body)))
+  }
+
+  mutating func answer(
+    _ kind: Kind, from source: Address, generation: UInt32 = 1, to destination: Address, cause: UUID? = nil
+  ) {
+    var header = EnvelopeHeader(
+      kind: kind, sentAt: Timestamp(microseconds: Int64(envelopes.count) * 1000), cause: cause, source: source,
+      destination: destination)
+    header.sequence = UInt64(envelopes.count + 1)
+    header.sourceGeneration = generation
+    envelopes.append(Envelope(header: header))
+  }
+
+  /// A process is launched, connects and sends `process.ready`.
+  /// - Parameters:
+  ///   - said: the pid that the agent records, when it is not the child's own.
+  ///   - isQuick: whether the child is ready before the agent has recorded its launch.
+  mutating func launch(
+    _ address: Address, _ generation: UInt32, pid: Int32, said: Int32? = nil, isQuick: Bool = false
+  ) throws {
+    let started = ProcessStarted(
+      address: address, generation: generation, pid: said ?? pid, executable: "/x/\(address.role.rawValue)")
+    if !isQuick { try say(started, from: cast.agent) }
+    try say(
+      RegistrationChanged(
+        .connected, Registration(address: address, generation: generation, pid: pid, isConnected: true)),
+      from: .messageBus)
+    try say(
+      ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgets: []), from: address,
+      generation: generation, to: cast.host)
+    if isQuick { try say(started, from: cast.agent) }
+  }
+
+  /// An upload of the extension to its author's backend, in its own session.
+  private mutating func upload() throws {
+    let (session, request) = ("subscription", UUID())
+    let context = MessageContext.session(cast.widgetExtension, session)
+    try say(
+      CreateTransfer(
+        session: session, taskIdentifier: 1, type: .upload, request: TransferRequest(url: "http://x/z"),
+        taskDescription: nil),
+      from: cast.widgetExtension, to: cast.host, correlation: context, id: request)
+    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
+    for step in [TransferProgress.Step.started, .finished] {
+      try say(
+        TransferProgress(owner: cast.widgetExtension, session: session, taskIdentifier: 1, step: step, bytes: 10),
+        from: cast.host, correlation: context)
+    }
+  }
+
+  /// Both downloads begin.
+  ///
+  /// - Parameter uploads: whether the extension uploads a file first.
+  mutating func beginning(uploads: Bool = false) throws {
+    try launch(cast.app, 1, pid: 100)
+    try launch(cast.widgetExtension, 1, pid: 200)
+    try say(
+      OpenSession(identifier: Self.appSession, configuration: SessionConfiguration()), from: cast.app, to: cast.host,
+      correlation: appContext)
+    try say(
+      RequestTimeline(
+        widgetKind: "Lab", because: .operator, environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)
+      ), from: cast.host,
+      to: cast.widgetExtension)
+    if uploads { try upload() }
+    let request = UUID()
+    try say(
+      CreateTransfer(
+        session: Self.session, taskIdentifier: 1, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
+      from: cast.widgetExtension, to: cast.host, correlation: context, id: request)
+    answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
+    try progress(cast.widgetExtension, .started, 0)
+    try progress(cast.app, .started, 0)
+  }
+
+  mutating func progress(_ owner: Address, _ step: TransferProgress.Step, _ bytes: Int64) throws {
+    let isApp = owner == cast.app
+    try say(
+      TransferProgress(
+        owner: owner, session: isApp ? Self.appSession : Self.session, taskIdentifier: 1, step: step, bytes: bytes,
+        sha256: step == .finished ? "abc" : nil),
+      from: cast.host, correlation: isApp ? appContext : context)
+  }
+
+  mutating func memory(_ address: Address, _ generation: UInt32, pid: Int32) throws {
+    try say(
+      MemoryExceeded(address: address, generation: generation, pid: pid, memory: 43_253_760, limit: 30 << 20),
+      from: cast.agent, to: cast.host)
+  }
+
+  mutating func death(_ address: Address, _ generation: UInt32, pid: Int32) throws {
+    try say(
+      ProcessExited(address: address, generation: generation, pid: pid, ending: .signalled(signal: 9)),
+      from: cast.agent, to: cast.host)
+  }
+
+  /// The app receives its own events.
+  mutating func appsOwnEvents(_ generation: UInt32 = 1) throws {
+    let delivery = UUID()
+    try progress(cast.app, .finished, 10)
+    try say(
+      SessionEvents(session: Self.appSession, wakesHandler: false, outcomes: []), from: cast.host, to: cast.app,
+      correlation: appContext, id: delivery)
+    try say(
+      DelegateCalled(session: Self.appSession, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: 10),
+      from: cast.app, generation: generation, correlation: appContext)
+    try say(
+      SessionAcknowledged(owner: cast.app, session: Self.appSession, delivery: delivery), from: cast.host,
+      correlation: appContext)
+  }
+
+  /// This generation of the extension receives its events and acknowledges them.
+  mutating func events(_ generation: UInt32, pid: Int32, to receiver: Address? = nil) throws {
+    let delivery = UUID()
+    let own = cast.widgetExtension
+    try say(
+      SessionEvents(session: Self.session, wakesHandler: true, outcomes: []), from: cast.host, to: receiver ?? own,
+      correlation: context, id: delivery)
+    try say(
+      HandlerCalled(session: Self.session, pid: pid, matching: 1), from: own, generation: generation,
+      correlation: context
+    )
+    try say(
+      DelegateCalled(
+        session: Self.session, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: Self.fileBytes),
+      from: own, generation: generation, correlation: context)
+    try say(
+      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: own,
+      generation: generation, correlation: context)
+    try say(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
+    try say(
+      DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: own, generation: generation,
+      correlation: context)
+    try say(
+      CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation, correlation: context)
+    try say(
+      TimelineStored(
+        bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall, because: .extension,
+        entries: 1, first: Date(timeIntervalSince1970: 0), last: Date(timeIntervalSince1970: 0), policy: .never,
+        bytes: 64, digest: "00", text: ["95 mg"]),
+      from: cast.host)
+    answer(SessionEvents.kind.answered(.acknowledged), from: own, generation: generation, to: cast.host)
+    try say(
+      SessionAcknowledged(owner: own, session: Self.session, delivery: delivery), from: cast.host, correlation: context)
+  }
+
+  /// The journal of a killed extension, up to the end of its download.
+  static func extensionKilled(uploads: Bool = false) throws -> RecordedScenario {
+    var context = RecordedScenario()
+    try context.beginning(uploads: uploads)
+    try context.death(cast.widgetExtension, 1, pid: 200)
+    try context.progress(cast.widgetExtension, .finished, fileBytes)
+    return context
+  }
+
+  /// Checks the journal against the demo's table, with the kill just before the first exit.
+  func watched(killing victim: Victim) -> ScenarioWatch {
+    var watch = ScenarioWatch(
+      cast: Self.cast, steps: ScenarioTable.steps(killing: victim, fileBytes: Self.fileBytes),
+      forbidden: ScenarioTable.forbidden)
+    var isBefore = true
+    for envelope in envelopes {
+      let isDeath =
+        [ProcessExited.kind, BusStarted.kind].contains(envelope.header.kind)
+        || envelope.reading(RegistrationChanged.self)?.change == .disconnected
+      if isBefore, isDeath, let address = Self.cast.address(of: victim) {
+        watch.willKill(DemoInstance(address: address, generation: 1))
+        isBefore = false
+      }
+      _ = watch.see(envelope, isScenario: true)
+    }
+    return watch
+  }
+}
