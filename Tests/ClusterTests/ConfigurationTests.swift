@@ -91,7 +91,7 @@ import Testing
     .rule("GALLERY-19"),
     arguments: [
       ("model: iPhone 3G", "iPhone 16 Pro"), ("model: iPhone 16, platform: iPadOS", "iOS"),
-      ("platform: watchOS", "iOS"), ("version: \"13.0\"", "14.0"), ("version: new", "14.0"),
+      ("platform: watchOS", "iOS"), ("version: \"13.0\"", "18.0"), ("version: new", "18.0"),
     ])
   func `an impossible model, platform or version is refused with the possible ones`(line: String, advice: String) {
     #expect {

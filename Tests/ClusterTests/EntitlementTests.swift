@@ -43,6 +43,6 @@ import Testing
       try configuration(
         ", entitlements: {aps-environment: development}", ", entitlements: {aps-environment: production}")
     }
-    #expect(error?.message.contains("com.a and its extensions are signed for one aps-environment") == true)
+    #expect(error?.message.contains("com.a and its extensions must have the same aps-environment") == true)
   }
 }

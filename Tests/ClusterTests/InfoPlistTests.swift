@@ -75,6 +75,6 @@ import Testing
     let plain = try #require(try configuration("", "").extensions.first)
     #expect(try plain.readInfoPlist() == nil)
     let error = #expect(throws: ClusterError.self) { try configuration(", infoPlist: Info.plist", "") }
-    #expect(error?.message.contains("infoPlist: is of an extension") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("infoPlist: applies to extensions only") == true, "\(error?.message ?? "")")
   }
 }

@@ -57,7 +57,7 @@ import Testing
     func text(_ offset: Double, isHeld: Bool = false, rate: Double = 1) -> String {
       ClockState(now: Date(timeIntervalSince1970: 1_795_262_400), isHeld: isHeld, offset: offset, rate: rate).text
     }
-    #expect(text(0.001) == "2026-11-21 12:00:00Z, running, as this machine's")
+    #expect(text(0.001) == "2026-11-21 12:00:00Z, running, same as this machine's")
     #expect(text(90_000, isHeld: true) == "2026-11-21 12:00:00Z, held, 1 d 1 h ahead of this machine's")
     #expect(text(-90) == "2026-11-21 12:00:00Z, running, 1 min 30 s behind this machine's")
     #expect(

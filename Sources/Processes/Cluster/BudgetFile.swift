@@ -86,7 +86,7 @@ package struct BudgetFile: Hashable, Sendable {
       ("afterOpenedFromWidget", afterOpenedFromWidget, 3600),
     ]
     for (key, value, limit) in amounts where value.map({ !(0...limit).contains($0) }) ?? false {
-      throw reader.error(key, "must be 0 to\(limit.formatted())")
+      throw reader.error(key, "must be 0 to \(limit.formatted())")
     }
     if let burst, burst < 1 { throw reader.error("burst", "must be at least 1, the cost of a reload") }
     if let standByEvery, !(60...86_400).contains(standByEvery) {

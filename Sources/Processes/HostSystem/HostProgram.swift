@@ -36,7 +36,7 @@ struct HostCommand: ParsableCommand {
   var config: String
 
   @Option(help: "The process id of the parent; this process exits when the parent exits.")
-  var exitWithParent: Int32?
+  var dieWithParent: Int32?
 
   func run(_ faults: Faults) async throws {
     let logger = Logger(label: "host-system")

@@ -26,7 +26,7 @@ package struct AgentCommand: AsyncParsableCommand {
   package var executables: String?
 
   @Option(help: "Exit when the parent process with this id exits.")
-  package var exitWithParent: Int32?
+  package var dieWithParent: Int32?
 
   package init() {}
 

@@ -19,9 +19,9 @@ struct JournalVerifyCommand: AsyncParsableCommand {
       FINDINGS
         gap            sequence numbers that are in no segment
         repeated       a sequence number that occurred before
-        damaged        bytes that differ from what was written, followed by intact records
+        damaged        bytes that differ from what was written, before intact records
         torn-end       an incomplete record, left by a broker that was killed
-        draft          a segment that a broker created but never used before it was killed
+        draft          a segment that a broker created and never used
         not-a-journal  a file with a segment's name but without its header
 
       --repair truncates torn ends and removes drafts; no complete record is lost. Exit code 0 when no findings \

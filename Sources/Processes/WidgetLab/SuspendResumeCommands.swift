@@ -21,7 +21,7 @@ struct SuspendCommand: AsyncParsableCommand {
                   ends the process; the next generation receives everything again
 
       EXAMPLES
-        widgetlab suspend extension            then `widgetlab ps` and `widgetlab tail`
+        widgetlab suspend extension          then `widgetlab ps` and `widgetlab tail`
         widgetlab resume extension
         widgetlab suspend host                 stops the device and its downloads
       """)

@@ -41,7 +41,10 @@ struct FixtureInfoPlist: Sendable {
 
   @Test(
     .rule("GALLERY-46"),
-    arguments: [("com.apple.share-services", "is com.apple.share-services, so"), (nil, "NSExtension is missing")])
+    arguments: [
+      ("com.apple.share-services", "is com.apple.share-services, not com.apple.widgetkit-extension"),
+      (nil, "NSExtension is missing"),
+    ])
   func `up refuses an Info.plist with another extension point or none before it starts anything`(
     point: String?, words: String
   ) async throws {

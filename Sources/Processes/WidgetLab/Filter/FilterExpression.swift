@@ -115,7 +115,7 @@ enum FilterField: String, CaseIterable, Sendable {
     case .sequence: "the broker's number"
     case .correlation: "the correlation id: its first digits"
     case .session: "the background session's identifier"
-    case .pid: "the pid in the message: of the sender or of the process it is about"
+    case .pid: "the pid in the message, of the sender or of the subject"
     case .widget: "the kind of widget"
     case .attempt: "how often the sender has sent it before"
     case .time: "when it was sent: 13:05:07, 5m (ago), 2026-11-21T13:05:07Z"

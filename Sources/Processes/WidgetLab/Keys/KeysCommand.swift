@@ -14,7 +14,7 @@ struct KeysCommand: AsyncParsableCommand {
       created at its launch and discarded when it exits; standing keys are used until they are renewed.
 
       EXAMPLES
-        widgetlab keys                          the keys, their holders and their dates
+        widgetlab keys                          the keys, holders and dates
         widgetlab keys --json
         widgetlab keys make                     creates missing keys, as `up` does
         widgetlab keys rotate                   renews all, while the cluster runs

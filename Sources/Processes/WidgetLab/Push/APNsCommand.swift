@@ -58,10 +58,10 @@ struct AnswerCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab apns answer 503 ServiceUnavailable
         widgetlab apns answer 429 TooManyRequests --times 5 --token 00ff…
-        widgetlab apns answer 410                      fails: Unregistered or ExpiredToken?
+        widgetlab apns answer 410                      fails: it has two reasons
         widgetlab apns answer 200 --latency 30         delayed
         widgetlab apns answer 500 --close-stream       no response: RST_STREAM
-        widgetlab apns answer 503 Shutdown --goaway    no response: GOAWAY with the reason
+        widgetlab apns answer 503 Shutdown --goaway    GOAWAY, no response
         widgetlab apns answer 200 --times 0            normal responses again
       """)
 

@@ -10,7 +10,7 @@ struct PushCommand: AsyncParsableCommand {
     abstract: "Sends notifications, like Apple's Push Notifications Console, and shows their delivery.",
     discussion: """
       EXAMPLES
-        widgetlab push                      a widget push to the only app
+        widgetlab push                      to the only app
         widgetlab push com.example.CaffeineTracker --type alert --payload hello.json
         widgetlab push log                  recent notifications, with every station
         widgetlab push log --follow
@@ -31,10 +31,10 @@ struct PushSendCommand: AsyncParsableCommand {
       {"aps":{"content-available":1}} for background. The default priority of a background push is 5.
 
       EXAMPLES
-        widgetlab push                                       a widget push to the only app
+        widgetlab push                                       to the only app
         widgetlab push --type alert --collapse-id drink
         widgetlab push --payload - < payload.json
-        widgetlab push --priority 5 --expiration 0           one attempt, while the device is awake
+        widgetlab push --priority 5 --expiration 0           one attempt
         widgetlab push --token 00ff… --topic com.example.Other.push-type.widgets
       """)
 

@@ -16,7 +16,7 @@ struct TokenCommand: AsyncParsableCommand {
         widgetlab token list
         widgetlab token rotate                a new one; the old one is Unregistered
         widgetlab token expire --use app      ExpiredToken, until it registers again
-        widgetlab token unregister            Unregistered, until it requests a new one
+        widgetlab token unregister            unregistered until it gets a new one
       """,
     subcommands: [
       TokenListCommand.self, TokenRotateCommand.self, TokenExpireCommand.self, TokenUnregisterCommand.self,

@@ -73,8 +73,8 @@ struct AppCommand: AsyncParsableCommand {
         process exits, but survives a host restart.
 
         EXAMPLES
-          widgetlab app activity audio                                       the only app
-          widgetlab app activity navigation com.example.CaffeineTracker      one of several
+          widgetlab app activity audio                                    the only app
+          widgetlab app activity navigation com.example.CaffeineTracker   one of several
           widgetlab app activity none
         """)
 

@@ -15,7 +15,7 @@ struct LookCommand: AsyncParsableCommand {
       LOCATIONS
         \(ScreenLocation.list)
         off          the display is off
-        alwaysOn     the dimmed Lock Screen of a locked device, if it supports Always-On
+        alwaysOn     the dimmed Lock Screen of a locked Always-On device
         dark, light  the appearance of all screens
 
       EXAMPLES

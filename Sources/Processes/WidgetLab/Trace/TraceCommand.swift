@@ -19,7 +19,7 @@ struct TraceCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab trace                        lists the sessions
         widgetlab trace com.example.figures    a session by its identifier
-        widgetlab trace 3fa94c                 by the correlation id (CORR) in the tail
+        widgetlab trace 3fa94c                 by the correlation id in the tail
         widgetlab trace 3fa94c --output json   one JSON object
         widgetlab trace 3fa94c --output mermaid > story.mmd
         widgetlab trace daily --since 5m       only the last download

@@ -39,7 +39,7 @@ struct UpCommand: AsyncParsableCommand {
   var json = false
 
   @Option(name: .customLong("die-with-parent"), help: .hidden)
-  var exitWithParent: Int32?
+  var dieWithParent: Int32?
 
   func run() async throws {
     let signals = Signals()
