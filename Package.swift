@@ -203,7 +203,7 @@ let package = Package(
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", crypto, grdb]),
-    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", grdb]),
+    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", grdb]),
     module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", grdb]),
 
     // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
@@ -323,12 +323,14 @@ let package = Package(
       "APNsServerTests",
       ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
-    tests("GalleryTests", ["Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", grdb]),
+    tests(
+      "GalleryTests",
+      ["Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
     tests(
       "HostSystemTests",
       [
         "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
-        "Transfers", grdb,
+        "Transfers", "ZeroMQ", grdb,
       ]),
     tests("ProcessAgentTests", ["Cluster", "Messages", "FidelityRules", "MessageBus", "ProcessAgent"]),
     tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),

@@ -10,39 +10,39 @@ import Testing
 
   @Test func `a connection ends when the first SETTINGS frame misses the handshake deadline`() {
     for bytes in [[], HTTP2Frames.preface, Array(HTTP2Frames.greeting.dropLast())] {
-      let talk = HTTP2Dialogue(greets: false)
-      talk.send(bytes)
-      #expect(talk.pass(limits.handshake - 1) != nil)
-      #expect(talk.pass(1) == nil)
-      #expect(talk.farewell()?.text == "no HTTP/2 connection within 10 s")
+      let fixture = HTTP2ConnectionFixture(greets: false)
+      fixture.send(bytes)
+      #expect(fixture.pass(limits.handshake - 1) != nil)
+      #expect(fixture.pass(1) == nil)
+      #expect(fixture.farewell()?.text == "no HTTP/2 connection within 10 s")
     }
   }
 
   @Test func `a connection ends when the client does not acknowledge the server's SETTINGS in time`() {
-    let talk = HTTP2Dialogue(greets: false)
-    talk.send(HTTP2Frames.greeting)
-    talk.pass(limits.acknowledgement)
-    #expect(talk.farewell()?.code == 4)
+    let fixture = HTTP2ConnectionFixture(greets: false)
+    fixture.send(HTTP2Frames.greeting)
+    fixture.pass(limits.acknowledgement)
+    #expect(fixture.farewell()?.code == 4)
   }
 
   @Test(.rule("APNS-37")) func `an idle connection ends with Apple's reason IdleTimeout`() {
-    let talk = HTTP2Dialogue()
-    #expect(talk.pass(limits.idle - 10) == talk.now + 10)
-    talk.send(HTTP2Frames.frame(6, [1, 2, 3, 4, 5, 6, 7, 8]))
-    #expect(talk.said() == [Seen](frames: HTTP2Frames.frame(6, flags: 1, [1, 2, 3, 4, 5, 6, 7, 8])))
-    #expect(talk.pass(limits.idle - 1) != nil)
-    #expect(talk.pass(1) == nil)
-    #expect(talk.farewell() == .init(last: 0, code: 0, text: #"{"reason":"IdleTimeout"}"#))
+    let fixture = HTTP2ConnectionFixture()
+    #expect(fixture.pass(limits.idle - 10) == fixture.now + 10)
+    fixture.send(HTTP2Frames.frame(6, [1, 2, 3, 4, 5, 6, 7, 8]))
+    #expect(fixture.sent() == [Seen](frames: HTTP2Frames.frame(6, flags: 1, [1, 2, 3, 4, 5, 6, 7, 8])))
+    #expect(fixture.pass(limits.idle - 1) != nil)
+    #expect(fixture.pass(1) == nil)
+    #expect(fixture.farewell() == .init(last: 0, code: 0, text: #"{"reason":"IdleTimeout"}"#))
   }
 
   @Test func `a connection is not idle while a response is pending, and the response restarts the idle deadline`() {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.push(on: 1))
-    talk.pass(limits.idle * 2)
-    talk.http.now = talk.now
-    talk.answer(on: 1)
-    #expect(talk.pass(limits.idle - 1) != nil)
-    #expect(talk.http.phase == .open)
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 1))
+    fixture.pass(limits.idle * 2)
+    fixture.http.now = fixture.now
+    fixture.answer(on: 1)
+    #expect(fixture.pass(limits.idle - 1) != nil)
+    #expect(fixture.http.phase == .open)
   }
 
   @Test(
@@ -53,43 +53,43 @@ import Testing
       [0, 0, 8], Array(HTTP2Frames.frame(6, [0, 0, 0, 0, 0, 0, 0, 0]).dropLast()),
     ])
   func `a request or a frame that is incomplete at its deadline ends the connection`(bytes: [UInt8]) {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.push(on: 3))
-    talk.answer(on: 3)
-    talk.pass(100)
-    talk.send(bytes.count > 50 ? HTTP2Frames.push(on: 5) : [])
-    talk.answer(on: 5)
-    talk.send(bytes.map { $0 }.withStream(7))
-    #expect(talk.http.mayEndAt ?? .distantFuture <= talk.now + limits.request)
-    #expect(talk.pass(limits.request - 1) != nil)
-    #expect(talk.pass(1) == nil)
-    #expect(talk.farewell()?.text.contains("after 30 s") == true)
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 3))
+    fixture.answer(on: 3)
+    fixture.pass(100)
+    fixture.send(bytes.count > 50 ? HTTP2Frames.push(on: 5) : [])
+    fixture.answer(on: 5)
+    fixture.send(bytes.map { $0 }.withStream(7))
+    #expect(fixture.http.mayEndAt ?? .distantFuture <= fixture.now + limits.request)
+    #expect(fixture.pass(limits.request - 1) != nil)
+    #expect(fixture.pass(1) == nil)
+    #expect(fixture.farewell()?.text.contains("after 30 s") == true)
   }
 
   @Test func `single bytes of an incomplete frame do not extend its deadline`() {
-    let talk = HTTP2Dialogue()
+    let fixture = HTTP2ConnectionFixture()
     for byte in HTTP2Frames.push(on: 1).prefix(29) {
-      talk.send([byte])
-      talk.pass(1)
+      fixture.send([byte])
+      fixture.pass(1)
     }
-    #expect(talk.http.phase == .open)
-    talk.pass(1)
-    #expect(talk.http.phase == .over)
+    #expect(fixture.http.phase == .open)
+    fixture.pass(1)
+    #expect(fixture.http.phase == .over)
   }
 
   @Test func `a connection ends when its client does not read for 30 s`() {
-    let talk = HTTP2Dialogue()
-    talk.http.blockedSince = talk.now
-    talk.pass(limits.unwritable)
-    #expect(talk.http.fault?.text == "the client did not read for 30 s")
+    let fixture = HTTP2ConnectionFixture()
+    fixture.http.blockedSince = fixture.now
+    fixture.pass(limits.unwritable)
+    #expect(fixture.http.fault?.text == "the client did not read for 30 s")
   }
 
   @Test func `a connection that sent GOAWAY waits for pending responses only until the deadline`() {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3))
-    talk.answer(403, "UnrelatedKeyIdInToken", manner: .responseAndGoAway, on: 1)
-    #expect(talk.pass(limits.request - 1) != nil)
-    #expect(talk.pass(1) == nil)
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3))
+    fixture.answer(403, "UnrelatedKeyIdInToken", manner: .responseAndGoAway, on: 1)
+    #expect(fixture.pass(limits.request - 1) != nil)
+    #expect(fixture.pass(1) == nil)
   }
 }
 

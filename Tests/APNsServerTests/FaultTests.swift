@@ -107,15 +107,15 @@ import Testing
     throws
   {
     let (name, bytes, code) = (Self.faults[index].name, Self.faults[index].bytes, Self.faults[index].code)
-    let talk = HTTP2Dialogue()
+    let fixture = HTTP2ConnectionFixture()
     // an additional frame after the last one that is processed
-    talk.send(bytes + HTTP2Frames.push(on: 4001))
-    let farewell = try #require(talk.farewell(), "\(name)")
+    fixture.send(bytes + HTTP2Frames.push(on: 4001))
+    let farewell = try #require(fixture.farewell(), "\(name)")
     #expect(farewell.code == code && !farewell.text.isEmpty, "\(name): \(farewell)")
-    #expect(talk.http.phase == .over)
-    #expect(talk.http.fault?.text == farewell.text)
-    #expect(talk.http.streams.isEmpty && talk.http.block == nil && !talk.http.reader.isWithinFrame)
-    #expect(talk.send(HTTP2Frames.push(on: 4003)).isEmpty)
+    #expect(fixture.http.phase == .over)
+    #expect(fixture.http.fault?.text == farewell.text)
+    #expect(fixture.http.streams.isEmpty && fixture.http.block == nil && !fixture.http.reader.isWithinFrame)
+    #expect(fixture.send(HTTP2Frames.push(on: 4003)).isEmpty)
   }
 
   @Test(arguments: [
@@ -123,10 +123,10 @@ import Testing
     ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\u{8}\u{6}\0\0\0\0\0\0\0\0\0\0\0\0\0", 1),
   ])
   func `a connection without the HTTP/2 preface ends`(words: String, code: Int) {
-    let talk = HTTP2Dialogue(greets: false)
-    talk.send(Array(words.utf8))
-    #expect(talk.farewell()?.code == code)
-    #expect(talk.http.phase == .over)
+    let fixture = HTTP2ConnectionFixture(greets: false)
+    fixture.send(Array(words.utf8))
+    #expect(fixture.farewell()?.code == code)
+    #expect(fixture.http.phase == .over)
   }
 
   @Test(arguments: [
@@ -136,39 +136,39 @@ import Testing
     ("DATA after the end", HTTP2Frames.data("", on: 1) + HTTP2Frames.data("x", on: 1), 5),
   ])
   func `a stream error resets only its own stream`(name: String, bytes: [UInt8], code: Int) {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.headers(on: 1) + bytes)
-    #expect(talk.said().compactMap(\.code) == [code], "\(name)")
-    #expect(talk.send(HTTP2Frames.push(on: 3)).count == 1)
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.headers(on: 1) + bytes)
+    #expect(fixture.sent().compactMap(\.code) == [code], "\(name)")
+    #expect(fixture.send(HTTP2Frames.push(on: 3)).count == 1)
   }
 
   @Test func `DATA beyond the flow-control window ends the connection`() {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.headers(on: 1) + HTTP2Frames.headers(on: 3) + HTTP2Frames.headers(on: 5))
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.headers(on: 1) + HTTP2Frames.headers(on: 3) + HTTP2Frames.headers(on: 5))
     // two streams use 32,768 bytes together, not above the threshold for credit; then more than the rest of the window
     // is sent
     let piece = String(repeating: "x", count: 16_384)
-    talk.http.receiveWindow = 16_384
-    talk.send(HTTP2Frames.data(piece, on: 1, ends: false) + HTTP2Frames.data("x", on: 3, ends: false))
-    #expect(talk.farewell()?.code == 3)
+    fixture.http.receiveWindow = 16_384
+    fixture.send(HTTP2Frames.data(piece, on: 1, ends: false) + HTTP2Frames.data("x", on: 3, ends: false))
+    #expect(fixture.farewell()?.code == 3)
   }
 
   @Test func `the memory for incomplete requests is bounded`() {
     var limits = APNsServerLimits()
     limits.unfinished = 20_000
-    let talk = HTTP2Dialogue(limits: limits)
+    let fixture = HTTP2ConnectionFixture(limits: limits)
     var refused = 0
     for stream in stride(from: 1, to: 41, by: 2) {
-      talk.send(
+      fixture.send(
         HTTP2Frames.headers(on: stream) + HTTP2Frames.data(String(repeating: "x", count: 4000), on: stream, ends: false)
       )
-      refused += talk.said().filter { $0.code == 7 }.count
+      refused += fixture.sent().filter { $0.code == 7 }.count
     }
-    #expect(talk.http.unfinishedSize < 30_000)
-    #expect(refused > 10 && talk.http.phase == .open)
+    #expect(fixture.http.unfinishedSize < 30_000)
+    #expect(refused > 10 && fixture.http.phase == .open)
     for stream in stride(from: 1, to: 41, by: 2) {
-      talk.send(HTTP2Frames.frame(3, stream: stream, HTTP2Frames.number(8)))
+      fixture.send(HTTP2Frames.frame(3, stream: stream, HTTP2Frames.number(8)))
     }
-    #expect(talk.http.unfinishedSize == 0 && talk.http.unfinished == 0)
+    #expect(fixture.http.unfinishedSize == 0 && fixture.http.unfinished == 0)
   }
 }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite struct `Requests on a connection` {
   @Test func `a request is complete with its last DATA frame and keeps the order of repeated headers`() throws {
-    let talk = HTTP2Dialogue()
+    let fixture = HTTP2ConnectionFixture()
     let list = HTTP2Frames.request + [("host", "h"), ("apns-topic", "one"), ("apns-topic", "two")]
-    #expect(talk.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data(#"{"aps""#, on: 1, ends: false)).isEmpty)
-    let arrival = try #require(talk.send(HTTP2Frames.data(":{}}", on: 1)).first)
+    #expect(fixture.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data(#"{"aps""#, on: 1, ends: false)).isEmpty)
+    let arrival = try #require(fixture.send(HTTP2Frames.data(":{}}", on: 1)).first)
     #expect(arrival.stream == 1)
     #expect(
       arrival.request
@@ -27,20 +27,20 @@ import Testing
     let bytes =
       HTTP2Frames.greeting + HTTP2Frames.acknowledgement + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3, body: "")
     for size in [1, 2, 5, 9, 10, 24, 25, 60] {
-      let talk = HTTP2Dialogue(greets: false)
+      let fixture = HTTP2ConnectionFixture(greets: false)
       var streams: [UInt32] = []
       for start in stride(from: 0, to: bytes.count, by: size) {
-        streams += talk.send(Array(bytes[start..<min(start + size, bytes.count)])).map(\.stream)
+        streams += fixture.send(Array(bytes[start..<min(start + size, bytes.count)])).map(\.stream)
       }
       #expect(streams == [1, 3], "\(size) bytes at a time")
-      #expect(talk.http.phase == .open)
+      #expect(fixture.http.phase == .open)
     }
   }
 
   @Test func `a request may have padding, priority, trailers, split header blocks and unknown frames in between`()
     throws
   {
-    let talk = HTTP2Dialogue()
+    let fixture = HTTP2ConnectionFixture()
     let block = HTTP2Frames.block(HTTP2Frames.request)
     let head = HTTP2Frames.frame(
       1, flags: 0x28, stream: 1, [3] + HTTP2Frames.number(0) + [15] + block.prefix(10) + [0, 0, 0])
@@ -49,63 +49,65 @@ import Testing
     let others =
       HTTP2Frames.frame(0xfa, stream: 7, [1, 2]) + HTTP2Frames.frame(2, stream: 9, HTTP2Frames.number(0) + [3])
     let trailers = HTTP2Frames.headers([("a", "b")], on: 1, ends: true)
-    let arrival = try #require(talk.send(head + rest + others + body + trailers).first)
+    let arrival = try #require(fixture.send(head + rest + others + body + trailers).first)
     #expect(arrival.request.body == Array("{}".utf8))
     #expect(arrival.request.headers.isEmpty)
   }
 
   @Test func `a request body is truncated after 8192 bytes`() throws {
-    let talk = HTTP2Dialogue()
-    let whole = try #require(talk.send(HTTP2Frames.push(on: 1, body: String(repeating: "x", count: 8192))).first)
+    let fixture = HTTP2ConnectionFixture()
+    let whole = try #require(fixture.send(HTTP2Frames.push(on: 1, body: String(repeating: "x", count: 8192))).first)
     #expect(whole.request.body.count == 8192 && !whole.request.isTruncated)
-    let cut = try #require(talk.send(HTTP2Frames.push(on: 3, body: String(repeating: "x", count: 8193))).first)
+    let cut = try #require(fixture.send(HTTP2Frames.push(on: 3, body: String(repeating: "x", count: 8193))).first)
     #expect(cut.request.body.count == 8192 && cut.request.isTruncated)
   }
 
   @Test func `an endless request body is read up to a limit and then answered before its end`() throws {
     var limits = APNsServerLimits()
     limits.bodyRead = 200_000
-    let talk = HTTP2Dialogue(limits: limits)
+    let fixture = HTTP2ConnectionFixture(limits: limits)
     var credit = [0: 0, 1: 0]
-    var arrivals = talk.send(HTTP2Frames.headers(on: 1))
+    var arrivals = fixture.send(HTTP2Frames.headers(on: 1))
     let piece = String(repeating: "x", count: 16_384)
     for _ in 0..<20 where arrivals.isEmpty {
-      arrivals = talk.send(HTTP2Frames.data(piece, on: 1, ends: false))
-      for frame in talk.said() where frame.kind == 8 { credit[frame.stream, default: 0] += Seen.number(frame.bytes, 0) }
+      arrivals = fixture.send(HTTP2Frames.data(piece, on: 1, ends: false))
+      for frame in fixture.sent() where frame.kind == 8 {
+        credit[frame.stream, default: 0] += Seen.number(frame.bytes, 0)
+      }
     }
     #expect(try #require(arrivals.first).request.isTruncated)
     #expect(credit[0] ?? 0 > 150_000 && credit[1] ?? 0 > 100_000)
-    talk.answer(413, "PayloadTooLarge", on: 1)
+    fixture.answer(413, "PayloadTooLarge", on: 1)
     // the rest of the request is not needed: RFC 9113, section 8.1
-    #expect(talk.said().map(\.kind) == [1, 0, 3])
-    talk.send(HTTP2Frames.data("more", on: 1))
-    #expect(talk.http.phase == .open)
+    #expect(fixture.sent().map(\.kind) == [1, 0, 3])
+    fixture.send(HTTP2Frames.data("more", on: 1))
+    #expect(fixture.http.phase == .open)
   }
 
   @Test(.rule("APNS-39"))
   func `a request beyond the stream limit is refused once the client has acknowledged the limit`() {
-    let talk = HTTP2Dialogue(streams: 1, greets: false)
+    let fixture = HTTP2ConnectionFixture(streams: 1, greets: false)
     #expect(
-      talk.send(HTTP2Frames.greeting + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3)).map(\.stream) == [1, 3])
-    _ = talk.said()
-    talk.send(HTTP2Frames.acknowledgement)
-    #expect(talk.send(HTTP2Frames.push(on: 5)).isEmpty)
-    #expect(talk.said().compactMap(\.code) == [7])
-    talk.answer(on: 1)
-    talk.answer(on: 3)
-    #expect(talk.send(HTTP2Frames.push(on: 7)).map(\.stream) == [7])
-    talk.http.allow(streams: 3)
-    #expect(talk.said().compactMap(\.settings) == [[3: 3]])
-    #expect(talk.send(HTTP2Frames.push(on: 9)).isEmpty)
-    #expect(talk.send(HTTP2Frames.acknowledgement + HTTP2Frames.push(on: 11)).map(\.stream) == [11])
+      fixture.send(HTTP2Frames.greeting + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3)).map(\.stream) == [1, 3])
+    _ = fixture.sent()
+    fixture.send(HTTP2Frames.acknowledgement)
+    #expect(fixture.send(HTTP2Frames.push(on: 5)).isEmpty)
+    #expect(fixture.sent().compactMap(\.code) == [7])
+    fixture.answer(on: 1)
+    fixture.answer(on: 3)
+    #expect(fixture.send(HTTP2Frames.push(on: 7)).map(\.stream) == [7])
+    fixture.http.allow(streams: 3)
+    #expect(fixture.sent().compactMap(\.settings) == [[3: 3]])
+    #expect(fixture.send(HTTP2Frames.push(on: 9)).isEmpty)
+    #expect(fixture.send(HTTP2Frames.acknowledgement + HTTP2Frames.push(on: 11)).map(\.stream) == [11])
   }
 
   @Test func `a request that the client resets gets no response`() {
-    let talk = HTTP2Dialogue()
-    talk.send(HTTP2Frames.push(on: 1) + HTTP2Frames.frame(3, stream: 1, HTTP2Frames.number(8)))
-    talk.answer(on: 1)
-    #expect(talk.said().isEmpty)
-    #expect(talk.http.streams.isEmpty)
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 1) + HTTP2Frames.frame(3, stream: 1, HTTP2Frames.number(8)))
+    fixture.answer(on: 1)
+    #expect(fixture.sent().isEmpty)
+    #expect(fixture.http.streams.isEmpty)
   }
 
   private static let malformed: [(String, [(String, String)])] = [
@@ -124,10 +126,10 @@ import Testing
   @Test(arguments: malformed.indices)
   func `a malformed request resets only its own stream`(index: Int) {
     let (name, list) = Self.malformed[index]
-    let talk = HTTP2Dialogue()
-    #expect(talk.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data("{}", on: 1)).isEmpty)
-    #expect(talk.said().compactMap(\.code).first == 1, "\(name)")
-    #expect(talk.http.remark != nil)
-    #expect(talk.send(HTTP2Frames.push(on: 3)).count == 1)
+    let fixture = HTTP2ConnectionFixture()
+    #expect(fixture.send(HTTP2Frames.headers(list, on: 1) + HTTP2Frames.data("{}", on: 1)).isEmpty)
+    #expect(fixture.sent().compactMap(\.code).first == 1, "\(name)")
+    #expect(fixture.http.remark != nil)
+    #expect(fixture.send(HTTP2Frames.push(on: 3)).count == 1)
   }
 }

@@ -45,8 +45,8 @@ import Testing
     let (text, flaw, remark) = Self.samples[index]
     let scan = PayloadScan(Array(text.utf8))
     #expect(scan.flaw?.contains(flaw ?? "\u{0}") ?? (flaw == nil), "\(scan.flaw ?? "-")")
-    let said = scan.remark(isWidget: true)
-    #expect(said?.contains(remark ?? "\u{0}") ?? (remark == nil), "\(said ?? "-")")
+    let output = scan.remark(isWidget: true)
+    #expect(output?.contains(remark ?? "\u{0}") ?? (remark == nil), "\(output ?? "-")")
   }
 
   @Test(.rule("APNS-04"))

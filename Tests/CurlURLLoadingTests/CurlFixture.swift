@@ -84,25 +84,25 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
 
   private let answers: Answers
   private let lines = Mutex<[String]>([])
-  private let received: AsyncStream<String>
-  private let tell: AsyncStream<String>.Continuation
+  private let noted: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
 
   init(_ answers: Answers = Answers()) {
     self.answers = answers
-    (received, tell) = AsyncStream.makeStream()
+    (noted, continuation) = AsyncStream.makeStream()
   }
 
   var all: [String] { lines.withLock { $0 } }
 
   /// Waits for a line with this prefix.
-  @discardableResult func receives(_ beginning: String) async -> String? {
-    for await line in received where line.hasPrefix(beginning) { return line }
+  @discardableResult func waitFor(_ beginning: String) async -> String? {
+    for await line in noted where line.hasPrefix(beginning) { return line }
     return nil
   }
 
   private func note(_ line: String) {
     lines.withLock { $0.append(line) }
-    tell.yield(line)
+    continuation.yield(line)
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

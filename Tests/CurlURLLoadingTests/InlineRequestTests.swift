@@ -42,7 +42,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `a data task's completion handler receives the whole body and the response`() async throws {
+  @Test func `a data task's completion handler waitFor the whole body and the response`() async throws {
     try await CurlFixture.run({ _ in .text("whole") }) { fixture in
       let (data, response) = try await withCheckedThrowingContinuation {
         (continuation: CheckedContinuation<(Data, URLResponse), any Error>) in
@@ -117,11 +117,11 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `the delegate receives response, data and end, in this order`() async throws {
+  @Test func `the delegate waitFor response, data and end, in this order`() async throws {
     try await CurlFixture.run({ _ in .text("body") }) { fixture in
       let recorder = Recorder()
       fixture.session(recorder).dataTask(with: fixture.server.url()).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["response 200", "data body", "end 0"])
     }
   }
@@ -130,7 +130,7 @@ import WidgetLabTesting
     try await CurlFixture.run({ _ in .text("body") }) { fixture in
       let recorder = Recorder(Recorder.Answers(disposition: .cancel))
       fixture.session(recorder).dataTask(with: fixture.server.url()).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["response 200", "end -999"])
     }
   }
@@ -150,14 +150,14 @@ import WidgetLabTesting
       let session = fixture.session(recorder) { $0.httpMaximumConnectionsPerHost = 2 }
       let tasks = (0..<5).map { _ in session.dataTask(with: fixture.server.url()) }
       for task in tasks { task.resume() }
-      await recorder.receives("data a")
-      await recorder.receives("data a")
+      await recorder.waitFor("data a")
+      await recorder.waitFor("data a")
       #expect(fixture.server.requests.count == 2)
       // A queued request ends at once when it is cancelled.
       tasks[4].cancel()
-      await recorder.receives("end -999")
+      await recorder.waitFor("end -999")
       for _ in 0..<4 { fixture.server.release() }
-      for _ in 0..<4 { await recorder.receives("end 0") }
+      for _ in 0..<4 { await recorder.waitFor("end 0") }
       #expect(fixture.server.requests.count == 4 && fixture.server.connectionCount <= 2)
     }
   }

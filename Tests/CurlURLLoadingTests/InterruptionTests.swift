@@ -12,7 +12,7 @@ import WidgetLabTesting
     try await CurlFixture.run(Self.redirecting) { fixture in
       let recorder = Recorder()
       fixture.session(recorder).dataTask(with: fixture.server.url("/a")).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["redirect 302 GET /b", "response 200", "data there", "end 0"])
       #expect(fixture.server.connectionCount == 1)
     }
@@ -22,7 +22,7 @@ import WidgetLabTesting
     try await CurlFixture.run(Self.redirecting) { fixture in
       let recorder = Recorder(Recorder.Answers(follows: false))
       fixture.session(recorder).dataTask(with: fixture.server.url("/a")).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["redirect 302 GET /b", "response 302", "data elsewhere", "end 0"])
     }
   }
@@ -68,9 +68,9 @@ import WidgetLabTesting
       let recorder = Recorder()
       let task = fixture.session(recorder).dataTask(with: fixture.server.url())
       task.resume()
-      await recorder.receives("data a")
+      await recorder.waitFor("data a")
       task.cancel()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all.last == "end -999")
       let session = fixture.session()
       let work = Task { await failure { try await session.data(from: fixture.server.url()) }?.code }
@@ -92,19 +92,19 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-14")) func `a suspended task receives no data and does not time out`() async throws {
+  @Test(.rule("INLINE-14")) func `a suspended task waitFor no data and does not time out`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let recorder = Recorder(Recorder.Answers(suspendsAt: "a"))
       let session = fixture.session(recorder) { $0.timeoutIntervalForRequest = 4 }
       let task = session.dataTask(with: fixture.server.url())
       task.resume()
-      await recorder.receives("data a")
+      await recorder.waitFor("data a")
       fixture.server.release()
       // The test needs this time: it is longer than the time-out.
       try await Task.sleep(for: .milliseconds(4200))
       #expect(recorder.all == ["response 200", "data a"])
       task.resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["response 200", "data a", "data b", "end 0"])
     }
   }
@@ -159,11 +159,11 @@ import WidgetLabTesting
       let recorder = Recorder(Recorder.Answers(credential: credential))
       let session = fixture.session(recorder)
       session.dataTask(with: fixture.server.url("/good")).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       let asked = "challenge NSURLAuthenticationMethodHTTP\(scheme) figures"
       #expect(recorder.all == ["\(asked) 0", "response 200", "data in", "end 0"])
       session.dataTask(with: fixture.server.url("/bad")).resume()
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all.dropFirst(4) == ["\(asked) 0", "\(asked) 1", "response 401", "data out", "end 0"])
     }
   }
@@ -182,9 +182,9 @@ import WidgetLabTesting
       task.resume()
       while task.countOfBytesReceived == 0 { await Task.yield() }
       let data = await task.cancelByProducingResumeData()
-      await recorder.receives("end -999")
+      await recorder.waitFor("end -999")
       session.downloadTask(withResumeData: try #require(data)).resume()
-      await recorder.receives("end 0")
+      await recorder.waitFor("end 0")
       #expect(recorder.all.contains("file ab"))
       #expect(fixture.server.requests.last?.headers["range"] == "bytes=1-")
     }

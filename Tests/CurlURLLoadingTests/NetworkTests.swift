@@ -59,11 +59,11 @@ import WidgetLabTesting
       let recorder = Recorder()
       fixture.network(.off)
       fixture.session(recorder) { $0.waitsForConnectivity = true }.dataTask(with: fixture.server.url()).resume()
-      await recorder.receives("waits")
+      await recorder.waitFor("waits")
       fixture.network(.off, rate: 1)
       #expect(fixture.server.requests.isEmpty)
       fixture.network(.wifi)
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all == ["waits", "response 200", "data there", "end 0"])
     }
   }
@@ -72,9 +72,9 @@ import WidgetLabTesting
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let recorder = Recorder()
       fixture.session(recorder).dataTask(with: fixture.server.url()).resume()
-      await recorder.receives("data a")
+      await recorder.waitFor("data a")
       fixture.network(.off)
-      await recorder.receives("end")
+      await recorder.waitFor("end")
       #expect(recorder.all.last == "end -1005")
     }
   }

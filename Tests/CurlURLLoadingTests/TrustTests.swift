@@ -13,7 +13,7 @@ import WidgetLabTesting
     defer { fixture.server.stop() }
     let recorder = Recorder(answers)
     fixture.session(recorder).dataTask(with: server.url).resume()
-    await recorder.receives("end")
+    await recorder.waitFor("end")
     await server.stop()
     return recorder.all
   }

@@ -5,6 +5,7 @@ import GRDB
 import MessageBus
 import Messages
 import Testing
+import Timekeeping
 
 @testable import Gallery
 
@@ -112,7 +113,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct `Gallery service` {
   private func service(_ database: any DatabaseWriter) throws -> GalleryService {
     let bus = InMemoryBus().connection(.host("phone"))
-    return try GalleryService(device: GallerySamples.phone(), apps: [GallerySamples.app], database: database, bus: bus)
+    return try GalleryService(
+      device: GallerySamples.phone(), apps: [GallerySamples.app], database: database, bus: bus, clock: ManualClock())
   }
 
   @Test(.rule("GALLERY-10"))

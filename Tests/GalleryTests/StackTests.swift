@@ -5,6 +5,7 @@ import GRDB
 import MessageBus
 import Messages
 import Testing
+import Timekeeping
 
 @testable import Gallery
 
@@ -131,7 +132,7 @@ import Testing
     func service() throws -> GalleryService {
       try GalleryService(
         device: GallerySamples.phone(), apps: [GallerySamples.app], placesEachKind: false, database: database,
-        bus: InMemoryBus().connection(.host("phone")))
+        bus: InMemoryBus().connection(.host("phone")), clock: ManualClock())
     }
     let first = try service()
     try await first.launched(GallerySamples.app)

@@ -5,6 +5,7 @@ import GRDB
 import MessageBus
 import Messages
 import Testing
+import ZeroMQ
 
 @testable import HostSystem
 
@@ -153,6 +154,21 @@ private final class DeviceFixture: Sendable {
     #expect(quit?.code == .noSuchApp && quit?.message.contains("com.example.App") == true)
     let update = await #expect(throws: BusError.self) { try await fixture.ask(UpdateApp(bundle: "com.example.None")) }
     #expect(update?.code == .noSuchApp)
+    await fixture.end(device)
+  }
+}
+
+extension Device {
+  /// Returns whether the device runs on the thread of the loop.
+  fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Executor of the device` {
+  @Test func `the device does not run on the bus thread of the handler that calls it`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    let loop = fixture.bus.loop
+    await loop.task { #expect(await !device.works(on: loop)) }.value
     await fixture.end(device)
   }
 }

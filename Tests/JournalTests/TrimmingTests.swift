@@ -40,8 +40,8 @@ import Testing
     }
     let first = try #require(removed.last).lastSequence + 1
     #expect(numbers(try fixture.reader.read()) == Array(first...writer.lastSequence))
-    let said = try fixture.reader.read().last { $0.header.kind == JournalTrimmed.kind }
-    #expect(try said.map { try BodyCoding.decode(JournalTrimmed.self, from: $0.body) } == removed.last)
+    let output = try fixture.reader.read().last { $0.header.kind == JournalTrimmed.kind }
+    #expect(try output.map { try BodyCoding.decode(JournalTrimmed.self, from: $0.body) } == removed.last)
     let report = try JournalVerifier(folder: fixture.folder).verify()
     #expect(report.findings.isEmpty && report.first == first)
     #expect(try JournalRecovery.read(folder: fixture.folder).lastSequence == writer.lastSequence)

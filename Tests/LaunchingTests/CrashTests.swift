@@ -5,9 +5,8 @@ import Testing
 
 @testable import Launching
 
-private typealias LaunchBench_ = LaunchFixture
-private let widget = LaunchBench_.widget
-private let first = LaunchBench_.first
+private let widget = LaunchFixture.widget
+private let first = LaunchFixture.first
 
 /// Processes that exit repeatedly or exceed their memory limit.
 @Suite struct CrashTests {
@@ -15,7 +14,7 @@ private let first = LaunchBench_.first
   func `a process that crashes repeatedly is relaunched at once, then after 1 s, then after doubling pauses`(
     ending: Ending
   ) {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (index, pause) in [0.0, 1, 2, 4].enumerated() {
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
@@ -28,13 +27,13 @@ private let first = LaunchBench_.first
       #expect(fixture.process?.why == "\(ending); \(index + 1) failures in a row, backing off for \(Int(pause)) s")
       #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
       fixture.now += pause
-      #expect(fixture.handle(.instantCame) == [spawn])
+      #expect(fixture.handle(.timerFired) == [spawn])
     }
   }
 
   @Test(.rule("PROCESS-03"))
   func `a process that is killed from outside is relaunched at once, and its count of crashes is reset`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (number, signal) in [SIGSEGV, SIGKILL, SIGKILL, SIGSEGV].enumerated() {
       let instance = ProcessInstance(generation: UInt32(number + 1), pid: 5)
@@ -47,7 +46,7 @@ private let first = LaunchBench_.first
 
   @Test(.rule("PROCESS-04"))
   func `a process over its memory limit is killed and relaunched only after a pause`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     let actions = fixture.stateMachine.handle(.exceededMemory(widget, first, why: "too much"), now: fixture.now)
     let dying = ProcessState(address: widget, generation: 1, state: "dying", why: "too much")
@@ -58,12 +57,12 @@ private let first = LaunchBench_.first
     #expect(fixture.process?.why == "evicted: too much; backing off for 1 s")
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + 1)
     fixture.now += 1
-    #expect(fixture.handle(.instantCame) == [.spawn(widget, reason: "timeline")])
+    #expect(fixture.handle(.timerFired) == [.spawn(widget, reason: "timeline")])
   }
 
   @Test(.rule("PROCESS-07"))
   func `memory evictions have the back-off of launch crashes until a process instance is suspended`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (index, pause) in [1.0, 2, 4].enumerated() {
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
@@ -73,7 +72,7 @@ private let first = LaunchBench_.first
       _ = fixture.handle(.exited(widget, instance, .signalled(signal: SIGKILL)))
       #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
       fixture.now += pause
-      #expect(fixture.handle(.instantCame) == [.spawn(widget, reason: "timeline")])
+      #expect(fixture.handle(.timerFired) == [.spawn(widget, reason: "timeline")])
     }
     #expect(fixture.process?.failures == 3)
     let last = ProcessInstance(generation: 4, pid: 5)
@@ -81,13 +80,13 @@ private let first = LaunchBench_.first
     _ = fixture.handle(.ready(widget, generation: 4))
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     fixture.now += 1
-    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.timerFired)
     _ = fixture.handle(.signalled(widget, generation: 4, signal: SIGSTOP))
     #expect(fixture.process?.failures == 0)
   }
 
   @Test func `a process can exceed its memory limit before the reply to its spawn arrives`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     let actions = fixture.handle(.exceededMemory(widget, first, why: "too much"))
     #expect(actions == [.signal(widget, generation: 1, signal: SIGKILL)])
@@ -96,7 +95,7 @@ private let first = LaunchBench_.first
   }
 
   @Test func `a memory report about an earlier process instance does not affect the next one`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.exited(widget, first, .exited(code: 0)))
     #expect(fixture.handle(.exceededMemory(widget, first, why: "too much")) == [])

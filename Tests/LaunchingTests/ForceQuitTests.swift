@@ -14,7 +14,7 @@ private let second = ProcessInstance(generation: 2, pid: 102)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
 /// A state machine with an app that the user has opened.
-private struct LaunchBench_ {
+private struct ForceQuitFixture {
   var stateMachine = LaunchStateMachine(agents: [app: agent], suspendAfter: 1)
 
   init() {
@@ -38,7 +38,7 @@ private struct LaunchBench_ {
   private let exit = LaunchStateMachine.Event.exited(app, first, .signalled(signal: SIGKILL))
 
   @Test(.rule("PROCESS-15")) func `a force-quit app is killed and not launched for its events`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     #expect(fixture.handle(.quit(app)) == [kill])
     #expect(fixture.handle(.wanted(app, Assertion("events a"))) == [])
     #expect(fixture.handle(exit) == [ended("force-quit by the user")])
@@ -47,7 +47,7 @@ private struct LaunchBench_ {
   }
 
   @Test func `a force-quit app is launched when the user opens it, and then for its events again`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(.quit(app))
     _ = fixture.handle(exit)
     _ = fixture.handle(.wanted(app, Assertion("events a")))
@@ -57,7 +57,7 @@ private struct LaunchBench_ {
 
   @Test(.rule("GALLERY-37"))
   func `a force-quit app is launched when the user taps a control whose intent it performs`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(.quit(app))
     _ = fixture.handle(exit)
     #expect(fixture.handle(.wanted(app, .interaction)) == [.spawn(app, reason: "interaction")])
@@ -66,7 +66,7 @@ private struct LaunchBench_ {
 
   @Test(.rule("BUDGET-08"))
   func `an app with a background activity keeps running and is not relaunched for it when it is killed`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(.wanted(app, .activity))
     _ = fixture.handle(.released(app, .foreground))
     #expect(fixture.stateMachine.nextInstant(after: origin) == nil)
@@ -75,20 +75,20 @@ private struct LaunchBench_ {
   }
 
   @Test func `an app that the user opens while it terminates is launched again`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(.quit(app))
     #expect(fixture.handle(.wanted(app, .foreground)) == [])
     #expect(fixture.handle(exit) == [ended("force-quit by the user"), .spawn(app, reason: "foreground")])
   }
 
   @Test(.rule("PROCESS-12")) func `an app that is killed in the foreground is not relaunched`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     #expect(fixture.handle(exit) == [crashed])
     #expect(fixture.process?.state == .absent)
   }
 
   @Test func `an app that is force-quit during its launch is killed when its spawn is confirmed`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(exit)
     _ = fixture.handle(.wanted(app, .foreground))
     #expect(fixture.handle(.quit(app)) == [])
@@ -96,7 +96,7 @@ private struct LaunchBench_ {
   }
 
   @Test func `an app that is held back for an update is killed and relaunched when it is let go`() {
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     _ = fixture.handle(.wanted(app, Assertion("events a")))
     #expect(fixture.handle(.heldBack(app, why: "updated")) == [kill])
     #expect(!fixture.stateMachine.isOver(app))
@@ -117,7 +117,7 @@ private struct LaunchBench_ {
 
   @Test func `the launch store keeps a force quit`() throws {
     let store = try LaunchStore(DatabaseQueue())
-    var fixture = LaunchBench_()
+    var fixture = ForceQuitFixture()
     let before = fixture.stateMachine
     _ = fixture.handle(.quit(app))
     try store.save(fixture.stateMachine, since: before)

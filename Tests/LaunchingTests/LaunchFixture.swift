@@ -33,7 +33,7 @@ struct LaunchFixture {
   mutating func sleepAndSuspend() {
     _ = handle(.released(Self.widget, Assertion("timeline")))
     now += 1
-    _ = handle(.instantCame)
+    _ = handle(.timerFired)
     _ = handle(.signalled(Self.widget, generation: 1, signal: SIGSTOP))
   }
 

@@ -6,15 +6,14 @@ import Timekeeping
 
 @testable import Launching
 
-private typealias LaunchBench_ = LaunchFixture
-private let agent = LaunchBench_.agent
-private let widget = LaunchBench_.widget
-private let first = LaunchBench_.first
-private let origin = LaunchBench_.origin
+private let agent = LaunchFixture.agent
+private let widget = LaunchFixture.widget
+private let first = LaunchFixture.first
+private let origin = LaunchFixture.origin
 
 @Suite struct LaunchStateMachineTests {
   @Test func `a wanted process is spawned once, however often it is requested`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     #expect(fixture.handle(.wanted(widget, Assertion("timeline"))) == [.spawn(widget, reason: "timeline")])
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     #expect(fixture.process?.state == .launching)
@@ -30,21 +29,21 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a process receives work when it is ready and not before`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     #expect(fixture.handle(.spawned(widget, first)) == [])
     #expect(fixture.handle(.ready(widget, generation: 1)) == [.output(.awake(widget, first, woken: true))])
   }
 
   @Test func `a ready message can arrive before the reply to the spawn`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     #expect(fixture.handle(.ready(widget, generation: 1)) == [])
     #expect(fixture.handle(.spawned(widget, first)) == [.output(.awake(widget, first, woken: true))])
   }
 
   @Test func `an exit that arrives before the reply to the spawn ends that process instance`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     let actions = fixture.handle(.exited(widget, first, .exited(code: 1)))
     #expect(actions == [.output(.ended(widget, first, .exited(code: 1)))])
@@ -53,19 +52,19 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a running process that is requested again is not reported as woken`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [.output(.awake(widget, first, woken: false))])
   }
 
   @Test(.rule("PROCESS-01"), arguments: [1.0, 7])
   func `an idle process is stopped after the configured time and continued when it is wanted`(pause: Double) {
-    var fixture = LaunchBench_(suspendAfter: pause)
+    var fixture = LaunchFixture(suspendAfter: pause)
     fixture.launch()
     #expect(fixture.handle(.released(widget, Assertion("timeline"))) == [])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == origin + pause)
     fixture.now += pause
-    #expect(fixture.handle(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     _ = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
     #expect(fixture.process?.state == .suspended)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
@@ -74,22 +73,22 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a process that is wanted while it is being stopped is continued before it receives work`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     fixture.now += 1
-    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.timerFired)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
     #expect(actions == [.output(.suspended(widget, first)), .signal(widget, generation: 1, signal: SIGCONT)])
   }
 
   @Test func `a stop without a reply counts as performed, because a child list cannot rule it out`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     fixture.now += 1
-    #expect(fixture.handle(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     let silence = BusError(.deadline, "no answer", isDefinite: false)
     #expect(
       fixture.handle(.signalFailed(widget, generation: 1, signal: SIGSTOP, silence))
@@ -100,18 +99,18 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `the exit of a process is reported even when its relaunch begins at once`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     let actions = fixture.stateMachine.handle(
       .agentReported(agent, incarnation: UUID(), children: []), now: fixture.now)
-    let received = actions.compactMap { if case .changed(let state) = $0 { state } else { nil } }
-    #expect(received.map(\.state) == ["absent", "launching"])
-    #expect(received.first?.why == Ending.lostWithAgent.description)
-    #expect(received.first?.generation == 1)
+    let changes = actions.compactMap { if case .changed(let state) = $0 { state } else { nil } }
+    #expect(changes.map(\.state) == ["absent", "launching"])
+    #expect(changes.first?.why == Ending.lostWithAgent.description)
+    #expect(changes.first?.generation == 1)
   }
 
   @Test func `a killed process that is still wanted is spawned at once`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
     #expect(
@@ -121,7 +120,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a suspended process that is killed stays absent until it is wanted`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     fixture.sleepAndSuspend()
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
@@ -132,7 +131,7 @@ private let origin = LaunchBench_.origin
 
   @Test(.rule("PROCESS-02"), arguments: [(1.0, 60.0), (3, 10)])
   func `launch crashes are followed by a pause that doubles up to the limit`(first: Double, most: Double) {
-    var fixture = LaunchBench_(backoff: Backoff(first: first, limit: most))
+    var fixture = LaunchFixture(backoff: Backoff(first: first, limit: most))
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     for (index, pause) in [1.0, 2, 4, 8, 16, 32, 64, 128].map({ min(first * $0, most) }).enumerated() {
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
@@ -143,18 +142,18 @@ private let origin = LaunchBench_.origin
       #expect(fixture.process?.why == "exit code 1 before it was ready; \(times)backing off for \(Int(pause)) s")
       #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
       fixture.now += pause
-      #expect(fixture.handle(.instantCame) == [.spawn(widget, reason: "timeline")])
+      #expect(fixture.handle(.timerFired) == [.spawn(widget, reason: "timeline")])
     }
   }
 
   @Test func `a launch failure is kept with its cause until a launch succeeds`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     _ = fixture.handle(.spawnFailed(widget, BusError(.noSuchExecutable, "no Weather")))
     #expect(fixture.process?.launchFailure?.code == .noSuchExecutable)
     #expect(fixture.process?.launchFailure?.message == "\(widget.short) cannot be started: no Weather")
     fixture.now += 1
-    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.timerFired)
     #expect(fixture.process?.state == .launching)
     #expect(fixture.process?.launchFailure != nil, "no launch has succeeded yet")
     let instance = ProcessInstance(generation: 1, pid: 5)
@@ -165,7 +164,7 @@ private let origin = LaunchBench_.origin
     #expect(
       failure?.message == "\(widget.short) ended before it was ready, with exit code 127: /bin/Weather: no libnope.so")
     fixture.now += 2
-    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.timerFired)
     _ = fixture.handle(.spawned(widget, ProcessInstance(generation: 2, pid: 6)))
     _ = fixture.handle(.ready(widget, generation: 2))
     #expect(fixture.process?.launchFailure == nil)
@@ -173,7 +172,7 @@ private let origin = LaunchBench_.origin
 
   @Test(arguments: [Ending.signalled(signal: SIGKILL), .lostWithAgent, .exited(code: 0)])
   func `an external kill and the loss of the agent are not launch failures`(ending: Ending) {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     _ = fixture.handle(.spawned(widget, first))
     _ = fixture.handle(.exited(widget, first, ending))
@@ -181,7 +180,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a request of the user retries a failed launch at once if the process is wanted`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     _ = fixture.handle(.spawnFailed(widget, BusError(.notStarted, "no")))
     #expect(fixture.handle(.tryAgain(widget)) == [.spawn(widget, reason: "timeline")])
@@ -191,14 +190,14 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a repeated exit event has no effect`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
     #expect(fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL))) == [])
   }
 
   @Test func `the children of a terminated agent are lost when its successor does not list them`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     let actions = fixture.handle(.agentReported(agent, incarnation: UUID(), children: []))
     #expect(
@@ -206,14 +205,14 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a child that the same agent no longer lists stays until its exit event arrives`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [])) == [])
     #expect(fixture.process?.instance == first)
   }
 
   @Test func `the child list of the agent decides whether an uncertain spawn happened`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     let lost = BusError(.deadline, "no answer", isDefinite: false)
     #expect(fixture.handle(.spawnFailed(widget, lost)) == [.list(agent: agent)])
@@ -223,7 +222,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a spawn that did not happen is repeated after a pause`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     _ = fixture.handle(.spawnFailed(widget, BusError(.deadline, "no answer", isDefinite: false)))
     #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [])) == [.pause(widget)])
@@ -233,7 +232,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `an evicted process is killed and not relaunched when it is not wanted`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     let actions = fixture.handle(.evicted(widget, generation: 1, why: "late"))
@@ -248,7 +247,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a process that exits by itself during its eviction keeps its own exit status`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.evicted(widget, generation: 1, why: "late"))
     let actions = fixture.handle(.exited(widget, first, .exited(code: 0)))
@@ -257,7 +256,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a failed kill is repeated while the agent still lists the process`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.exceededMemory(widget, first, why: "too much"))
     let absent = BusError(.unreachable, "no agent")
@@ -270,11 +269,11 @@ private let origin = LaunchBench_.origin
 
   @Test(.rule("CLOCK-03"))
   func `a continue signal that did not reach the agent is repeated after a pause of the machine's clock`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     fixture.now += 1
-    _ = fixture.handle(.instantCame)
+    _ = fixture.handle(.timerFired)
     _ = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
     let go = LaunchStateMachine.Action.signal(widget, generation: 1, signal: SIGCONT)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [go])
@@ -288,7 +287,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test(.rule("PROCESS-12")) func `an app that crashes in the foreground is not relaunched`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, .foreground))
     _ = fixture.handle(.spawned(widget, first))
     _ = fixture.handle(.ready(widget, generation: 1))
@@ -297,11 +296,11 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a process that is wanted while its stop fails receives work when the agent lists it as running`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.released(widget, Assertion("timeline")))
     fixture.now += 1
-    #expect(fixture.handle(.instantCame) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     let absent = BusError(.unreachable, "no agent")
     let failed = fixture.handle(.signalFailed(widget, generation: 1, signal: SIGSTOP, absent))
@@ -314,7 +313,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a late reply to an earlier spawn does not affect the spawn in progress`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     _ = fixture.handle(.ready(widget, generation: 1))
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
@@ -326,7 +325,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a ready message of an unknown process instance causes a request for the child list`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     #expect(fixture.handle(.ready(widget, generation: 1)) == [.list(agent: agent)])
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let actions = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
@@ -335,7 +334,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a halted process is stopped at once, even with work in progress`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     let stop = LaunchStateMachine.Action.signal(widget, generation: 1, signal: SIGSTOP)
     #expect(fixture.handle(.halted(widget, Assertion("timeline"))) == [stop])
@@ -344,7 +343,7 @@ private let origin = LaunchBench_.origin
   }
 
   @Test func `a process that is wanted for another reason is not halted`() {
-    var fixture = LaunchBench_()
+    var fixture = LaunchFixture()
     fixture.launch()
     _ = fixture.handle(.wanted(widget, Assertion("events a")))
     #expect(fixture.handle(.halted(widget, Assertion("timeline"))) == [])

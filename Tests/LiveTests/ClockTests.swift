@@ -58,9 +58,9 @@ import WidgetLabTesting
       try await fixture.cluster.run("clock", "hold")
       try await fixture.cluster.run("clock", "set", "2026-03-01T06:00:00Z")
       _ = try await answer(fixture)
-      let said = try await fixture.journal.all().filter { $0.source == LiveFixture.widgetExtension.text }
-      #expect(!said.isEmpty)
-      for envelope in said {
+      let output = try await fixture.journal.all().filter { $0.source == LiveFixture.widgetExtension.text }
+      #expect(!output.isEmpty)
+      for envelope in output {
         let age = envelope.envelope.header.sentAt.date.timeIntervalSince(begun)
         #expect((-1..<600).contains(age), "\(envelope)")
       }

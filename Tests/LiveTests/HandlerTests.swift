@@ -19,7 +19,7 @@ import WidgetLabTesting
         try await fixture.calls(of: LiveFixture.widgetExtension) == [
           "handler 1", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "completion 0",
         ])
-      try await fixture.says("returned \(name)")
+      try await fixture.prints("returned \(name)")
       let lines = ["called \(name) \(LiveFixture.session)", "returned \(name)"]
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
     }
@@ -35,8 +35,8 @@ import WidgetLabTesting
       let expired = try #require(entries.first { $0.kind == ExpireEvents.kind.name })
       let finish = try #require(
         entries.first { $0.reading(DelegateCalled.self)?.method == "urlSessionDidFinishEvents" })
-      let cancelled = try await fixture.says("the action is cancelled")
-      let returns = try await fixture.says("the action returns")
+      let cancelled = try await fixture.prints("the action is cancelled")
+      let returns = try await fixture.prints("the action returns")
       #expect(finish.sequence < expired.sequence)
       #expect(expired.sequence < cancelled.sequence && expired.sequence < returns.sequence)
       let exits = entries.filter { $0.reading(ProcessExited.self)?.address == LiveFixture.widgetExtension }
@@ -53,7 +53,7 @@ import WidgetLabTesting
       let calls = try await fixture.calls(of: LiveFixture.widgetExtension)
       #expect(calls.first == "handler 3")
       let lines = ["string Trial", "bare", "nil"].map { "called \($0) \(LiveFixture.session)" }
-      try await fixture.says(lines[2])
+      try await fixture.prints(lines[2])
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
       #expect(calls.filter { $0.hasPrefix("completion") } == ["completion 2", "completion 1", "completion 0"])
     }
@@ -71,9 +71,9 @@ import WidgetLabTesting
       try fixture.set("open")
       try await fixture.cluster.run("reload", LiveFixture.kind)
       try await fixture.acknowledged()
-      let received = try await fixture.journal.all().filter { $0.sequence > unclaimed.sequence }
+      let calls = try await fixture.journal.all().filter { $0.sequence > unclaimed.sequence }
         .compactMap { $0.reading(DelegateCalled.self)?.method }
-      #expect(received == ["didFinishDownloadingTo", "didCompleteWithError"], "delivered without a wake")
+      #expect(calls == ["didFinishDownloadingTo", "didCompleteWithError"], "delivered without a wake")
       #expect(try await fixture.journal.all().allSatisfy { $0.kind != HandlerCalled.kind.name })
     }
   }
@@ -170,9 +170,9 @@ import WidgetLabTesting
       try await fixture.acknowledged(owner: LiveFixture.app)
       let ofApp = try await fixture.calls(of: LiveFixture.app)
       #expect(ofApp.first == "handler 2")
-      for name in ["scene", "delegate"] { try await fixture.says("called \(name) \(HandlersFixture.appSession)") }
+      for name in ["scene", "delegate"] { try await fixture.prints("called \(name) \(HandlersFixture.appSession)") }
       #expect(ofApp.filter { $0.hasPrefix("completion") } == ["completion 1", "completion 0"])
-      try await fixture.says("returned all")
+      try await fixture.prints("returned all")
       #expect(
         try await fixture.lines(of: LiveFixture.widgetExtension) == [
           "called all \(LiveFixture.session)", "returned all",
@@ -334,7 +334,7 @@ private struct HandlersFixture {
   }
 
   @discardableResult
-  func says(_ line: String) async throws -> LabEnvelope {
+  func prints(_ line: String) async throws -> LabEnvelope {
     try await journal.waitFor("a process prints: \(line)") { $0.reading(ProcessOutput.self)?.line == line }
   }
 

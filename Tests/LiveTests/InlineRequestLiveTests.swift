@@ -26,10 +26,10 @@ import WidgetLabTesting
     let path = Self.path("&bytesPerSecond=50000")
     try await LiveFixture.run("inline killed", environment: Self.environment(path)) { fixture in
       try await fixture.cluster.run("reload", LiveFixture.kind)
-      let born = try await fixture.journal.waitFor("the extension is launched") {
+      let launched = try await fixture.journal.waitFor("the extension is launched") {
         $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
       }
-      let pid = try #require(born.reading(ProcessStarted.self)?.pid)
+      let pid = try #require(launched.reading(ProcessStarted.self)?.pid)
       try await fixture.cluster.eventually("the provider has sent the first bytes") {
         try await fixture.cluster.providerCounters().byPath[path]?.bytes ?? 0 >= 5000
       }

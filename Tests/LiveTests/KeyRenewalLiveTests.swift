@@ -18,8 +18,8 @@ import ZeroMQ
       let cluster = fixture.cluster
       let former = try Self.holders.map { try StandingKey.load($0, in: cluster.instance) }
       try await fixture.begin()
-      let said = try await cluster.run("keys", "rotate")
-      #expect(said.split(separator: "\n").count == 5, "\(said)")
+      let output = try await cluster.run("keys", "rotate")
+      #expect(output.split(separator: "\n").count == 5, "\(output)")
       _ = try await fixture.acknowledged(by: LiveFixture.widgetExtension)
       for key in former {
         try await fixture.journal.waitFor("the former key of \(key.pattern) is revoked") {
@@ -128,8 +128,8 @@ import ZeroMQ
       try await cluster.run("down")
       try await cluster.up.ended()
       let before = try StandingKey.load(.messageBus, in: cluster.instance)
-      let said = try await cluster.run("keys", "rotate")
-      #expect(said.split(separator: "\n").count == 6)
+      let output = try await cluster.run("keys", "rotate")
+      #expect(output.split(separator: "\n").count == 6)
       #expect(try StandingKey.load(.messageBus, in: cluster.instance).publicKey != before.publicKey)
       #expect(try await cluster.run("keys").contains("made"))
     }

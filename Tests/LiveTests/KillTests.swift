@@ -73,7 +73,7 @@ import WidgetLabTesting
       try fixture.release(point)
       #expect(
         try await fixture.journal.all().allSatisfy {
-          $0.kind != "session.acknowledged" || $0.correlation != LiveFixture.story
+          $0.kind != "session.acknowledged" || $0.correlation != LiveFixture.correlation
         })
       try await fixture.kill("extension")
       try await fixture.journal.waitFor("the held process has exited", after: reached.sequence) {

@@ -22,8 +22,8 @@ struct LiveFixture: Sendable {
   private static let bytesPerSecond = 393_216
 
   /// The correlation id of every envelope of the extension's session.
-  static let story = MessageContext.session(widgetExtension, session)
-  static let appContext = MessageContext.session(app, appSession)
+  static let correlation = MessageContext.correlation(ofSession: session, of: widgetExtension)
+  static let appCorrelation = MessageContext.correlation(ofSession: appSession, of: app)
 
   let cluster: LabCluster
   let journal: LabJournal

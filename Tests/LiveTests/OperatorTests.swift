@@ -138,11 +138,11 @@ import WidgetLabTesting
 
   /// Kills the bus three times, and checks the sequence numbers that the tail printed.
   private func expectNoGap(_ fixture: LiveFixture, _ output: String) async throws {
-    for life in UInt32(2)...4 {
+    for generation in UInt32(2)...4 {
       try await fixture.cluster.run("reload", LiveFixture.kind)
       try await fixture.kill("bus")
-      try await fixture.journal.waitFor("generation \(life) of the broker") {
-        $0.reading(BusStarted.self)?.generation == life
+      try await fixture.journal.waitFor("generation \(generation) of the broker") {
+        $0.reading(BusStarted.self)?.generation == generation
       }
       try await fixture.cluster.eventually("the host is back on the bus") {
         try await fixture.cluster.attempt(["ping", "host"]).status == 0

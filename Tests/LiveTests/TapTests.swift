@@ -32,8 +32,8 @@ import WidgetLabTesting
       #expect(await ending.value == 0)
       try #require(!isLate, "the viewer saw nothing of 100 pings")
 
-      let said = try String(contentsOfFile: output, encoding: .utf8)
-      let lines = said.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+      let printed = try String(contentsOfFile: output, encoding: .utf8)
+      let lines = printed.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
       #expect(lines.count == wanted)
       let journal = try await cluster.journal.all()
       for line in lines {

@@ -50,7 +50,7 @@ import WidgetLabTesting
       fixture.release()
       try await fixture.right.shows("20000 bytes")
       try await fixture.wrong.acknowledged()
-      try await fixture.wrong.says("came 20000")
+      try await fixture.wrong.prints("came 20000")
       #expect(try await fixture.wrong.calls() == ["didFinishDownloadingTo", "didCompleteWithError"])
       #expect(try await fixture.wrong.texts() == ["nothing yet"])
     }
@@ -95,7 +95,7 @@ import WidgetLabTesting
       try await fixture.right.acknowledged()
       #expect(try await fixture.right.calls().suffix(2) == ["completion 1", "completion 0"])
       for author in [fixture.wrong, fixture.right] {
-        for kind in ["Trap", "Other"] { try await author.says("handler \(kind)") }
+        for kind in ["Trap", "Other"] { try await author.prints("handler \(kind)") }
         try await author.shows("20000 bytes")
       }
       try await fixture.expectEviction(of: fixture.wrong)
@@ -110,10 +110,10 @@ import WidgetLabTesting
     try await TrapFixture.run(25, inline: "/held", suspendAfter: 0.2) { fixture in
       try await fixture.beginAndSleep()
       fixture.release()
-      try await fixture.wrong.says("finished")
+      try await fixture.wrong.prints("finished")
       try await fixture.right.acknowledged()
       fixture.release()
-      try await fixture.wrong.says("stored")
+      try await fixture.wrong.prints("stored")
       try await fixture.expectEviction(of: fixture.wrong)
       #expect(try await fixture.wrong.calls().allSatisfy { !$0.hasPrefix("completion") })
       #expect(try await fixture.right.endings().isEmpty)

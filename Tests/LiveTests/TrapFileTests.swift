@@ -24,7 +24,7 @@ import WidgetLabTesting
   @Test(.rule("TRAP-09")) func `trap 9: the downloaded file is gone after the delegate method returns`() async throws {
     try await TrapFixture.run(9, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("could not be read: \(CocoaError.fileNoSuchFile.rawValue)")
+      try await fixture.wrong.prints("could not be read: \(CocoaError.fileNoSuchFile.rawValue)")
       try await fixture.right.shows("20000 bytes")
     }
   }
@@ -58,10 +58,10 @@ import WidgetLabTesting
       }
       // One app is in the foreground: an app that is opened before the previous one runs would never be active.
       try await fixture.cluster.run("app", "open", "com.example.Wrong")
-      try await wrong.says("completed 1 -999")
+      try await wrong.prints("completed 1 -999")
       try await fixture.cluster.run("app", "open", "com.example.Right")
-      try await right.says("force quit by the user")
-      try await right.says("came 20000")
+      try await right.prints("force quit by the user")
+      try await right.prints("came 20000")
       #expect(try await wrong.tasks() == 1)
     }
   }
@@ -76,12 +76,12 @@ import WidgetLabTesting
         try await author.state("suspended")
       }
       try await fixture.advance("61s")
-      try await fixture.right.says("completed 1 -1001")
+      try await fixture.right.prints("completed 1 -1001")
       try await fixture.right.acknowledged()
       try await fixture.advance("6d")
       #expect(try await fixture.wrong.calls().isEmpty)
       try await fixture.advance("1d")
-      try await fixture.wrong.says("completed 1 -1001")
+      try await fixture.wrong.prints("completed 1 -1001")
     }
   }
 
@@ -91,7 +91,7 @@ import WidgetLabTesting
     try await TrapFixture.run(16, path: "/", answer: answer) { fixture in
       try await fixture.reload()
       try await fixture.wrong.shows("9 bytes")
-      try await fixture.right.says("the server answered 404")
+      try await fixture.right.prints("the server answered 404")
       try await fixture.right.acknowledged()
       #expect(try await fixture.right.texts().allSatisfy { $0 == "nothing yet" })
     }
@@ -108,7 +108,7 @@ import WidgetLabTesting
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text("there", 302, ["Location": place]) }
     try await TrapFixture.run(17, path: "/", answer: answer) { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("the server answered 403")
+      try await fixture.wrong.prints("the server answered 403")
       try await fixture.right.shows("20000 bytes")
     }
   }
@@ -129,15 +129,15 @@ import WidgetLabTesting
         // A signal takes effect when the kernel schedules one of the process's threads.
         try await fixture.cluster.eventually("the host is stopped") { host.isStopped }
         fixture.release()
-        try await fixture.wrong.says("completed 1 -997")
-        try await fixture.right.says("could not communicate; retrying")
+        try await fixture.wrong.prints("completed 1 -997")
+        try await fixture.right.prints("could not communicate; retrying")
       } catch {
         try host.signal(SIGCONT)
         throw error
       }
       try host.signal(SIGCONT)
       try await fixture.right.shows("20000 bytes")
-      #expect(try await fixture.wrong.said().allSatisfy { !$0.hasPrefix("came") })
+      #expect(try await fixture.wrong.output().allSatisfy { !$0.hasPrefix("came") })
     }
   }
 
@@ -147,17 +147,17 @@ import WidgetLabTesting
     try await TrapFixture.run(19, path: "/", inline: "/held", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
         try await fixture.cluster.run("app", "open", bundle)
-        try await fixture.app(bundle).says("came 20000")
+        try await fixture.app(bundle).prints("came 20000")
       }
       try await fixture.reload()
       // Both processes without a lock have read the file; of the processes with a lock the second waits for the first.
       var held = 0
       while held < 3 { if await fixture.server.next()?.path == "/held" { held += 1 } }
-      for author in [fixture.wrong, fixture.right] { try await author.says("came 20000") }
+      for author in [fixture.wrong, fixture.right] { try await author.prints("came 20000") }
       #expect(fixture.server.requests.count { $0.path == "/held" } == 3)
       fixture.release(4)
       for author in [fixture.wrong, fixture.right, fixture.app("com.example.Wrong"), fixture.app("com.example.Right")] {
-        try await author.says("published")
+        try await author.prints("published")
       }
       #expect(try fixture.published("com.example.Wrong").count == 1)
       #expect(try fixture.published("com.example.Right") == ["com.example.Trial.app", "com.example.Trial.widget"])

@@ -161,9 +161,9 @@ struct TrapAuthor: Sendable {
 
   /// Waits for a printed line that contains a text; on standard error a prefix may precede it.
   @discardableResult
-  func says(_ line: String, after: UInt64 = 0) async throws -> LabEnvelope {
+  func prints(_ line: String, after: UInt64 = 0) async throws -> LabEnvelope {
     try await journal.waitFor("\(owner.short) prints: \(line)", after: after) {
-      $0.saidBy(owner)?.contains(line) == true
+      $0.line(printedBy: owner)?.contains(line) == true
     }
   }
 
@@ -250,7 +250,7 @@ struct TrapAuthor: Sendable {
       .filter { $0.bundle == owner.bundleIdentifier }.flatMap(\.text)
   }
 
-  func said() async throws -> [String] { try await journal.all().compactMap { $0.saidBy(owner) } }
+  func output() async throws -> [String] { try await journal.all().compactMap { $0.line(printedBy: owner) } }
 
   /// How many tasks it has created.
   func tasks() async throws -> Int {
@@ -260,7 +260,7 @@ struct TrapAuthor: Sendable {
 
 extension LabEnvelope {
   /// The line that the process printed, or `nil` for another envelope.
-  func saidBy(_ owner: Address) -> String? {
+  func line(printedBy owner: Address) -> String? {
     let output = reading(ProcessOutput.self)
     return output?.address == owner ? output?.line : nil
   }

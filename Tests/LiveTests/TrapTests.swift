@@ -12,11 +12,11 @@ import WidgetLabTesting
     try await TrapFixture.run(1, path: "/", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
         try await fixture.cluster.run("app", "open", bundle)
-        try await fixture.app(bundle).says("came \(TrapFixture.size)")
+        try await fixture.app(bundle).prints("came \(TrapFixture.size)")
       }
       try await fixture.reload()
-      try await fixture.wrong.says("completed 1 -996")
-      try await fixture.wrong.says("invalid -996")
+      try await fixture.wrong.prints("completed 1 -996")
+      try await fixture.wrong.prints("invalid -996")
       try await fixture.right.shows("20000 bytes")
     }
   }
@@ -25,8 +25,8 @@ import WidgetLabTesting
   func `trap 2: an extension without a shared container gets an invalid session with -995`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("completed 1 -995")
-      try await fixture.wrong.says("invalid -995")
+      try await fixture.wrong.prints("completed 1 -995")
+      try await fixture.wrong.prints("invalid -995")
       try await fixture.right.shows("20000 bytes")
       #expect(try await fixture.wrong.tasks() == 0, "the host receives none")
     }
@@ -53,7 +53,7 @@ import WidgetLabTesting
       try await fixture.cluster.run("app", "open", "com.example.Wrong")
       let received = try await wrong.received("didFinishDownloadingTo")
       #expect(received.sequence > opened)
-      try await wrong.says("came 20000")
+      try await wrong.prints("came 20000")
       try await wrong.acknowledged()
     }
   }
@@ -77,7 +77,7 @@ import WidgetLabTesting
   @Test(.rule("TRAP-10")) func `trap 10: an await in a background session ends the process`() async throws {
     try await TrapFixture.run(10, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("Completion handler blocks are not supported in background sessions.")
+      try await fixture.wrong.prints("Completion handler blocks are not supported in background sessions.")
       let end = try await fixture.wrong.ended(1)
       guard case .signalled? = end.reading(ProcessExited.self)?.ending else {
         throw LabError("it ended in another way: \(end)")
@@ -91,11 +91,11 @@ import WidgetLabTesting
   func `trap 11: the delegate of a second session with the same identifier is never called`() async throws {
     try await TrapFixture.run(11, path: "/") { fixture in
       try await fixture.reload()
-      for task in 1...2 { try await fixture.wrong.says("the first delegate has the file of task \(task)") }
-      try await fixture.wrong.says("already exists! Its first delegate is kept.")
-      #expect(try await fixture.wrong.said().allSatisfy { !$0.hasPrefix("the second delegate") })
+      for task in 1...2 { try await fixture.wrong.prints("the first delegate has the file of task \(task)") }
+      try await fixture.wrong.prints("already exists! Its first delegate is kept.")
+      #expect(try await fixture.wrong.output().allSatisfy { !$0.hasPrefix("the second delegate") })
       try await fixture.right.shows("20000 bytes")
-      #expect(try await fixture.right.said().allSatisfy { !$0.contains("already exists") })
+      #expect(try await fixture.right.output().allSatisfy { !$0.contains("already exists") })
     }
   }
 
@@ -103,13 +103,13 @@ import WidgetLabTesting
   func `trap 12: a task that is created in an invalidated session ends the process`() async throws {
     try await TrapFixture.run(12, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("invalid 0")
-      let first = try await fixture.right.says("the session is over")
+      try await fixture.wrong.prints("invalid 0")
+      let first = try await fixture.right.prints("the session is over")
       try await fixture.reload()
-      try await fixture.wrong.says("Task created in a session that has been invalidated")
+      try await fixture.wrong.prints("Task created in a session that has been invalidated")
       try await fixture.wrong.ended(1)
-      try await fixture.right.says("came 20000", after: first.sequence)
-      try await fixture.right.says("the session is over", after: first.sequence)
+      try await fixture.right.prints("came 20000", after: first.sequence)
+      try await fixture.right.prints("the session is over", after: first.sequence)
       #expect(try await fixture.right.endings().isEmpty)
     }
   }
@@ -130,8 +130,8 @@ import WidgetLabTesting
   func `trap 21: tail shows the output of an extension and the warnings of its runtime`() async throws {
     try await TrapFixture.run(11, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("the first delegate has the file of task 2")
-      let warning = try await fixture.wrong.says("A background URLSession with identifier com.example.Trial.widget")
+      try await fixture.wrong.prints("the first delegate has the file of task 2")
+      let warning = try await fixture.wrong.prints("A background URLSession with identifier com.example.Trial.widget")
       #expect(warning.reading(ProcessOutput.self)?.stream == "stderr")
       let tail = try await fixture.cluster.run("tail", "--no-follow", "--kind", "process.output", "--color", "never")
       for line in ["the first delegate has the file of task 2", "A background URLSession with identifier"] {

@@ -173,8 +173,8 @@ import WidgetLabTesting
       try fixture.cluster.up.signal(SIGCONT)
       try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
       try await fixture.expectWholeScenario(newInstance: true)
-      let received = try await fixture.journal.all().filter { $0.kind == MemoryExceeded.kind.name }
-      #expect(Set(received.map(\.id)).count == 1 && received.count > 1, "it is sent again until it is acknowledged")
+      let reports = try await fixture.journal.all().filter { $0.kind == MemoryExceeded.kind.name }
+      #expect(Set(reports.map(\.id)).count == 1 && reports.count > 1, "it is sent again until it is acknowledged")
     }
   }
 

@@ -32,14 +32,14 @@ extension QuietTests {
     }
 
     @Test(arguments: ["nothing", "half a greeting", "a greeting"])
-    func `a half-open handshake is closed after half a second`(said: String) async throws {
+    func `a half-open handshake is closed after half a second`(sent: String) async throws {
       try await fixture.withBroker { bus in
         let one = fixture.connection(bus, host, fixture.hostPair)
         _ = try await one.start()
         let begun = ContinuousClock.now
         let line = try RawLine(bus.endpoint)
-        if said == "half a greeting" { line.greetHalfWay() }
-        if said == "a greeting" { line.greet() }
+        if sent == "half a greeting" { line.greetHalfWay() }
+        if sent == "a greeting" { line.greet() }
         await line.untilEnded()
         let open = ContinuousClock.now - begun
         #expect(open > .milliseconds(400), "closed too early: \(open)")

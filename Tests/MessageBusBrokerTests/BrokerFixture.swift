@@ -134,13 +134,13 @@ actor RawPeer {
     socket?.onMessages(listens ? { for message in $0 { continuation.yield(message.bytes) } } : nil)
   }
 
-  func say<T: Message>(_ value: T, from source: Address, to destination: Address) throws -> EnvelopeHeader {
+  func send<T: Message>(_ value: T, from source: Address, to destination: Address) throws -> EnvelopeHeader {
     let header = EnvelopeHeader(kind: T.kind, source: source, destination: destination)
-    try say(try Envelope(header: header, body: try BodyCoding.encode(value)).encoded())
+    try send(try Envelope(header: header, body: try BodyCoding.encode(value)).encoded())
     return header
   }
 
-  func say(_ bytes: [UInt8]) throws { _ = try socket?.send(bytes) }
+  func send(_ bytes: [UInt8]) throws { _ = try socket?.send(bytes) }
 
   /// Waits for the next envelope of a message type.
   func next(_ kind: Kind) async throws -> Envelope {

@@ -62,13 +62,13 @@ import ZeroMQ
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
-      let said = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
+      let sent = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
       let received = try await peer.next(Refused.kind)
-      #expect(received.header.cause == said.id)
-      try await peer.say([1, 2, 3])
+      #expect(received.header.cause == sent.id)
+      try await peer.send([1, 2, 3])
       _ = try await peer.next(Refused.kind)
       let (first, body) = try await fixture.recorded(Refused.self)
-      #expect(first.header.cause == said.id)
+      #expect(first.header.cause == sent.id)
       #expect(body.reason == "role-mismatch")
       #expect([body.claimed, body.keyOwner] == [agent.text, host.text])
       _ = try await fixture.recorded(Refused.self) { $0.reason == "not-an-envelope" }
@@ -82,9 +82,9 @@ import ZeroMQ
       _ = try await one.start()
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
-      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
-      for _ in 0..<16 { try await peer.say(Array(repeating: 0xee, count: 300)) }
+      for _ in 0..<16 { try await peer.send(Array(repeating: 0xee, count: 300)) }
       let (cut, body) = try await fixture.recorded(PeerDisconnected.self)
       #expect(body == PeerDisconnected(keyOwner: host.text, address: host, reason: "not-an-envelope", refusals: 16))
       _ = try await fixture.recorded(RegistrationChanged.self, from: .sequence(cut.header.sequence)) {
@@ -92,7 +92,7 @@ import ZeroMQ
       }
       _ = try await one.request(Ping(), to: .messageBus)
       // The socket reconnects automatically, as any client's socket does.
-      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       await peer.stop()
       await one.leave()
@@ -105,9 +105,9 @@ import ZeroMQ
       _ = try await one.start()
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
-      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
-      try await peer.say(Array(repeating: 1, count: 64 << 20))
+      try await peer.send(Array(repeating: 1, count: 64 << 20))
       _ = try await fixture.recorded(RegistrationChanged.self) {
         $0.change == .disconnected && $0.registration.address == host
       }
@@ -141,7 +141,7 @@ import ZeroMQ
         }
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, curve)
-      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
+      _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       let (_, body) = try await fixture.recorded(AuthenticationFailed.self) { $0.reason == who.rawValue }
       #expect(body.publicKey == (who == .unknownKey ? pair.publicKey : ""))
       _ = try await one.request(Ping(), to: .messageBus)
@@ -156,13 +156,13 @@ import ZeroMQ
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
       try await peer.connect(.dealer, bus.endpoint, .client(fixture.agentPair, serverPublicKey: bus.publicKey))
-      _ = try await peer.say(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
+      _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       for body in [
         [], Array("[]".utf8), Array("{\"address\":7}".utf8), [0xff, 0xfe], Array(repeating: 0x5b, count: 100_000),
       ] {
         let header = EnvelopeHeader(kind: RegisterInstance.kind, source: agent, destination: .messageBus)
-        try await peer.say(try Envelope(header: header, body: body).encoded())
+        try await peer.send(try Envelope(header: header, body: body).encoded())
         let answer = try await peer.next(RegisterInstance.kind.answered(.failed))
         #expect(answer.header.cause == header.id)
         #expect(try BodyCoding.decode(BusError.self, from: answer.body).code == .malformed)

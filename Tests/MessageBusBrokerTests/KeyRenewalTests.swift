@@ -18,20 +18,20 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
   @Test func `a new key is registered by its holder and journalled before it is admitted`() throws {
     var fixture = try RoutingFixture.running()
     #expect(fixture.admission(of: nextHostKey) == .unknown)
-    try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     #expect(fixture.lastTypes == ["key.register", "key.changed", "key.register/ok"])
     let changed = try fixture.lastBody(KeyChanged.self, at: 1)
     #expect(changed.change == .registered && changed.key.pattern == AddressPattern(host))
     #expect(try fixture.lastBody(RegisterKey.Reply.self, at: 2).graceSeconds == 10)
     #expect(fixture.admission(of: nextHostKey) == .admitted)
     #expect(fixture.admission(of: hostKey) == .admitted)
-    try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     #expect(fixture.lastTypes == ["key.register", "key.register/ok"], "a repeated registration changes nothing")
   }
 
   @Test func `a new key revokes the previous one after its first use and the grace period, and not before`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     #expect(fixture.superseding.isEmpty)
     try fixture.hello(host, on: 5, key: nextHostKey)
     #expect(fixture.superseding == [nextHostKey])
@@ -56,11 +56,11 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let incarnation = UUID()
     try fixture.hello(host, on: 1, key: hostKey, incarnation: incarnation)
     try fixture.hello(agent, on: 2, key: agentKey)
-    try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     try fixture.hello(host, on: 5, key: nextHostKey, incarnation: incarnation)
     #expect(fixture.routing.registrations[host]?.generation == 1)
     #expect(fixture.routing.line(of: host) == 5)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     #expect(fixture.sent(to: 2).last?.header.kind == ListProcesses.kind)
   }
 
@@ -68,13 +68,13 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
     let next = String(repeating: "O", count: 40)
-    try fixture.say(RegisterKey(publicKey: next), from: tool, to: .messageBus, on: 3)
+    try fixture.send(RegisterKey(publicKey: next), from: tool, to: .messageBus, on: 3)
     try fixture.hello(.operator("78"), on: 4, key: next)
     fixture.perform(fixture.routing.supersede(by: next))
     #expect(fixture.ended == [3])
     #expect(fixture.viewersEnded == 1, "viewers of the tap reconnect with their current key")
     #expect(fixture.routing.line(of: tool) == nil)
-    try fixture.say(Ping(), from: tool, to: host, on: 3)
+    try fixture.send(Ping(), from: tool, to: host, on: 3)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
   }
 
@@ -85,11 +85,11 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       (AddressPattern(agent), host, 1), (.watchers, host, 1), (AddressPattern(host), tool, 3),
       (AddressPattern("operator/*"), host, 1),
     ] {
-      try fixture.say(RegisterKey(publicKey: nextHostKey, pattern: pattern), from: source, to: .messageBus, on: line)
+      try fixture.send(RegisterKey(publicKey: nextHostKey, pattern: pattern), from: source, to: .messageBus, on: line)
       #expect(fixture.lastTypes == ["key.register", "key.register/failed"])
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .refused)
     }
-    try fixture.say(RegisterKey(publicKey: nextHostKey, pattern: .watchers), from: tool, to: .messageBus, on: 3)
+    try fixture.send(RegisterKey(publicKey: nextHostKey, pattern: .watchers), from: tool, to: .messageBus, on: 3)
     #expect(fixture.lastTypes.last == "key.register/ok")
     try fixture.hello(.watcher("1"), on: 4, key: nextHostKey)
     #expect(fixture.lastTypes.contains("peer.hello/ok"))
@@ -99,15 +99,15 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     var fixture = try RoutingFixture.running()
     try fixture.register()
     for key in [agentKey, instanceKey] {
-      try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
+      try fixture.send(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .keyInUse)
     }
     for key in ["short", String(repeating: "\"", count: 40), String(repeating: "é", count: 20)] {
-      try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
+      try fixture.send(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .malformed)
     }
-    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
-    try fixture.say(RegisterKey(publicKey: instanceKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RegisterKey(publicKey: instanceKey), from: host, to: .messageBus, on: 1)
     #expect(try fixture.lastBody(BusError.self, at: 1).code == .keyInUse)
   }
 
@@ -116,7 +116,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     var codes: [String] = []
     for number in 10..<20 {
       let key = String(repeating: "k", count: 38) + "\(number)"
-      try fixture.say(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
+      try fixture.send(RegisterKey(publicKey: key), from: host, to: .messageBus, on: 1)
       if fixture.lastTypes.last == "key.register/failed" {
         codes.append(try fixture.lastBody(BusError.self, at: 1).code.rawValue)
       }
@@ -139,7 +139,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     var fixture = try RoutingFixture.running()
     let steps: [(name: String, act: (inout RoutingFixture) throws -> Void)] = [
       ("nothing", { _ in }),
-      ("registered", { try $0.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1) }),
+      ("registered", { try $0.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1) }),
       ("spoke", { try $0.hello(host, on: 5, key: nextHostKey) }),
       ("revoked", { $0.perform($0.routing.supersede(by: nextHostKey)) }),
     ]
@@ -157,7 +157,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     // A repeated registration completes the interrupted renewal.
     let current = step == "nothing" || step == "registered" ? hostKey : nextHostKey
     try next.hello(host, on: 1, key: current)
-    try next.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try next.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     #expect(next.lastTypes.last == "key.register/ok")
     try next.hello(host, on: 2, key: nextHostKey)
     next.perform(next.routing.supersede(by: nextHostKey))
@@ -167,7 +167,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
 
   @Test func `a key that the user puts into the file replaces the previous key`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1)
     try fixture.hello(host, on: 5, key: nextHostKey)
     fixture.perform(fixture.routing.supersede(by: nextHostKey))
     let byHand = StandingKeyFacts(pattern: AddressPattern(host), publicKey: thirdHostKey, since: anHour)

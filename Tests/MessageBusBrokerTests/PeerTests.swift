@@ -21,14 +21,14 @@ import Testing
 
   @Test func `a peer that has not sent hello is asked for it once`() throws {
     var fixture = RoutingFixture()
-    let said = try fixture.say(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
+    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
     #expect(fixture.lastTypes == ["peer.who"])
-    #expect(fixture.last[0].header.cause == said.id)
+    #expect(fixture.last[0].header.cause == sent.id)
     #expect(fixture.sent(to: 1) == fixture.last)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
     #expect(fixture.last.isEmpty)
     try fixture.hello(host, on: 1, key: hostKey)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     #expect(fixture.lastTypes.first == "process.list")
   }
 
@@ -54,10 +54,10 @@ import Testing
   @Test func `a newer process takes over the address of an older one`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(host, on: 5, key: hostKey)
-    try fixture.say(AgentStarted(incarnation: UUID(), pid: 1, children: []), from: agent, to: host, on: 2)
+    try fixture.send(AgentStarted(incarnation: UUID(), pid: 1, children: []), from: agent, to: host, on: 2)
     #expect(fixture.forwarded.last?.line == 5)
     #expect(fixture.last[0].header.destinationGeneration == 2)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
     fixture.lose(1)
     #expect(fixture.last.isEmpty, "the end of the older connection does not disconnect the address")
@@ -65,11 +65,11 @@ import Testing
 
   @Test func `a goodbye is answered, and nothing is sent to that peer afterwards`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    try fixture.say(Goodbye(), from: agent, to: .messageBus, on: 2)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(Goodbye(), from: agent, to: .messageBus, on: 2)
     #expect(fixture.lastTypes == ["peer.goodbye", "peer.goodbye/ok", "peer.changed", "peer.presence"])
     #expect(try fixture.lastBody(RegistrationChanged.self, at: 2).change == .left)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     #expect(fixture.lastTypes == ["process.list", "bus.undelivered"])
     fixture.lose(2)
     #expect(fixture.last.isEmpty, "the disconnection is already recorded")
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `a peer is notified when a peer that it sent to disconnects or reconnects`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     fixture.lose(2)
     #expect(fixture.lastTypes == ["peer.changed", "peer.presence"])
     #expect(try fixture.lastBody(RegistrationChanged.self).change == .disconnected)
@@ -94,7 +94,7 @@ import Testing
   @Test func `a peer that sent to an absent address is notified when that address connects`() throws {
     var fixture = RoutingFixture()
     try fixture.hello(host, on: 1, key: hostKey)
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     try fixture.hello(agent, on: 2, key: agentKey)
     #expect(fixture.sent(to: 1).last?.header.kind == Presence.kind)
   }
@@ -103,7 +103,7 @@ import Testing
     var fixture = try RoutingFixture.running()
     fixture.lose(2)
     let exited = ProcessExited(address: widget, generation: 1, pid: 5, ending: .exited(code: 0))
-    try fixture.say(exited, from: agent, to: host, on: 2)
+    try fixture.send(exited, from: agent, to: host, on: 2)
     #expect(fixture.lastTypes == ["process.exited"])
     #expect(fixture.last[0].header.sourceGeneration == 1)
     #expect(fixture.sent(to: 1).last == fixture.last[0])
@@ -128,7 +128,7 @@ import Testing
   @Test func `a disconnected operator is removed from the registrations`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
-    try fixture.say(Ping(), from: tool, to: host, on: 3)
+    try fixture.send(Ping(), from: tool, to: host, on: 3)
     fixture.lose(3)
     #expect(fixture.routing.registrations[tool] == nil)
     fixture.lose(1)
@@ -161,7 +161,7 @@ import Testing
     var fixture = try RoutingFixture.running()
     try fixture.register()
     try fixture.hello(widget, on: 3, key: instanceKey)
-    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
     #expect(fixture.lastTypes == ["instance.retire", "peer.changed", "instance.retire/ok"])
     let (admission, actions) = fixture.routing.authenticate(instanceKey, isTap: false, peerAddress: "")
     #expect(admission == .refused)
@@ -170,7 +170,7 @@ import Testing
     #expect(fixture.routing.line(of: widget) == nil)
     try fixture.hello(widget, on: 4, key: instanceKey)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
-    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
     #expect(fixture.lastTypes == ["instance.retire", "instance.retire/ok"])
   }
 
@@ -178,9 +178,9 @@ import Testing
     var fixture = try RoutingFixture.running()
     try fixture.register()
     let ready = ProcessReady(pid: 1, executable: "x", widgets: [])
-    try fixture.say(ready, from: widget, to: host, on: 3, key: instanceKey)
+    try fixture.send(ready, from: widget, to: host, on: 3, key: instanceKey)
     #expect(fixture.lastTypes == ["peer.who"])
-    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
     try fixture.hello(widget, on: 3, key: instanceKey)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
     #expect(fixture.routing.registrations[widget]?.isConnected == false)
@@ -198,7 +198,7 @@ import Testing
     #expect(try fixture.lastBody(RegisterInstance.Reply.self, at: 3).generation == 2)
     #expect(fixture.admission(of: instanceKey) == .refused)
     let ready = ProcessReady(pid: 1, executable: "x", widgets: [])
-    try fixture.say(ready, from: widget, to: host, on: 3)
+    try fixture.send(ready, from: widget, to: host, on: 3)
     #expect(try fixture.lastBody(Refused.self).reason == "not-registered")
     try fixture.hello(widget, on: 4, key: nextInstanceKey)
     #expect(try fixture.lastBody(Hello.Reply.self, at: 2).generation == 2)
@@ -208,10 +208,10 @@ import Testing
     var fixture = try RoutingFixture.running()
     try fixture.register()
     try fixture.register(nextInstanceKey)
-    try fixture.say(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: widget, generation: 1), from: agent, to: .messageBus, on: 2)
     #expect(fixture.lastTypes == ["instance.retire", "instance.retire/ok"])
     #expect(fixture.admission(of: nextInstanceKey) == .admitted)
-    try fixture.say(RetireInstance(address: widget, generation: 3), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: widget, generation: 3), from: agent, to: .messageBus, on: 2)
     #expect(try fixture.lastBody(BusError.self, at: 1).code == BusError.Code("no-such-instance"))
   }
 
@@ -222,7 +222,7 @@ import Testing
       #expect(fixture.lastTypes == ["instance.register", "instance.register/failed"])
       #expect(try fixture.lastBody(BusError.self, at: 1).code == .refused)
     }
-    try fixture.say(RegisterInstance(address: widget, publicKey: instanceKey), from: host, to: .messageBus, on: 1)
+    try fixture.send(RegisterInstance(address: widget, publicKey: instanceKey), from: host, to: .messageBus, on: 1)
     #expect(try fixture.lastBody(Refused.self).reason == "not-in-table")
   }
 
@@ -241,7 +241,7 @@ import Testing
     var fixture = try RoutingFixture.running()
     try fixture.register(instanceKey, app)
     try fixture.hello(app, on: 3, key: instanceKey)
-    try fixture.say(ProcessReady(pid: 1, executable: "x", widgets: []), from: widget, to: host, on: 3)
+    try fixture.send(ProcessReady(pid: 1, executable: "x", widgets: []), from: widget, to: host, on: 3)
     let refused = try fixture.lastBody(Refused.self)
     #expect(refused.reason == "role-mismatch")
     #expect(refused.keyOwner == "\(app) generation 1")
@@ -263,7 +263,7 @@ import Testing
     try fixture.register()
     try fixture.hello(widget, on: 3, key: instanceKey, incarnation: incarnation)
     try fixture.register(nextInstanceKey, app)
-    try fixture.say(RetireInstance(address: app, generation: 1), from: agent, to: .messageBus, on: 2)
+    try fixture.send(RetireInstance(address: app, generation: 1), from: agent, to: .messageBus, on: 2)
     let last = fixture.routing.sequence
     var next = successor(of: &fixture)
     #expect(next.routing.generation == 2)

@@ -75,7 +75,7 @@ struct RoutingFixture {
 
   /// Sends a message; returns its header.
   @discardableResult
-  mutating func say<T: Message>(
+  mutating func send<T: Message>(
     _ value: T, from source: Address, to destination: Address, on line: Int, key: String? = nil, cause: UUID? = nil,
     answering answer: Kind.Answer? = nil
   ) throws -> EnvelopeHeader {
@@ -92,7 +92,7 @@ struct RoutingFixture {
     _ address: Address, on line: Int, key: String, incarnation: UUID = UUID()
   ) throws -> EnvelopeHeader {
     keys[line] = key
-    return try say(Hello(incarnation: incarnation, pid: 99), from: address, to: .messageBus, on: line)
+    return try send(Hello(incarnation: incarnation, pid: 99), from: address, to: .messageBus, on: line)
   }
 
   /// Ends the connection with this descriptor.
@@ -103,7 +103,7 @@ struct RoutingFixture {
 
   /// Registers an instance of the extension through the agent, which must be on connection 2.
   mutating func register(_ key: String = instanceKey, _ address: Address = widget) throws {
-    try say(RegisterInstance(address: address, publicKey: key), from: agent, to: .messageBus, on: 2)
+    try send(RegisterInstance(address: address, publicKey: key), from: agent, to: .messageBus, on: 2)
   }
 
   /// Returns a fixture with the host on connection 1 and the agent on connection 2.

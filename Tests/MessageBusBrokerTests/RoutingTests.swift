@@ -8,10 +8,10 @@ import Testing
   @Test func `an envelope is stamped, recorded and forwarded`() throws {
     var fixture = try RoutingFixture.running()
     let before = fixture.routing.sequence
-    let said = try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
+    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     let header = try #require(fixture.last.first?.header)
     #expect(fixture.lastTypes == ["process.list"])
-    #expect(header.id == said.id)
+    #expect(header.id == sent.id)
     #expect(header.sequence == before + 1)
     #expect(header.sourceGeneration == 1)
     #expect(header.destinationGeneration == 1)
@@ -35,9 +35,9 @@ import Testing
 
   @Test func `each record has the next sequence number`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    try fixture.say(ListProcesses(), from: host, to: .agent("iphone", 2), on: 1)
-    try fixture.say(BusStatus(), from: host, to: .messageBus, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: .agent("iphone", 2), on: 1)
+    try fixture.send(BusStatus(), from: host, to: .messageBus, on: 1)
     fixture.lose(2)
     #expect(fixture.recorded.map(\.header.sequence) == Array(1...UInt64(fixture.recorded.count)))
   }
@@ -58,29 +58,29 @@ import Testing
     var fixture = try RoutingFixture.running()
     let count = fixture.forwarded.count
     let state = ProcessState(address: widget, generation: 1, state: "running", why: "a test")
-    try fixture.say(state, from: host, to: .journal, on: 1)
+    try fixture.send(state, from: host, to: .journal, on: 1)
     #expect(fixture.lastTypes == ["process.state"])
     #expect(fixture.forwarded.count == count)
   }
 
   @Test func `a message to an absent destination is answered with undelivered at once`() throws {
     var fixture = try RoutingFixture.running()
-    let said = try fixture.say(ListProcesses(), from: host, to: .agent("iphone", 2), on: 1)
+    let sent = try fixture.send(ListProcesses(), from: host, to: .agent("iphone", 2), on: 1)
     #expect(fixture.lastTypes == ["process.list", "bus.undelivered"])
     #expect(fixture.last[0].header.destinationGeneration == 0)
-    #expect(fixture.last[1].header.cause == said.id)
+    #expect(fixture.last[1].header.cause == sent.id)
     #expect(try fixture.lastBody(Undelivered.self, at: 1).code == .unreachable)
     #expect(fixture.sent(to: 1).last == fixture.last[1])
   }
 
   @Test func `a message to a full destination fails as busy, and to a disconnected one as unreachable`() throws {
     var fixture = try RoutingFixture.running()
-    let said = try fixture.say(ListProcesses(), from: host, to: agent, on: 1)
-    let frame = try Envelope(header: said).encoded()
+    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+    let frame = try Envelope(header: sent).encoded()
     fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: false))
     #expect(fixture.lastTypes == ["bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self).code == .busy)
-    #expect(fixture.sent(to: 1).last?.header.cause == said.id)
+    #expect(fixture.sent(to: 1).last?.header.cause == sent.id)
     fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: true))
     #expect(fixture.lastTypes == ["peer.changed", "peer.presence", "bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self, at: 2).code == .unreachable)
@@ -96,11 +96,11 @@ import Testing
   @Test func `the broker answers ping and status requests itself`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
-    let ping = try fixture.say(Ping(), from: tool, to: .messageBus, on: 3)
+    let ping = try fixture.send(Ping(), from: tool, to: .messageBus, on: 3)
     #expect(fixture.lastTypes == ["peer.ping", "peer.ping/ok"])
     #expect(fixture.last[1].header.cause == ping.id)
     #expect(try fixture.lastBody(Ping.Reply.self, at: 1).pid == 4711)
-    try fixture.say(BusStatus(), from: tool, to: .messageBus, on: 3)
+    try fixture.send(BusStatus(), from: tool, to: .messageBus, on: 3)
     let status = try fixture.lastBody(BusStatus.Reply.self, at: 1)
     #expect(status.registrations.map(\.address) == [agent, host, tool])
     #expect(status.generation == 1)
@@ -110,7 +110,7 @@ import Testing
   @Test func `a signal is raised after it was recorded`() throws {
     var fixture = try RoutingFixture.running()
     try fixture.hello(tool, on: 3, key: operatorKey)
-    try fixture.say(RaiseSignal(signal: 9), from: tool, to: .messageBus, on: 3)
+    try fixture.send(RaiseSignal(signal: 9), from: tool, to: .messageBus, on: 3)
     #expect(fixture.lastTypes == ["peer.raise-signal"])
     #expect(fixture.raised == [9])
   }
@@ -134,12 +134,12 @@ import Testing
   @Test func `a message whose source is not the address of its key is refused`() throws {
     var fixture = try RoutingFixture.running()
     let count = fixture.forwarded.count
-    let said = try fixture.say(ListProcesses(), from: agent, to: agent, on: 1)
+    let sent = try fixture.send(ListProcesses(), from: agent, to: agent, on: 1)
     let (envelope, body) = try refusal(fixture)
     #expect(body.reason == "role-mismatch")
     #expect(body.claimed == agent.text)
     #expect(body.keyOwner == host.text)
-    #expect(envelope.header.cause == said.id)
+    #expect(envelope.header.cause == sent.id)
     #expect(envelope.header.destination == host)
     #expect(fixture.forwarded.dropFirst(count).map(\.line) == [1], "only the sender receives the refusal")
   }
@@ -154,22 +154,22 @@ import Testing
   @Test func `one run of the command-line tool cannot send as another`() throws {
     var fixture = RoutingFixture()
     try fixture.hello(tool, on: 3, key: operatorKey)
-    try fixture.say(Ping(), from: .operator("78"), to: .messageBus, on: 3)
+    try fixture.send(Ping(), from: .operator("78"), to: .messageBus, on: 3)
     #expect(try refusal(fixture).body.reason == "role-mismatch")
     #expect(fixture.sent(to: 3).last?.header.destination == tool)
   }
 
   @Test func `a message that is not in the message table is refused`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(ListProcesses(), from: host, to: widget, on: 1)
+    try fixture.send(ListProcesses(), from: host, to: widget, on: 1)
     #expect(try refusal(fixture).body.reason == "not-in-table")
-    try fixture.say(BusStarted(pid: 1, generation: 1, registrations: []), from: host, to: .journal, on: 1)
+    try fixture.send(BusStarted(pid: 1, generation: 1, registrations: []), from: host, to: .journal, on: 1)
     #expect(try refusal(fixture).body.reason == "not-in-table")
   }
 
   @Test func `a message to another device is refused`() throws {
     var fixture = try RoutingFixture.running()
-    try fixture.say(ListProcesses(), from: host, to: .agent("ipad", 1), on: 1)
+    try fixture.send(ListProcesses(), from: host, to: .agent("ipad", 1), on: 1)
     #expect(try refusal(fixture).body.reason == "other-device")
   }
 

@@ -132,8 +132,14 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
   }
 
   @Test func `a session has the same message context in every process instance`() {
-    #expect(MessageContext.session(widget, "daily") == MessageContext.session(widget, "daily"))
-    #expect(MessageContext.session(widget, "daily") != MessageContext.session(.app("phone", "x"), "daily"))
-    #expect(MessageContext.session(widget, "daily") != MessageContext.session(widget, "weekly"))
+    #expect(
+      MessageContext.correlation(ofSession: "daily", of: widget)
+        == MessageContext.correlation(ofSession: "daily", of: widget))
+    #expect(
+      MessageContext.correlation(ofSession: "daily", of: widget)
+        != MessageContext.correlation(ofSession: "daily", of: .app("phone", "x")))
+    #expect(
+      MessageContext.correlation(ofSession: "daily", of: widget)
+        != MessageContext.correlation(ofSession: "weekly", of: widget))
   }
 }

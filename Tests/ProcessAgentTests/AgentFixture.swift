@@ -17,7 +17,7 @@ final class AgentFixture: Sendable {
   let agent: Agent
   private let agentConnection: Connection
 
-  /// - Parameter isHostDeaf: the host acknowledges neither exits nor exceeded memory limits until it is replaced.
+  /// - Parameter isHostDeaf: the host acknowledges no event until it is replaced.
   init(isHostDeaf: Bool = false, reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }) async throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("agent-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
@@ -33,12 +33,12 @@ final class AgentFixture: Sendable {
     await agent.begin()
   }
 
-  /// - Parameter isDeaf: the host acknowledges neither exits nor exceeded memory limits.
+  /// - Parameter isDeaf: the host acknowledges no event.
   static func startHost(on bus: InMemoryBus, isDeaf: Bool = false) async throws -> Connection {
     let host = bus.connection(.host("d"))
-    host.onEvent(AgentStarted.self) { _, _ in }
     // A deaf host does not acknowledge within the duration of any test.
     let hear: @Sendable () async throws -> Void = { if isDeaf { try await Task.sleep(for: .seconds(3600)) } }
+    host.onEvent(AgentStarted.self) { _, _ in try await hear() }
     host.onEvent(ProcessExited.self) { _, _ in try await hear() }
     host.onEvent(MemoryExceeded.self) { _, _ in try await hear() }
     _ = try await host.start()
@@ -80,6 +80,16 @@ final class AgentFixture: Sendable {
       memory: memory, reason: "test")
     return try await host.request(
       request, to: .agent("d", 1), id: id, context: .none, within: .seconds(60), whenUnreachable: .fail)
+  }
+
+  /// Writes a program that the kernel refuses to execute: an ELF header without the sections that it refers to.
+  ///
+  /// - Returns: its name, for a spawn request.
+  func damagedProgram() throws -> String {
+    let path = folder + "/bin/damaged"
+    try Data(contentsOf: URL(fileURLWithPath: "/bin/sh")).prefix(64).write(to: URL(fileURLWithPath: path))
+    chmod(path, 0o700)
+    return "damaged"
   }
 
   func signal(_ signal: Int32, generation: UInt32? = nil) async throws -> SignalProcess.Reply {

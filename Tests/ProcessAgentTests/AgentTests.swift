@@ -149,7 +149,7 @@ struct AgentTests {
     try await onStage { stage in
       let instance = try await stage.spawn(script)
       let exit = try await stage.exit(of: instance.generation)
-      #expect(exit.lastWords == words)
+      #expect(exit.outputTail == words)
       #expect(exit.executable?.hasPrefix(stage.folder + "/bin/script-") == true)
     }
   }

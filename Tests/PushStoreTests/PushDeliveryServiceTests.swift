@@ -278,9 +278,9 @@ private struct PushDeliveryFixture {
 
 @Suite struct `The journal rate limiter` {
   @Test(.rule("APNS-36")) func `the journal rate limiter admits its number of lines in each second`() {
-    var share = JournalRateLimiter(rate: 2)
+    var limiter = JournalRateLimiter(rate: 2)
     let now = Date(timeIntervalSince1970: 10.25)
-    let taken = [now, now, now, now + 0.8].map { share.takes(at: $0) }
+    let taken = [now, now, now, now + 0.8].map { limiter.takes(at: $0) }
     #expect(taken == [true, true, false, true])
   }
 }

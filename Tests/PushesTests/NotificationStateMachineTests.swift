@@ -27,7 +27,7 @@ private struct NotificationFixture {
     handle(.reported(PlacementReloadReport(push: .push(push), placement: placement, outcome: outcome)))
   }
 
-  /// Returns a bench with a push whose reloads have begun.
+  /// Returns a fixture with a push whose reloads have begun.
   static func begun(_ push: Int = 1) -> NotificationFixture {
     var fixture = NotificationFixture()
     fixture.handle(.received(notification(push)))

@@ -71,7 +71,7 @@ private struct PushServiceFixture {
   }
 }
 
-/// The connections of a scene, retained as long as the scene: the bus retains none, and messages to a deallocated
+/// The connections of a fixture, retained as long as the fixture: the bus retains none, and messages to a deallocated
 /// connection are lost.
 private final class Kept: Sendable {
   private let connections = Mutex<[Connection]>([])
@@ -89,7 +89,7 @@ private actor Left {
   func next() -> String { tokens.count > 1 ? tokens.removeFirst() : tokens[0] }
 }
 
-/// Waits for the first matching intent and returns it.
+/// Waits for the first matching output and returns it.
 private func first(_ service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
   for await output in service.outputs where fits(output) { return output }
   return nil

@@ -68,7 +68,7 @@ extension TokenStateMachine.Action {
     switch self {
     case .output(let output): output.words
     case .tokensChanged: "tokens"
-    case .tell(let address, let telling): "tell \(address.short) \(telling.token) \(telling.widgets.map(\.id))"
+    case .notify(let address, let notice): "tell \(address.short) \(notice.token) \(notice.widgets.map(\.id))"
     case .notifyApp(_, _, let token): "tell app \(token)"
     case .registered(_, let token): "registered \(token)"
     case .notRegistered: "not registered"

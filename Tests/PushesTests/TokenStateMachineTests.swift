@@ -19,23 +19,24 @@ private struct TokenFixture {
 
   /// Performs the pending calls of the handlers.
   @discardableResult
-  mutating func tell(_ address: Address = widget) -> [String] {
+  mutating func notify(_ address: Address = widget) -> [String] {
     var words: [String] = []
     var actions = stateMachine.handle(.awake(address))
-    while case .tell(let notified, let telling)? = actions.first(where: { if case .tell = $0 { true } else { false } })
-    {
+    while case .notify(let notified, let notice)? = actions.first(where: {
+      if case .notify = $0 { true } else { false }
+    }) {
       words += actions.map(\.words)
-      actions = stateMachine.handle(.notified(notified, telling))
+      actions = stateMachine.handle(.notified(notified, notice))
     }
     return words + actions.map(\.words)
   }
 
-  /// Returns a bench with a token and a widget that the handler has received.
+  /// Returns a fixture with a token and a widget that the handler has received.
   static func notified() -> TokenFixture {
     var fixture = TokenFixture()
     fixture.handle(.widgets(widgets([1])))
     fixture.handle(.issued(widgetsKey, "aa"))
-    fixture.tell()
+    fixture.notify()
     return fixture
   }
 }
@@ -48,14 +49,14 @@ private struct TokenFixture {
     #expect(fixture.handle(.widgets(widgets([1]))) == ["tokens"])
     #expect(fixture.stateMachine.state.tokens[widgetsKey]?.phase == .asking)
     #expect(fixture.handle(.issued(widgetsKey, "aa")) == ["want \(widget.short)"])
-    #expect(fixture.tell() == ["tell \(widget.short) aa [1]", "release \(widget.short)"])
-    #expect(fixture.tell() == [])
+    #expect(fixture.notify() == ["tell \(widget.short) aa [1]", "release \(widget.short)"])
+    #expect(fixture.notify() == [])
   }
 
   @Test func `a second widget causes a call of the handler and no request for a new token`() {
     var fixture = TokenFixture.notified()
     #expect(fixture.handle(.widgets(widgets([1, 2]))) == ["want \(widget.short)"])
-    #expect(fixture.tell() == ["tell \(widget.short) aa [1, 2]", "release \(widget.short)"])
+    #expect(fixture.notify() == ["tell \(widget.short) aa [1, 2]", "release \(widget.short)"])
   }
 
   @Test(.rule("PUSH-01"))
@@ -63,12 +64,12 @@ private struct TokenFixture {
     var fixture = TokenFixture.notified()
     #expect(fixture.handle(.widgets(widgets([]))) == ["tokens", "want \(widget.short)"])
     #expect(fixture.stateMachine.state.tokens[widgetsKey]?.phase == .releasing)
-    #expect(fixture.tell() == ["tell \(widget.short) aa []", "release \(widget.short)"])
+    #expect(fixture.notify() == ["tell \(widget.short) aa []", "release \(widget.short)"])
     fixture.handle(.released(widgetsKey))
     #expect(fixture.stateMachine.state.tokens.isEmpty)
     #expect(fixture.handle(.widgets(widgets([3]))) == ["tokens"])
     fixture.handle(.issued(widgetsKey, "bb"))
-    #expect(fixture.tell() == ["tell \(widget.short) bb [3]", "release \(widget.short)"])
+    #expect(fixture.notify() == ["tell \(widget.short) bb [3]", "release \(widget.short)"])
   }
 
   @Test func `a token that is wanted again during its release is requested after the release`() {
@@ -83,7 +84,7 @@ private struct TokenFixture {
   @Test func `a replaced token is passed to the handler`() {
     var fixture = TokenFixture.notified()
     #expect(fixture.handle(.replaced(widgetsKey, "bb")) == ["want \(widget.short)"])
-    #expect(fixture.tell() == ["tell \(widget.short) bb [1]", "release \(widget.short)"])
+    #expect(fixture.notify() == ["tell \(widget.short) bb [1]", "release \(widget.short)"])
   }
 
   @Test func `a token that is no longer active is requested again while a widget is placed`() {
@@ -97,8 +98,8 @@ private struct TokenFixture {
     var fixture = TokenFixture()
     fixture.handle(.widgets(widgets([1], others: [2])))
     #expect(Set(fixture.handle(.issued(widgetsKey, "aa"))) == ["want \(widget.short)", "want \(other.short)"])
-    #expect(fixture.tell().first == "tell \(widget.short) aa [1, 2]")
-    #expect(fixture.tell(other).first == "tell \(other.short) aa [1, 2]")
+    #expect(fixture.notify().first == "tell \(widget.short) aa [1, 2]")
+    #expect(fixture.notify(other).first == "tell \(other.short) aa [1, 2]")
   }
 
   @Test(.rule("PUSH-03")) func `an extension without the entitlement gets no token, which is reported once`() {
@@ -139,7 +140,7 @@ private struct TokenFixture {
       TokenStateMachine.State.self, from: Array(BodyCoding.data(first.stateMachine.state)))
     var second = TokenFixture(products(), kept)
     #expect(second.handle(.widgets(widgets([1]))) == ["want \(widget.short)"])
-    second.tell()
+    second.notify()
     var third = TokenFixture(products(), second.stateMachine.state)
     #expect(third.handle(.widgets(widgets([1]))) == [])
   }
@@ -163,7 +164,7 @@ private struct TokenFixture {
     fixture.handle(.issued(widgetsKey, "aa"))
     fixture.handle(.awake(widget))
     fixture.handle(.widgets(widgets([1, 2])))
-    let former = TokenStateMachine.Telling(token: "aa", widgets: [placement(1)])
+    let former = TokenStateMachine.TokenNotice(token: "aa", widgets: [placement(1)])
     #expect(fixture.handle(.notified(widget, former)) == ["tell \(widget.short) aa [1, 2]"])
   }
 }

@@ -10,59 +10,60 @@ import Testing
 /// How a process announces itself to the host.
 @Suite(.timeLimit(.minutes(1))) struct `An announced process` {
   @Test func `an announced process waits for a host that connects later`() async throws {
-    let stage = try SDKFixture()
-    try await stage.announce()
-    _ = await stage.bus.first { $0.header.kind == Undelivered.kind }
-    try await stage.host.start()
-    _ = await stage.bus.first { $0.header.kind == ProcessReady.kind.answered(.ok) }
-    #expect(await stage.host.readies == 1)
+    let fixture = try SDKFixture()
+    try await fixture.announce()
+    _ = await fixture.bus.first { $0.header.kind == Undelivered.kind }
+    try await fixture.host.start()
+    _ = await fixture.bus.first { $0.header.kind == ProcessReady.kind.answered(.ok) }
+    #expect(await fixture.host.readies == 1)
   }
 
   @Test func `a process announces itself and reopens its sessions when the host comes back`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.session(Delegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.session(Delegate())
     _ = await session.allTasks
-    await stage.bus.disconnect(stage.host.connection.address)
-    _ = await stage.bus.first {
+    await fixture.bus.disconnect(fixture.host.connection.address)
+    _ = await fixture.bus.first {
       $0.header.kind == Presence.kind && $0.header.destination == SDKFixture.widget
     }
-    let next = HostModel(stage.bus.connection(stage.host.connection.address))
+    let next = HostModel(fixture.bus.connection(fixture.host.connection.address))
     try await next.start()
-    _ = await stage.bus.first { envelope in
+    _ = await fixture.bus.first { envelope in
       envelope.header.kind == OpenSession.kind.answered(.ok) && envelope.header.sourceGeneration == 2
     }
     #expect(await next.readies == 1)
     #expect(await next.opened.map(\.identifier) == ["daily"])
-    #expect(await stage.host.opened.count == 1)
+    #expect(await fixture.host.opened.count == 1)
   }
 
   @Test func `a process replies to a ping and is ready once the host has accepted its announcement`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    _ = await stage.bus.first { $0.header.kind == ProcessReady.kind.answered(.ok) }
-    let reply = try await stage.host.connection.request(Ping(), to: SDKFixture.widget)
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    _ = await fixture.bus.first { $0.header.kind == ProcessReady.kind.answered(.ok) }
+    let reply = try await fixture.host.connection.request(Ping(), to: SDKFixture.widget)
     #expect(reply.pid == ProcessInfo.processInfo.processIdentifier)
     #expect(reply.isReady)
   }
 
   @Test(.rule("PROCESS-08")) func `a process finds the container of its app group and of no other group`() throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let files = FileManager.default
     #expect(
-      stage.process.asCurrent { files.containerURL(forSecurityApplicationGroupIdentifier: SDKFixture.group) }?.path
-        == stage.folder.path)
-    #expect(stage.process.asCurrent { files.containerURL(forSecurityApplicationGroupIdentifier: "group.other") } == nil)
+      fixture.process.asCurrent { files.containerURL(forSecurityApplicationGroupIdentifier: SDKFixture.group) }?.path
+        == fixture.folder.path)
+    #expect(
+      fixture.process.asCurrent { files.containerURL(forSecurityApplicationGroupIdentifier: "group.other") } == nil)
   }
 
   @Test func `a process reads its launch context from one line of JSON and rejects any other input`() throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let certificate = LaunchContext(
       address: SDKFixture.widget, generation: 3, host: .host("phone"), endpoint: "tcp://127.0.0.1:1", serverKey: "s",
-      publicKey: "p", secretKey: "q", container: stage.folder.path, groups: [:], agentPid: 1)
+      publicKey: "p", secretKey: "q", container: fixture.folder.path, groups: [:], agentPid: 1)
     let line = try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")]
     for (bytes, expected) in [(line, certificate), (Array("garbage\n".utf8), nil), ([], nil)] {
-      let file = stage.folder.appendingPathComponent(UUID().uuidString)
+      let file = fixture.folder.appendingPathComponent(UUID().uuidString)
       try Data(bytes).write(to: file)
       let handle = try FileHandle(forReadingFrom: file)
       #expect(HostedProcess.readCertificate(from: handle.fileDescriptor) == expected)

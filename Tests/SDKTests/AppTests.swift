@@ -10,35 +10,36 @@ import Testing
 /// The calls of an author's app delegate.
 @Suite(.timeLimit(.minutes(1))) struct `An app` {
   @MainActor private final class AppDelegate: UIResponder, UIApplicationDelegate {
-    var received: [String] = []
+    var calls: [String] = []
     var completion: (() -> Void)?
 
     func application(
       _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
-      received.append("launched")
+      calls.append("launched")
       return true
     }
-    func applicationDidBecomeActive(_ application: UIApplication) { received.append("active") }
-    func applicationDidEnterBackground(_ application: UIApplication) { received.append("background") }
+    func applicationDidBecomeActive(_ application: UIApplication) { calls.append("active") }
+    func applicationDidEnterBackground(_ application: UIApplication) { calls.append("background") }
     func application(
       _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
       completionHandler: @escaping () -> Void
     ) {
-      received.append("events of \(identifier)")
+      calls.append("events of \(identifier)")
       completion = completionHandler
     }
   }
 
   @MainActor private final class SilentDelegate: UIResponder, UIApplicationDelegate {}
 
-  @MainActor private func app(_ delegate: any UIApplicationDelegate, on stage: SDKFixture) async throws -> UIApplication
+  @MainActor private func app(_ delegate: any UIApplicationDelegate, on fixture: SDKFixture) async throws
+    -> UIApplication
   {
     let app = UIApplication()
     app.begin(with: delegate)
-    try await stage.host.start()
-    app.serve(in: stage.process)
-    try await stage.announce()
+    try await fixture.host.start()
+    app.serve(in: fixture.process)
+    try await fixture.announce()
     return app
   }
 
@@ -46,26 +47,26 @@ import Testing
   @MainActor func `an app delegate is called when the app launches, becomes active and enters the background`()
     async throws
   {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
-    let app = try await app(delegate, on: stage)
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
+    let app = try await app(delegate, on: fixture)
     #expect(app.applicationState == .background)
-    try await stage.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
     #expect(app.applicationState == .active)
-    try await stage.host.connection.deliver(AppActivation(isActive: false), to: SDKFixture.app)
-    #expect(delegate.received == ["launched", "active", "background"])
+    try await fixture.host.connection.deliver(AppActivation(isActive: false), to: SDKFixture.app)
+    #expect(delegate.calls == ["launched", "active", "background"])
   }
 
   @Test(.rule("DELIVERY-23"))
   @MainActor func `an app delegate receives its sessions' background events, and its completion acknowledges them`()
     async throws
   {
-    let (stage, delegate, listener) = (try SDKFixture(SDKFixture.app), AppDelegate(), Delegate())
-    let app = try await app(delegate, on: stage)
-    let session = stage.session(listener, shared: false)
-    async let acknowledged: Void = stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: SDKFixture.app)
-    await listener.receives("finish")
-    #expect(delegate.received == ["launched", "events of daily"])
+    let (fixture, delegate, listener) = (try SDKFixture(SDKFixture.app), AppDelegate(), Delegate())
+    let app = try await app(delegate, on: fixture)
+    let session = fixture.session(listener, shared: false)
+    async let acknowledged: Void = fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try fixture.success(1)]), to: SDKFixture.app)
+    await listener.waitFor("finish")
+    #expect(delegate.calls == ["launched", "events of daily"])
     delegate.completion?()
     try await acknowledged
     withExtendedLifetime((app, session)) {}
@@ -74,12 +75,12 @@ import Testing
   @Test
   @MainActor func `without handleEventsForBackgroundURLSession, events go to the session's delegate only`() async throws
   {
-    let (stage, listener) = (try SDKFixture(SDKFixture.app), Delegate())
-    let app = try await app(SilentDelegate(), on: stage)
-    let session = stage.session(listener, shared: false)
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: SDKFixture.app)
-    #expect(listener.received == ["file 1 figures", "end 1 0", "finish"])
+    let (fixture, listener) = (try SDKFixture(SDKFixture.app), Delegate())
+    let app = try await app(SilentDelegate(), on: fixture)
+    let session = fixture.session(listener, shared: false)
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try fixture.success(1)]), to: SDKFixture.app)
+    #expect(listener.calls == ["file 1 figures", "end 1 0", "finish"])
     withExtendedLifetime((app, session)) {}
   }
 

@@ -35,35 +35,35 @@ import Testing
   @MainActor func `an app calls its delegate and its matching scenes for background events, and awaits both`()
     async throws
   {
-    let (stage, listener) = (try SDKFixture(SDKFixture.app), Delegate())
+    let (fixture, listener) = (try SDKFixture(SDKFixture.app), Delegate())
     let app = UIApplication()
-    let author = AuthoredApp()
+    let author = AuthorApp()
     app.begin(with: UIApplication.adopted)
-    try await stage.host.start()
-    app.serve(in: stage.process, author.body.allHandlers)
-    try await stage.announce()
-    let session = stage.session(listener, shared: false)
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: SDKFixture.app)
-    #expect(author.delegate.received == ["launched", "daily"])
-    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [2])
-    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    try await fixture.host.start()
+    app.serve(in: fixture.process, author.body.allHandlers)
+    try await fixture.announce()
+    let session = fixture.session(listener, shared: false)
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try fixture.success(1)]), to: SDKFixture.app)
+    #expect(author.delegate.calls == ["launched", "daily"])
+    #expect(await fixture.sent(HandlerCalled.self).map(\.matching) == [2])
+    #expect(await fixture.sent(CompletionCalled.self).map(\.outstanding) == [1, 0])
     withExtendedLifetime((app, session)) {}
   }
 
   @Test @MainActor func `an app without a delegate calls its scenes for background events`() async throws {
-    let stage = try SDKFixture(SDKFixture.app)
+    let fixture = try SDKFixture(SDKFixture.app)
     let app = UIApplication()
     app.begin(with: nil)
-    try await stage.host.start()
-    app.serve(in: stage.process, ScenesOfForms().body.allHandlers)
-    try await stage.announce()
+    try await fixture.host.start()
+    app.serve(in: fixture.process, ScenesOfForms().body.allHandlers)
+    try await fixture.announce()
     let events = SessionEvents(session: "c", wakesHandler: true, outcomes: [])
     let error = await #expect(throws: BusError.self) {
-      try await stage.host.connection.deliver(events, to: SDKFixture.app)
+      try await fixture.host.connection.deliver(events, to: SDKFixture.app)
     }
     #expect(error?.code == .unclaimed)
-    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [1])
+    #expect(await fixture.sent(HandlerCalled.self).map(\.matching) == [1])
     withExtendedLifetime(app) {}
   }
 }
@@ -120,13 +120,13 @@ private struct Relay: Widget {
   }
 }
 
-private final class AuthoredDelegate: NSObject, UIApplicationDelegate {
-  var received: [String] = []
+private final class AuthorDelegate: NSObject, UIApplicationDelegate {
+  var calls: [String] = []
 
   func application(
     _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
   ) -> Bool {
-    received.append("launched")
+    calls.append("launched")
     return true
   }
 
@@ -134,13 +134,13 @@ private final class AuthoredDelegate: NSObject, UIApplicationDelegate {
     _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
     completionHandler: @escaping () -> Void
   ) {
-    received.append(identifier)
+    calls.append(identifier)
     completionHandler()
   }
 }
 
-private struct AuthoredApp: App {
-  @UIApplicationDelegateAdaptor(AuthoredDelegate.self) var delegate
+private struct AuthorApp: App {
+  @UIApplicationDelegateAdaptor(AuthorDelegate.self) var delegate
 
   var body: some Scene {
     WindowGroup { EmptyView() }

@@ -13,9 +13,9 @@ import Testing
   private func url(_ path: String = "figures") throws -> URL { try #require(URL(string: "http://a.example/\(path)")) }
 
   @Test func `an async function returns the body and response of an inline request, also for a 404`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url) = (stage.perform(), try url())
-    let session = stage.inline()
+    let fixture = try SDKFixture()
+    let (performer, url) = (fixture.perform(), try url())
+    let session = fixture.inline()
     async let answer = session.data(from: url)
     try await performer.next().succeed("figures", 404)
     let (data, response) = try await answer
@@ -24,9 +24,9 @@ import Testing
   }
 
   @Test func `an async function throws the error of an inline request with its reason and URL`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url) = (stage.perform(), try url())
-    let session = stage.inline()
+    let fixture = try SDKFixture()
+    let (performer, url) = (fixture.perform(), try url())
+    let session = fixture.inline()
     let asking = Task { try await session.data(from: url) }
     let reason = [NSURLErrorNetworkUnavailableReasonKey: 0]
     try await performer.next().end(URLError(.notConnectedToInternet, userInfo: reason))
@@ -37,9 +37,9 @@ import Testing
   }
 
   @Test func `cancelling the Swift task cancels its inline request`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url) = (stage.perform(), try url())
-    let session = stage.inline()
+    let fixture = try SDKFixture()
+    let (performer, url) = (fixture.perform(), try url())
+    let session = fixture.inline()
     let asking = Task { try await session.data(from: url) }
     let exchange = try await performer.next()
     asking.cancel()
@@ -52,9 +52,9 @@ import Testing
   func `an inline completion handler runs on the delegate queue, and the delegate gets neither data nor end`()
     async throws
   {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let session = stage.inline(delegate)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let session = fixture.inline(delegate)
     let task = Mutex<URLSessionTask?>(nil)
     async let received = withCheckedContinuation { continuation in
       let made = session.dataTask(with: url) { data, response, error in
@@ -71,44 +71,44 @@ import Testing
     #expect(isWell)
     #expect(isThere)
     await session.flush()
-    #expect(delegate.received == ["create 1", "metrics 1 2.0"])
+    #expect(delegate.calls == ["create 1", "metrics 1 2.0"])
   }
 
   @Test
   func `an inline data task calls the delegate with response, data, metrics and end, in this order`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let task = stage.inline(delegate).dataTask(with: url)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let task = fixture.inline(delegate).dataTask(with: url)
     task.resume()
     let exchange = try await performer.next()
     #expect(await exchange.answer(length: 7))
     exchange.observer.received(Data("fig".utf8))
     exchange.observer.received(Data("ures".utf8))
     exchange.end()
-    await delegate.receives("end")
-    #expect(delegate.received == ["create 1", "response 200", "data fig", "data ures", "metrics 1 2.0", "end 1 0"])
+    await delegate.waitFor("end")
+    #expect(delegate.calls == ["create 1", "response 200", "data fig", "data ures", "metrics 1 2.0", "end 1 0"])
     #expect(task.state == .completed)
     #expect(task.countOfBytesReceived == 7)
     #expect(task.progress.isFinished)
   }
 
   @Test func `an inline task ends with -999 when the delegate cancels at the response`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(response: .cancel)))
-    stage.inline(delegate).dataTask(with: url).resume()
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate(.init(response: .cancel)))
+    fixture.inline(delegate).dataTask(with: url).resume()
     #expect(try await performer.next().answer() == false)
-    await delegate.receives("end 1 -999")
+    await delegate.waitFor("end 1 -999")
   }
 
   @Test func `an inline data task can become a download`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(response: .becomeDownload)))
-    let session = stage.inline(delegate)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate(.init(response: .becomeDownload)))
+    let session = fixture.inline(delegate)
     session.dataTask(with: url).resume()
     try await performer.next().succeed("figures")
-    await delegate.receives("end")
+    await delegate.waitFor("end")
     #expect(
-      delegate.received == [
+      delegate.calls == [
         "create 1", "response 200", "become 1", "wrote 7 7/7", "file figures", "metrics 1 2.0", "end 1 0",
       ])
   }
@@ -123,9 +123,9 @@ import Testing
         newRequest request: URLRequest
       ) async -> URLRequest? { nil }
     }
-    let stage = try SDKFixture()
-    let (performer, url) = (stage.perform(), try url())
-    let task = stage.inline(Asynchronous()).dataTask(with: url)
+    let fixture = try SDKFixture()
+    let (performer, url) = (fixture.perform(), try url())
+    let task = fixture.inline(Asynchronous()).dataTask(with: url)
     task.resume()
     let exchange = try await performer.next()
     let other = URLRequest(url: try self.url("other"))
@@ -141,9 +141,9 @@ import Testing
   func `an inline task follows a redirection unless the delegate refuses it, and updates currentRequest`() async throws
   {
     for follows in [true, false] {
-      let stage = try SDKFixture()
-      let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate(.init(redirects: follows)))
-      let task = stage.inline(delegate).dataTask(with: url)
+      let fixture = try SDKFixture()
+      let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate(.init(redirects: follows)))
+      let task = fixture.inline(delegate).dataTask(with: url)
       task.resume()
       let exchange = try await performer.next()
       let other = URLRequest(url: try self.url("other"))
@@ -153,7 +153,7 @@ import Testing
       }
       #expect(next == (follows ? other : nil))
       #expect(task.currentRequest?.url == (follows ? other.url : url))
-      #expect(delegate.received.last == "redirect 301 http://a.example/other")
+      #expect(delegate.calls.last == "redirect 301 http://a.example/other")
       exchange.end()
     }
   }
@@ -169,9 +169,9 @@ import Testing
         return (.rejectProtectionSpace, nil)
       }
     }
-    let stage = try SDKFixture()
-    let (performer, url, delegate, own) = (stage.perform(), try url(), FullDelegate(), Own())
-    let task = stage.inline(delegate).dataTask(with: url)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate, own) = (fixture.perform(), try url(), FullDelegate(), Own())
+    let task = fixture.inline(delegate).dataTask(with: url)
     task.delegate = own
     task.resume()
     let exchange = try await performer.next()
@@ -184,25 +184,25 @@ import Testing
     }
     #expect(reply.disposition == .rejectProtectionSpace)
     await exchange.succeed("figures")
-    await delegate.receives("end 1 0")
+    await delegate.waitFor("end 1 0")
     #expect(own.challenges.withLock { $0 } == 1)
-    #expect(!delegate.received.contains { $0.hasPrefix("task challenge") })
+    #expect(!delegate.calls.contains { $0.hasPrefix("task challenge") })
   }
 
   @Test
   func `an inline upload reports to the delegate that it waits for a network and how much it has sent`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let task = stage.inline(delegate).uploadTask(with: URLRequest(url: url), from: Data("12345".utf8))
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let task = fixture.inline(delegate).uploadTask(with: URLRequest(url: url), from: Data("12345".utf8))
     task.resume()
     let exchange = try await performer.next()
     exchange.observer.waitsForConnectivity()
     exchange.observer.sent(2, of: 5)
     exchange.observer.sent(5, of: 5)
     await exchange.succeed("thanks")
-    await delegate.receives("end")
+    await delegate.waitFor("end")
     #expect(
-      delegate.received == [
+      delegate.calls == [
         "create 1", "waits", "sent 2 2/5", "sent 3 5/5", "response 200", "data thanks", "metrics 1 2.0", "end 1 0",
       ])
     guard case .data(Data("12345".utf8)) = exchange.body else {
@@ -214,28 +214,28 @@ import Testing
   @Test(.rule("INLINE-05"))
   func `an inline upload sends the stream of its request or delegate, and deletes the copy`() async throws {
     for ofDelegate in [true, false] {
-      let stage = try SDKFixture()
-      let (performer, delegate) = (stage.perform(), FullDelegate(.init(body: "streamed")))
+      let fixture = try SDKFixture()
+      let (performer, delegate) = (fixture.perform(), FullDelegate(.init(body: "streamed")))
       var request = URLRequest(url: try url())
       if !ofDelegate { request.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
-      stage.inline(delegate).uploadTask(withStreamedRequest: request).resume()
+      fixture.inline(delegate).uploadTask(withStreamedRequest: request).resume()
       let exchange = try await performer.next()
       guard case .file(let file) = exchange.body else {
         Issue.record("\(exchange.body)")
         return
       }
       #expect(try String(contentsOf: file, encoding: .utf8) == "streamed")
-      #expect(delegate.received.contains("stream") == ofDelegate)
+      #expect(delegate.calls.contains("stream") == ofDelegate)
       exchange.end()
-      await delegate.receives("end 1 0")
+      await delegate.waitFor("end 1 0")
       #expect(!FileManager.default.fileExists(atPath: file.path))
     }
   }
 
   @Test func `suspend, resume and progress.cancel of an inline task reach its request`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let task = stage.inline(delegate).dataTask(with: url)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let task = fixture.inline(delegate).dataTask(with: url)
     task.resume()
     let exchange = try await performer.next()
     task.suspend()
@@ -243,15 +243,15 @@ import Testing
     task.resume()
     #expect(exchange.calls.withLock { $0 } == ["resume", "suspend", "resume"])
     task.progress.cancel()
-    await delegate.receives("end 1 -999")
+    await delegate.waitFor("end 1 -999")
   }
 
   @Test(.rule("INLINE-06"))
   func `an inline request takes headers, time-outs and policies from its configuration unless it has its own`()
     async throws
   {
-    let stage = try SDKFixture()
-    let performer = stage.perform()
+    let fixture = try SDKFixture()
+    let performer = fixture.perform()
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpAdditionalHeaders = ["X-Both": "session", "X-Session": "1"]
     configuration.timeoutIntervalForRequest = 5
@@ -259,7 +259,7 @@ import Testing
     configuration.allowsCellularAccess = false
     configuration.waitsForConnectivity = true
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    let session = stage.inline(nil, configuration)
+    let session = fixture.inline(nil, configuration)
     var request = URLRequest(url: try url())
     request.setValue("request", forHTTPHeaderField: "x-both")
     session.dataTask(with: request).resume()
@@ -285,35 +285,35 @@ import Testing
   @Test(.rule("SESSION-14"))
   func `finishTasksAndInvalidate invalidates an inline session after its tasks and releases the delegate`() async throws
   {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let session = stage.inline(delegate)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let session = fixture.inline(delegate)
     session.dataTask(with: url).resume()
     let exchange = try await performer.next()
     session.finishTasksAndInvalidate()
     await exchange.succeed("figures")
-    await delegate.receives("invalid 0")
-    #expect(delegate.received.suffix(2) == ["end 1 0", "invalid 0"])
+    await delegate.waitFor("invalid 0")
+    #expect(delegate.calls.suffix(2) == ["end 1 0", "invalid 0"])
     #expect(session.delegate == nil)
   }
 
   @Test(.rule("SESSION-13"))
   func `invalidateAndCancel cancels the tasks of an inline session and invalidates it`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url, delegate) = (stage.perform(), try url(), FullDelegate())
-    let session = stage.inline(delegate)
+    let fixture = try SDKFixture()
+    let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate())
+    let session = fixture.inline(delegate)
     session.dataTask(with: url).resume()
     _ = try await performer.next()
     session.invalidateAndCancel()
-    await delegate.receives("invalid 0")
-    #expect(delegate.received.suffix(2) == ["end 1 -999", "invalid 0"])
+    await delegate.waitFor("invalid 0")
+    #expect(delegate.calls.suffix(2) == ["end 1 -999", "invalid 0"])
   }
 
   @Test(.rule("SESSION-13")) func `URLSession.shared is one object and cannot be invalidated`() async throws {
-    let stage = try SDKFixture()
-    let (performer, url) = (stage.perform(), try url())
-    let session = stage.process.asCurrent { URLSession.shared }
-    #expect(stage.process.asCurrent { URLSession.shared } === session)
+    let fixture = try SDKFixture()
+    let (performer, url) = (fixture.perform(), try url())
+    let session = fixture.process.asCurrent { URLSession.shared }
+    #expect(fixture.process.asCurrent { URLSession.shared } === session)
     session.invalidateAndCancel()
     async let answer = session.data(from: url)
     try await performer.next().succeed("figures")
@@ -321,8 +321,8 @@ import Testing
   }
 
   @Test func `an inline request fails with resourceUnavailable in a process without a transport`() async throws {
-    let stage = try SDKFixture()
-    let (url, session) = (try url(), stage.inline())
+    let fixture = try SDKFixture()
+    let (url, session) = (try url(), fixture.inline())
     let error = await #expect(throws: URLError.self) { _ = try await session.data(from: url) }
     #expect(error?.code == .resourceUnavailable)
   }

@@ -29,12 +29,12 @@ import Testing
 
   @Test(.rule("WIDGET-16"))
   func `an app intent's queries run when the user configures the widget, and not for its declaration`() async throws {
-    let stage = try await SDKFixture.serving { CityWidget().descriptions }
+    let fixture = try await SDKFixture.serving { CityWidget().descriptions }
     let known = await ChooseCity.declaration(asking: nil)
     #expect(known.parameters.map(\.isAsked) == [true, false, false, true, false])
     #expect(known.parameters.map(\.standard) == [nil, "celsius", 3, nil, false])
     #expect(known.parameters.map(\.options.count) == [0, 2, 0, 0, 0])
-    let asked = try await stage.host.connection.request(
+    let asked = try await fixture.host.connection.request(
       DescribeIntent(widgetKind: "City", searches: ["city": "Par", "label": "no query"]), to: SDKFixture.widget)
     #expect(asked.parameters.map(\.options.count) == [3, 2, 0, 2, 0])
     #expect(asked.parameters[0].options.map(\.title) == ["Bern", "Rome", "Paris"])
@@ -75,26 +75,26 @@ import Testing
 
   @Test(.rule("WIDGET-20"))
   func `performing an app intent for the host sends its reload before the reply`() async throws {
-    let stage = try await SDKFixture.serving { [] }
-    _ = try await stage.host.connection.request(
+    let fixture = try await SDKFixture.serving { [] }
+    _ = try await fixture.host.connection.request(
       PerformIntent(intent: CountUp.archivedName, values: ["by": 4], placement: 1), to: SDKFixture.widget)
-    #expect(CountUp.counted.withLock { $0[stage.process.container] } == 4)
-    #expect(await stage.bus.said.contains { $0.header.kind == ReloadTimelines.kind })
+    #expect(CountUp.counted.withLock { $0[fixture.process.container] } == 4)
+    #expect(await fixture.bus.said.contains { $0.header.kind == ReloadTimelines.kind })
   }
 
   @Test(.rule("WIDGET-20")) func `an app intent that throws replies with intentFailed`() async throws {
-    let stage = try await SDKFixture.serving { [] }
+    let fixture = try await SDKFixture.serving { [] }
     let error = await #expect(throws: BusError.self) {
-      try await stage.host.connection.request(
+      try await fixture.host.connection.request(
         PerformIntent(intent: Fails.archivedName, values: [:], placement: 1), to: SDKFixture.widget)
     }
     #expect(error?.code == .intentFailed)
   }
 
   @Test func `performing an undeclared app intent fails with unknownIntent`() async throws {
-    let stage = try await SDKFixture.serving { [] }
+    let fixture = try await SDKFixture.serving { [] }
     let error = await #expect(throws: BusError.self) {
-      try await stage.host.connection.request(
+      try await fixture.host.connection.request(
         PerformIntent(intent: "Unknown.Intent", values: [:], placement: 1), to: SDKFixture.widget)
     }
     #expect(error?.code == .unknownIntent)
@@ -102,12 +102,12 @@ import Testing
 
   @Test(.rule("WIDGET-18"))
   func `a configuration intent's values reach the provider's timeline, and invalid ones are refused`() async throws {
-    let stage = try await SDKFixture.serving { CityWidget().descriptions }
+    let fixture = try await SDKFixture.serving { CityWidget().descriptions }
     let chosen: [String: ArchivedValue] = ["city": "rome", "days": 2]
-    #expect(try await stage.ask("City", configuration: chosen).entries.map(\.view.lines) == [["Rome"], ["Rome"]])
-    #expect(try await stage.ask("City", .snapshot).entries.map(\.view.lines) == [["Bern"]])
-    #expect(try await stage.ask("City", .placeholder).entries.map(\.view.lines) == [["a city"]])
-    let error = await #expect(throws: BusError.self) { try await stage.ask("City", configuration: ["days": "many"]) }
+    #expect(try await fixture.ask("City", configuration: chosen).entries.map(\.view.lines) == [["Rome"], ["Rome"]])
+    #expect(try await fixture.ask("City", .snapshot).entries.map(\.view.lines) == [["Bern"]])
+    #expect(try await fixture.ask("City", .placeholder).entries.map(\.view.lines) == [["a city"]])
+    let error = await #expect(throws: BusError.self) { try await fixture.ask("City", configuration: ["days": "many"]) }
     #expect(error?.code == .badConfiguration)
   }
 
@@ -121,18 +121,18 @@ import Testing
 
   @Test(.rule("WIDGET-14"))
   func `currentConfigurations returns each placement with its configured intent`() async throws {
-    let stage = try await SDKFixture.serving { [] }
+    let fixture = try await SDKFixture.serving { [] }
     let placed = Placement(
       id: 1, bundle: "com.example.App.Widget", kind: "City", family: .systemMedium, location: .homeScreen,
       configuration: ["city": "rome"])
-    stage.host.connection.onRequest(ListPlacements.self) { _, _ in ListPlacements.Reply(placements: [placed]) }
-    let infos = try await stage.process.asCurrent { try await WidgetCenter.shared.currentConfigurations() }
+    fixture.host.connection.onRequest(ListPlacements.self) { _, _ in ListPlacements.Reply(placements: [placed]) }
+    let infos = try await fixture.process.asCurrent { try await WidgetCenter.shared.currentConfigurations() }
     #expect(infos.map(\.kind) == ["City"])
     #expect(infos.map(\.family) == [.systemMedium])
     let intent = infos.first?.widgetConfigurationIntent(of: ChooseCity.self)
     #expect(intent?.city?.id == "rome")
     let (received, tell) = AsyncStream.makeStream(of: Int.self)
-    stage.process.asCurrent {
+    fixture.process.asCurrent {
       WidgetCenter.shared.getCurrentConfigurations { tell.yield((try? $0.get().count) ?? 0) }
     }
     #expect(await received.first { _ in true } == 1)

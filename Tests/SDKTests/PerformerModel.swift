@@ -145,24 +145,24 @@ final class FullDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDe
 
   let lines = Mutex<[String]>([])
   private let answers: Answers
-  private let said: AsyncStream<String>
-  private let saying: AsyncStream<String>.Continuation
+  private let noted: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
 
   init(_ answers: Answers = Answers()) {
     self.answers = answers
-    (said, saying) = AsyncStream.makeStream(of: String.self)
+    (noted, continuation) = AsyncStream.makeStream(of: String.self)
   }
 
-  var received: [String] { lines.withLock { $0 } }
+  var calls: [String] { lines.withLock { $0 } }
 
   /// Waits for a line with this prefix.
-  func receives(_ beginning: String) async {
-    for await line in said where line.hasPrefix(beginning) { return }
+  func waitFor(_ beginning: String) async {
+    for await line in noted where line.hasPrefix(beginning) { return }
   }
 
   private func note(_ line: String) {
     lines.withLock { $0.append(line) }
-    saying.yield(line)
+    continuation.yield(line)
   }
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

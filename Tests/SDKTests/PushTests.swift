@@ -12,11 +12,11 @@ import Testing
 @testable import WidgetKit
 
 /// The calls of the push handlers in this file, with the handler's name.
-private let received = Mutex<[String]>([])
+private let calls = Mutex<[String]>([])
 
 private func tell(_ type: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
   let line = "\(type) \(info.token.map { String($0) }.joined(separator: ".")) \(widgets.map(\.kind))"
-  received.withLock { $0.append(line) }
+  calls.withLock { $0.append(line) }
 }
 
 private struct SharedHandler: WidgetPushHandler {
@@ -65,36 +65,37 @@ private struct Third: Widget {
 @Suite(.timeLimit(.minutes(1))) struct `Push handlers` {
   @Test(.rule("PUSH-05"))
   func `each push handler type is called once with the token and all placed widgets`() async throws {
-    let stage = try await SDKFixture.serving { Pushed().body.descriptions }
+    let fixture = try await SDKFixture.serving { Pushed().body.descriptions }
     let placements = ["First", "Third"].enumerated().map {
       Placement(id: $0.offset + 1, bundle: "b", kind: $0.element, family: .systemSmall, location: .homeScreen)
     }
-    let reply = try await stage.host.connection.request(
+    let reply = try await fixture.host.connection.request(
       TellPushHandlers(token: "0aff10", widgets: placements), to: SDKFixture.widget)
     #expect(reply.handlers == ["SharedHandler", "OtherHandler"])
-    let lines = received.withLock { $0 }
+    let lines = calls.withLock { $0 }
     #expect(lines == [#"shared 10.255.16 ["First", "Third"]"#, #"other 10.255.16 ["First", "Third"]"#])
     let declared = await MainActor.run { Pushed().body.descriptions.map { $0.declaration?.pushHandler } }
     #expect(declared == ["SharedHandler", "SharedHandler", "OtherHandler"])
   }
 
   @Test func `a push token that is not hexadecimal is refused`() async throws {
-    let stage = try await SDKFixture.serving { [] }
+    let fixture = try await SDKFixture.serving { [] }
     for token in ["0", "xy"] {
       await #expect(throws: BusError.self) {
-        _ = try await stage.host.connection.request(TellPushHandlers(token: token, widgets: []), to: SDKFixture.widget)
+        _ = try await fixture.host.connection.request(
+          TellPushHandlers(token: token, widgets: []), to: SDKFixture.widget)
       }
     }
   }
 
   @Test func `currentPushInfo returns the push token, or nil without one`() async throws {
-    let stage = try await SDKFixture.serving { [] }
+    let fixture = try await SDKFixture.serving { [] }
     let token = Mutex<String?>("0a")
-    stage.host.connection.onRequest(AskPushInfo.self) { _, _ in AskPushInfo.Reply(token: token.withLock { $0 }) }
-    let first = await stage.process.asCurrent { await WidgetCenter.shared.currentPushInfo?.token }
+    fixture.host.connection.onRequest(AskPushInfo.self) { _, _ in AskPushInfo.Reply(token: token.withLock { $0 }) }
+    let first = await fixture.process.asCurrent { await WidgetCenter.shared.currentPushInfo?.token }
     #expect(first == Data([10]))
     token.withLock { $0 = nil }
-    let second = await stage.process.asCurrent { await WidgetCenter.shared.currentPushInfo?.token }
+    let second = await fixture.process.asCurrent { await WidgetCenter.shared.currentPushInfo?.token }
     #expect(second == nil)
   }
 }
@@ -147,13 +148,14 @@ private struct Third: Widget {
     }
   }
 
-  @MainActor private func app(_ delegate: any UIApplicationDelegate, on stage: SDKFixture) async throws -> UIApplication
+  @MainActor private func app(_ delegate: any UIApplicationDelegate, on fixture: SDKFixture) async throws
+    -> UIApplication
   {
     let app = UIApplication()
     app.begin(with: delegate)
-    try await stage.host.start()
-    app.serve(in: stage.process)
-    try await stage.announce()
+    try await fixture.host.start()
+    app.serve(in: fixture.process)
+    try await fixture.announce()
     return app
   }
 
@@ -162,21 +164,21 @@ private struct Third: Widget {
   func `registering for remote notifications gives the delegate the device token, and later its replacement`()
     async throws
   {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), Listener())
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), Listener())
     let actions = Mutex<[RegisterForPushes.Action]>([])
-    stage.host.connection.onRequest(RegisterForPushes.self) { request, _ in
+    fixture.host.connection.onRequest(RegisterForPushes.self) { request, _ in
       actions.withLock { $0.append(request.action) }
       return RegisterForPushes.Reply(token: request.action == .unregister ? nil : "0aff")
     }
-    let app = try await app(delegate, on: stage)
-    stage.process.asCurrent { app.registerForRemoteNotifications() }
+    let app = try await app(delegate, on: fixture)
+    fixture.process.asCurrent { app.registerForRemoteNotifications() }
     #expect(await delegate.words.next() == "token 10.255")
-    try await stage.host.connection.deliver(AppTokenChanged(token: "0b"), to: SDKFixture.app)
+    try await fixture.host.connection.deliver(AppTokenChanged(token: "0b"), to: SDKFixture.app)
     #expect(await delegate.words.next() == "token 11")
-    let isRegistered = stage.process.asCurrent { app.isRegisteredForRemoteNotifications }
+    let isRegistered = fixture.process.asCurrent { app.isRegisteredForRemoteNotifications }
     #expect(isRegistered)
-    stage.process.asCurrent { app.unregisterForRemoteNotifications() }
-    _ = await stage.bus.first {
+    fixture.process.asCurrent { app.unregisterForRemoteNotifications() }
+    _ = await fixture.bus.first {
       $0.header.kind == RegisterForPushes.kind
         && (try? BodyCoding.decode(RegisterForPushes.self, from: $0.body).action) == .unregister
     }
@@ -185,22 +187,22 @@ private struct Third: Widget {
 
   @Test(.rule("PUSH-18"))
   @MainActor func `an app without the push entitlement fails to register and gets the reason`() async throws {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), Listener())
-    stage.host.connection.onRequest(RegisterForPushes.self) { _, _ in
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), Listener())
+    fixture.host.connection.onRequest(RegisterForPushes.self) { _, _ in
       throw BusError(.noPushEntitlement, "no valid entitlement")
     }
-    let app = try await app(delegate, on: stage)
-    stage.process.asCurrent { app.registerForRemoteNotifications() }
+    let app = try await app(delegate, on: fixture)
+    fixture.process.asCurrent { app.registerForRemoteNotifications() }
     #expect(await delegate.words.next() == "NSCocoaErrorDomain 3000: no valid entitlement")
     withExtendedLifetime(app) {}
   }
 
   @Test
   @MainActor func `an app delegate's first fetch completion is the result of a remote notification`() async throws {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), Receiver())
-    let app = try await app(delegate, on: stage)
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), Receiver())
+    let app = try await app(delegate, on: fixture)
     let push = ReceiveNotification(uniqueID: UUID(), payload: #"{"aps":{"alert":"x"},"story":"news"}"#)
-    let reply = try await stage.host.connection.request(push, to: SDKFixture.app)
+    let reply = try await fixture.host.connection.request(push, to: SDKFixture.app)
     #expect(reply.result == .newData)
     #expect(await delegate.words.next() == "received news")
     withExtendedLifetime(app) {}
@@ -210,11 +212,11 @@ private struct Third: Widget {
   @MainActor func `a remote notification calls the async form of the delegate method and returns its result`()
     async throws
   {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), AsyncReceiver())
-    let app = try await app(delegate, on: stage)
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AsyncReceiver())
+    let app = try await app(delegate, on: fixture)
     for (story, result) in [("good", ReceiveNotification.Reply.Result.noData), ("bad", .failed)] {
       let push = ReceiveNotification(uniqueID: UUID(), payload: #"{"aps":{},"story":"\#(story)"}"#)
-      #expect(try await stage.host.connection.request(push, to: SDKFixture.app).result == result)
+      #expect(try await fixture.host.connection.request(push, to: SDKFixture.app).result == result)
     }
     withExtendedLifetime(app) {}
   }
@@ -222,10 +224,10 @@ private struct Third: Widget {
   @Test
   @MainActor func `a remote notification has no result when the delegate has neither form of the method`() async throws
   {
-    let (stage, delegate) = (try SDKFixture(SDKFixture.app), Listener())
-    let app = try await app(delegate, on: stage)
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), Listener())
+    let app = try await app(delegate, on: fixture)
     let push = ReceiveNotification(uniqueID: UUID(), payload: "{}")
-    let reply = try await stage.host.connection.request(push, to: SDKFixture.app)
+    let reply = try await fixture.host.connection.request(push, to: SDKFixture.app)
     #expect(reply.result == nil)
     withExtendedLifetime(app) {}
   }

@@ -79,12 +79,12 @@ struct SDKFixture {
   }
 
   /// All messages of one type that were sent so far.
-  func records<N: Notice>(_ type: N.Type) async -> [N] {
+  func sent<N: Notice>(_ type: N.Type) async -> [N] {
     await bus.said.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
   }
 
   /// Waits for the first message of a type that fulfils the condition.
-  func record<N: Notice>(_ type: N.Type, where fits: @escaping @Sendable (N) -> Bool = { _ in true }) async {
+  func waitFor<N: Notice>(_ type: N.Type, where fits: @escaping @Sendable (N) -> Bool = { _ in true }) async {
     _ = await bus.first { envelope in
       envelope.header.kind == N.kind && (try? BodyCoding.decode(N.self, from: envelope.body)).map(fits) == true
     }
@@ -102,7 +102,7 @@ extension ProcessRules {
 
 /// A folder that is deleted with the last fixture that uses it.
 private final class ScratchFolder: Sendable {
-  let url = FileManager.default.temporaryDirectory.appendingPathComponent("authoring-\(UUID().uuidString)")
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
 
   init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
 
@@ -225,10 +225,10 @@ final class Delegate: NSObject, URLSessionDownloadDelegate, Sendable {
     (ends, end) = AsyncStream.makeStream(of: String.self)
   }
 
-  var received: [String] { lines.withLock { $0 } }
+  var calls: [String] { lines.withLock { $0 } }
 
   /// Waits for a line with this prefix.
-  func receives(_ beginning: String) async {
+  func waitFor(_ beginning: String) async {
     for await line in ends where line.hasPrefix(beginning) { return }
   }
 

@@ -9,11 +9,11 @@ import Testing
 @testable import URLSessionAPI
 
 @Suite(.timeLimit(.minutes(1))) struct `The events of a background session` {
-  private func deliver(_ outcomes: [TaskOutcome], wakes: Bool = true, on stage: SDKFixture, id: UUID = UUID())
+  private func deliver(_ outcomes: [TaskOutcome], wakes: Bool = true, on fixture: SDKFixture, id: UUID = UUID())
     async throws
   {
     let events = SessionEvents(session: "daily", wakesHandler: wakes, outcomes: outcomes)
-    try await stage.host.connection.deliver(events, to: SDKFixture.widget, id: id, context: .none)
+    try await fixture.host.connection.deliver(events, to: SDKFixture.widget, id: id, context: .none)
   }
 
   private let calls = [
@@ -22,8 +22,8 @@ import Testing
   ]
 
   /// The journal's records of handlers, delegate calls and completions, in order.
-  private func journal(_ stage: SDKFixture) async -> [String] {
-    await stage.bus.said.compactMap { envelope in
+  private func journal(_ fixture: SDKFixture) async -> [String] {
+    await fixture.bus.said.compactMap { envelope in
       switch envelope.header.kind {
       case HandlerCalled.kind:
         (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
@@ -40,9 +40,9 @@ import Testing
     }
   }
 
-  private func outcomes(_ stage: SDKFixture) throws -> [TaskOutcome] {
+  private func outcomes(_ fixture: SDKFixture) throws -> [TaskOutcome] {
     [
-      try stage.success(1),
+      try fixture.success(1),
       TaskOutcome(
         task: SDKFixture.snapshot(2), response: nil, file: nil,
         failure: TransferFailure(code: -999, message: "cancelled")),
@@ -50,77 +50,77 @@ import Testing
   }
 
   @Test(.rule("DELIVERY-02")) func `a session made in the handler gets its events in Apple's order`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
-    let handler = await Handler { [process = stage.process] in
+    let handler = await Handler { [process = fixture.process] in
       made.withLock { $0 = process.session(delegate) }
     }
-    try await stage.begin([await handler.handler(for: "daily")])
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler(for: "daily")])
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
-    #expect(await journal(stage) == calls)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    #expect(await journal(fixture) == calls)
     #expect(await handler.identifiers == ["daily"])
   }
 
   @Test(.rule("DELIVERY-22")) func `a session that exists already gets its events in the same order`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    #expect(await journal(stage) == calls)
+    #expect(await journal(fixture) == calls)
     withExtendedLifetime(session) {}
   }
 
   @Test func `events wait for a session that is created after the handler was called`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await stage.record(HandlerCalled.self)
-    #expect(delegate.received.isEmpty)
-    let session = stage.session(delegate)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler()])
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await fixture.waitFor(HandlerCalled.self)
+    #expect(delegate.calls.isEmpty)
+    let session = fixture.session(delegate)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-28"))
   func `events are unclaimed when the handler completes without the session, and can be sent again`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    let (outcomes, id) = (try outcomes(stage), UUID())
-    let refused = Task { try await deliver(outcomes, on: stage, id: id) }
-    await stage.record(HandlerCalled.self)
+    try await fixture.begin([await handler.handler()])
+    let (outcomes, id) = (try outcomes(fixture), UUID())
+    let refused = Task { try await deliver(outcomes, on: fixture, id: id) }
+    await fixture.waitFor(HandlerCalled.self)
     await handler.complete()
     let error = await #expect(throws: BusError.self) { try await refused.value }
     #expect(error?.code == .unclaimed)
-    let session = stage.session(delegate)
-    try await deliver(outcomes, wakes: false, on: stage, id: id)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999"])
+    let session = fixture.session(delegate)
+    try await deliver(outcomes, wakes: false, on: fixture, id: id)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999"])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-20"))
   func `events that arrive while a completion is awaited are delivered at once, after the earlier ones`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
-    async let first: Void = deliver([try stage.success(1)], on: stage)
-    await delegate.receives("end 1")
-    try await deliver([try stage.success(2)], wakes: false, on: stage)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "finish", "file 2 figures", "end 2 0"])
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
+    async let first: Void = deliver([try fixture.success(1)], on: fixture)
+    await delegate.waitFor("end 1")
+    try await deliver([try fixture.success(2)], wakes: false, on: fixture)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "finish", "file 2 figures", "end 2 0"])
     #expect(await handler.identifiers == ["daily"])
     await handler.complete()
     try await first
@@ -129,19 +129,19 @@ import Testing
 
   @Test(.rule("DELIVERY-22"))
   func `in the observed order, an existing session receives its events before the handler is called`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
     let events = SessionEvents(
-      session: "daily", wakesHandler: true, handlerComesLast: true, outcomes: [try stage.success(1)])
-    async let acknowledged: Void = stage.host.connection.deliver(events, to: SDKFixture.widget)
-    await stage.record(HandlerCalled.self)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "finish"])
+      session: "daily", wakesHandler: true, handlerComesLast: true, outcomes: [try fixture.success(1)])
+    async let acknowledged: Void = fixture.host.connection.deliver(events, to: SDKFixture.widget)
+    await fixture.waitFor(HandlerCalled.self)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "finish"])
     await handler.complete()
     try await acknowledged
     #expect(
-      await journal(stage) == [
+      await journal(fixture) == [
         "didFinishDownloadingTo 1", "didCompleteWithError 1", "urlSessionDidFinishEvents", "handler.called 1",
         "completion.called 0",
       ])
@@ -149,34 +149,34 @@ import Testing
   }
 
   @Test(.rule("DELIVERY-22")) func `in the observed order, events finish without a handler too`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let delegate = Delegate()
-    try await stage.begin()
-    let session = stage.session(delegate)
+    try await fixture.begin()
+    let session = fixture.session(delegate)
     let events = SessionEvents(
-      session: "daily", wakesHandler: false, finishes: true, outcomes: [try stage.success(1)])
-    try await stage.host.connection.deliver(events, to: SDKFixture.widget)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "finish"])
+      session: "daily", wakesHandler: false, finishes: true, outcomes: [try fixture.success(1)])
+    try await fixture.host.connection.deliver(events, to: SDKFixture.widget)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "finish"])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-29")) func `events are acknowledged when the background task's action returns`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
-    let handler = BackgroundEventsHandler(matches: { $0 == "daily" }) { [process = stage.process] identifier in
+    let handler = BackgroundEventsHandler(matches: { $0 == "daily" }) { [process = fixture.process] identifier in
       #expect(identifier == "daily")
       made.withLock { $0 = process.session(delegate) }
-      await delegate.receives("finish")
+      await delegate.waitFor("finish")
     }
-    try await stage.begin([handler])
-    try await deliver(outcomes(stage), on: stage)
-    #expect(await journal(stage) == calls)
+    try await fixture.begin([handler])
+    try await deliver(outcomes(fixture), on: fixture)
+    #expect(await journal(fixture) == calls)
   }
 
   @Test(.rule("DELIVERY-30"))
   func `an action's task is cancelled when its time runs out, and its return acknowledges the events`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let delegate = Delegate()
     let isCancelled = Mutex(false)
     let handler = BackgroundEventsHandler(
@@ -186,13 +186,13 @@ import Testing
         for await _ in never {}
         withExtendedLifetime(continuation) { isCancelled.withLock { $0 = Task.isCancelled } }
       })
-    try await stage.begin([handler])
-    let (session, id) = (stage.session(delegate), UUID())
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage, id: id)
-    await delegate.receives("finish")
+    try await fixture.begin([handler])
+    let (session, id) = (fixture.session(delegate), UUID())
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture, id: id)
+    await delegate.waitFor("finish")
     let wasCancelled = isCancelled.withLock { $0 }
     #expect(!wasCancelled)
-    stage.host.connection.notify(ExpireEvents(session: "daily", delivery: id), to: SDKFixture.widget, context: .none)
+    fixture.host.connection.notify(ExpireEvents(session: "daily", delivery: id), to: SDKFixture.widget, context: .none)
     try await acknowledged
     let isNowCancelled = isCancelled.withLock { $0 }
     #expect(isNowCancelled)
@@ -200,8 +200,8 @@ import Testing
   }
 
   @Test func `completions expire once while they are awaited, and never when none is awaited`() async throws {
-    let stage = try SDKFixture()
-    let completions = Completions("daily", count: 1, .none, in: stage.process)
+    let fixture = try SDKFixture()
+    let completions = Completions("daily", count: 1, .none, in: fixture.process)
     let expirations = Mutex(0)
     completions.whenExpired { expirations.withLock { $0 += 1 } }
     completions.expire()
@@ -210,53 +210,53 @@ import Testing
     let count = expirations.withLock { $0 }
     #expect(count == 2)
     completions.called(0)
-    let done = Completions("daily", count: 0, .none, in: stage.process)
+    let done = Completions("daily", count: 0, .none, in: fixture.process)
     done.whenExpired { Issue.record("it expired although no completion is awaited") }
     done.expire()
   }
 
   @Test func `events call only the delegate and no handler while the process runs`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
-    try await deliver(outcomes(stage), wakes: false, on: stage)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999"])
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
+    try await deliver(outcomes(fixture), wakes: false, on: fixture)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999"])
     #expect(await handler.identifiers.isEmpty)
     withExtendedLifetime(session) {}
   }
 
   @Test func `events for a session that only an earlier process instance had call the handler`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
-    let handler = await Handler { [process = stage.process] in
+    let handler = await Handler { [process = fixture.process] in
       made.withLock { $0 = process.session(delegate) }
     }
-    try await stage.begin([await handler.handler()])
-    async let acknowledged: Void = deliver(outcomes(stage), wakes: false, on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler()])
+    async let acknowledged: Void = deliver(outcomes(fixture), wakes: false, on: fixture)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
     #expect(await handler.identifiers == ["daily"])
   }
 
   @Test(.rule("DELIVERY-24")) func `events are acknowledged only when both matching handlers complete`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, one, two, other) = (Delegate(), await Handler(), await Handler(), await Handler())
-    try await stage.begin([
+    try await fixture.begin([
       await one.handler(for: "daily"), await other.handler(for: "weekly"), await two.handler(),
     ])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await delegate.receives("finish")
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await delegate.waitFor("finish")
     await one.complete()
-    await stage.record(CompletionCalled.self)
-    #expect(await stage.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    await fixture.waitFor(CompletionCalled.self)
+    #expect(await fixture.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
     await two.complete()
     try await acknowledged
-    #expect(await stage.records(HandlerCalled.self).map(\.matching) == [2])
-    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    #expect(await fixture.sent(HandlerCalled.self).map(\.matching) == [2])
+    #expect(await fixture.sent(CompletionCalled.self).map(\.outstanding) == [1, 0])
     #expect(await other.identifiers.isEmpty)
     withExtendedLifetime(session) {}
   }
@@ -267,80 +267,80 @@ import Testing
   ) async throws {
     var rules = ProcessRules.waiting(60)
     rules.firstCompletionCounts = isSo
-    let stage = try SDKFixture(rules: rules)
+    let fixture = try SDKFixture(rules: rules)
     let (delegate, one, two) = (Delegate(), await Handler(), await Handler())
-    try await stage.begin([await one.handler(), await two.handler()])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await one.handler(), await two.handler()])
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await delegate.waitFor("finish")
     await two.complete()
-    await stage.record(CompletionCalled.self)
-    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [isSo ? 0 : 1])
+    await fixture.waitFor(CompletionCalled.self)
+    #expect(await fixture.sent(CompletionCalled.self).map(\.outstanding) == [isSo ? 0 : 1])
     if !isSo { await one.complete() }
     try await acknowledged
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-24")) func `a completion handler that is called twice counts once`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, one, two) = (Delegate(), await Handler(), await Handler())
-    try await stage.begin([await one.handler(), await two.handler()])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver(outcomes(stage), on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await one.handler(), await two.handler()])
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver(outcomes(fixture), on: fixture)
+    await delegate.waitFor("finish")
     await one.complete()
     await one.complete()
     await two.complete()
     await two.complete()
     try await acknowledged
-    #expect(await stage.records(CompletionCalled.self).map(\.outstanding) == [1, 0])
+    #expect(await fixture.sent(CompletionCalled.self).map(\.outstanding) == [1, 0])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-28"))
   func `events are unclaimed when no handler matches, and are delivered once the session exists`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
-    try await stage.begin([await handler.handler(for: "weekly")])
-    let (outcomes, id) = (try outcomes(stage), UUID())
-    let error = await #expect(throws: BusError.self) { try await deliver(outcomes, on: stage, id: id) }
+    try await fixture.begin([await handler.handler(for: "weekly")])
+    let (outcomes, id) = (try outcomes(fixture), UUID())
+    let error = await #expect(throws: BusError.self) { try await deliver(outcomes, on: fixture, id: id) }
     #expect(error?.code == .unclaimed)
     #expect(error?.isDefinite == true)
-    #expect(await stage.records(HandlerCalled.self).isEmpty)
-    let session = stage.session(delegate)
-    try await deliver(outcomes, wakes: false, on: stage, id: id)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999"])
+    #expect(await fixture.sent(HandlerCalled.self).isEmpty)
+    let session = fixture.session(delegate)
+    try await deliver(outcomes, wakes: false, on: fixture, id: id)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999"])
     #expect(await handler.identifiers.isEmpty)
     withExtendedLifetime(session) {}
   }
 
   @Test func `events that are too many for one message are read from a file`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let delegate = Delegate()
-    try await stage.begin()
-    let session = stage.session(delegate)
-    let file = stage.folder.appendingPathComponent("outcomes.json")
-    try BodyCoding.lines(try outcomes(stage)).write(to: file)
-    try await stage.host.connection.deliver(
+    try await fixture.begin()
+    let session = fixture.session(delegate)
+    let file = fixture.folder.appendingPathComponent("outcomes.json")
+    try BodyCoding.lines(try outcomes(fixture)).write(to: file)
+    try await fixture.host.connection.deliver(
       SessionEvents(session: "daily", wakesHandler: false, outcomes: [], outcomesFile: file.path), to: SDKFixture.widget
     )
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999"])
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999"])
     withExtendedLifetime(session) {}
   }
 
   @Test func `urlSessionDidFinishEvents is journaled before the reload that it requests`() async throws {
-    let stage = try SDKFixture()
-    let delegate = Delegate { [process = stage.process] in
+    let fixture = try SDKFixture()
+    let delegate = Delegate { [process = fixture.process] in
       process.deliver(ReloadTimelines(widgetKind: "Trial"), context: HostedProcess.currentContext)
     }
     let handler = await Handler()
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver([try stage.success(1)], on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver([try fixture.success(1)], on: fixture)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let kinds = await stage.bus.said.map(\.header.kind)
+    let kinds = await fixture.bus.said.map(\.header.kind)
     let finish = try #require(kinds.lastIndex(of: DelegateCalled.kind))
     let reload = try #require(kinds.firstIndex(of: ReloadTimelines.kind))
     let completion = try #require(kinds.firstIndex(of: CompletionCalled.kind))
@@ -350,51 +350,51 @@ import Testing
   }
 
   @Test func `events that are delivered again after the acknowledgement are ignored`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let delegate = Delegate()
-    try await stage.begin()
-    let session = stage.session(delegate)
-    let (outcomes, id) = (try outcomes(stage), UUID())
-    try await deliver(outcomes, wakes: false, on: stage, id: id)
-    try await deliver(outcomes, wakes: false, on: stage, id: id)
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "end 2 -999"])
+    try await fixture.begin()
+    let session = fixture.session(delegate)
+    let (outcomes, id) = (try outcomes(fixture), UUID())
+    try await deliver(outcomes, wakes: false, on: fixture, id: id)
+    try await deliver(outcomes, wakes: false, on: fixture, id: id)
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999"])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-03")) func `a download that the delegate does not move is deleted afterwards`() async throws {
     for keeps in [false, true] {
-      let (stage, delegate) = (try SDKFixture(), Delegate(keepsFiles: keeps))
-      try await stage.begin()
-      let session = stage.session(delegate)
-      try await deliver([try stage.success(1)], wakes: false, on: stage)
+      let (fixture, delegate) = (try SDKFixture(), Delegate(keepsFiles: keeps))
+      try await fixture.begin()
+      let session = fixture.session(delegate)
+      try await deliver([try fixture.success(1)], wakes: false, on: fixture)
       let file = try #require(delegate.files.withLock { $0.first })
       #expect(!FileManager.default.fileExists(atPath: file.path))
       #expect(FileManager.default.fileExists(atPath: file.appendingPathExtension("kept").path) == keeps)
-      #expect(await stage.records(DelegateCalled.self).first?.bytes == 7)
+      #expect(await fixture.sent(DelegateCalled.self).first?.bytes == 7)
       withExtendedLifetime(session) {}
     }
   }
 
   @Test(.rule("TIMELINE-26")) func `events are acknowledged after the reload that a delegate sends`() async throws {
-    let stage = try SDKFixture()
-    let delegate = Delegate { [process = stage.process] in
+    let fixture = try SDKFixture()
+    let delegate = Delegate { [process = fixture.process] in
       process.deliver(ReloadTimelines(widgetKind: "Trial"), context: HostedProcess.currentContext)
     }
     let handler = await Handler()
-    try await stage.begin([await handler.handler()])
-    let session = stage.session(delegate)
-    async let acknowledged: Void = deliver([try stage.success(1)], on: stage)
-    await delegate.receives("finish")
+    try await fixture.begin([await handler.handler()])
+    let session = fixture.session(delegate)
+    async let acknowledged: Void = deliver([try fixture.success(1)], on: fixture)
+    await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let said = await stage.bus.said
+    let said = await fixture.bus.said
     let reload = try #require(said.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
     let end = try #require(said.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
     #expect(reload < end)
     let words = said.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
     #expect(words == [ReloadTimelines.kind, CompletionCalled.kind])
     let asked = said.first { $0.header.kind == ReloadTimelines.kind }
-    #expect(asked?.header.correlation == MessageContext.session(SDKFixture.widget, "daily"))
+    #expect(asked?.header.correlation == MessageContext.correlation(ofSession: "daily", of: SDKFixture.widget))
     withExtendedLifetime(session) {}
   }
 }

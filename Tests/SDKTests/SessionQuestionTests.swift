@@ -22,14 +22,14 @@ import Testing
       ),
     ]
     for (answer, reply) in answers {
-      let stage = try SDKFixture()
-      try await stage.begin()
+      let fixture = try SDKFixture()
+      try await fixture.begin()
       let delegate = FullDelegate(answer)
-      let session = stage.session(delegate)
-      let given = try await stage.host.connection.request(
+      let session = fixture.session(delegate)
+      let given = try await fixture.host.connection.request(
         BeginDelayedRequest(session: "daily", task: SDKFixture.snapshot(1)), to: SDKFixture.widget)
       #expect(given == reply)
-      #expect(delegate.received == ["delayed 1"])
+      #expect(delegate.calls == ["delayed 1"])
       withExtendedLifetime(session) {}
     }
   }
@@ -37,12 +37,12 @@ import Testing
   @Test(.rule("DELIVERY-08"))
   func `an HTTP challenge calls the task-level method, a server trust challenge the session-level method`() async throws
   {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     func challenge(_ method: String) async throws -> AnswerChallenge.Reply {
-      try await stage.host.connection.request(
+      try await fixture.host.connection.request(
         AnswerChallenge(
           session: "daily", task: SDKFixture.snapshot(1), wakesHandler: false, method: method, host: "a.example",
           port: 443,
@@ -52,7 +52,7 @@ import Testing
     #expect(basic == AnswerChallenge.Reply(disposition: .useCredential, user: "user", password: "word"))
     let trust = try await challenge(NSURLAuthenticationMethodServerTrust)
     #expect(trust == AnswerChallenge.Reply(disposition: .useCredential))
-    #expect(delegate.received == ["task challenge vault", "session challenge a.example"])
+    #expect(delegate.calls == ["task challenge vault", "session challenge a.example"])
     withExtendedLifetime(session) {}
   }
 
@@ -62,14 +62,14 @@ import Testing
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
       ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.cancelAuthenticationChallenge, nil) }
     }
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.process.asCurrent {
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.process.asCurrent {
       let configuration = URLSessionConfiguration.background(withIdentifier: "daily")
       configuration.sharedContainerIdentifier = SDKFixture.group
       return URLSession(configuration: configuration, delegate: OnlySession(), delegateQueue: nil)
     }
-    let reply = try await stage.host.connection.request(
+    let reply = try await fixture.host.connection.request(
       AnswerChallenge(
         session: "daily", task: SDKFixture.snapshot(1), wakesHandler: false, method: NSURLAuthenticationMethodHTTPBasic,
         host: "a.example", port: 443, scheme: "https", realm: "vault", previousFailures: 0), to: SDKFixture.widget)
@@ -79,17 +79,17 @@ import Testing
 
   @Test(.rule("DELIVERY-09"))
   func `a challenge for a session that is not open calls the handler first, which creates the session`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     let delegate = FullDelegate()
     let made = Mutex<URLSession?>(nil)
-    let handler = await Handler { [process = stage.process] in made.withLock { $0 = process.session(delegate) } }
-    try await stage.begin([await handler.handler()])
-    let reply = try await stage.host.connection.request(
+    let handler = await Handler { [process = fixture.process] in made.withLock { $0 = process.session(delegate) } }
+    try await fixture.begin([await handler.handler()])
+    let reply = try await fixture.host.connection.request(
       AnswerChallenge(
         session: "daily", task: SDKFixture.snapshot(1), wakesHandler: true, method: NSURLAuthenticationMethodHTTPBasic,
         host: "a.example", port: 443, scheme: "https", realm: "vault", previousFailures: 0), to: SDKFixture.widget)
     #expect(reply.user == "user")
     #expect(await handler.identifiers == ["daily"])
-    #expect(delegate.received == ["task challenge vault", "finish"])
+    #expect(delegate.calls == ["task challenge vault", "finish"])
   }
 }

@@ -13,26 +13,26 @@ import Testing
   private let url = URL(string: "http://a.example/figures")
 
   @Test(.rule("TASK-01", "TASK-03")) func `resume returns only after the host has stored the task`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    await stage.host.holdCreates()
-    let session = stage.session(Delegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    await fixture.host.holdCreates()
+    let session = fixture.session(Delegate())
     var request = URLRequest(url: try #require(url))
     request.setValue("1", forHTTPHeaderField: "X-Day")
     let isBack = Mutex(false)
-    let made = await stage.blocking { [request] in session.downloadTask(with: request) }
+    let made = await fixture.blocking { [request] in session.downloadTask(with: request) }
     made.taskDescription = "today"
     #expect(await session.allTasks.isEmpty)
-    async let returned: Void = stage.blocking {
+    async let returned: Void = fixture.blocking {
       made.resume()
       isBack.withLock { $0 = true }
     }
-    _ = await stage.bus.first { $0.header.kind == CreateTransfer.kind }
+    _ = await fixture.bus.first { $0.header.kind == CreateTransfer.kind }
     #expect(made.state == .running)
     #expect(isBack.withLock { $0 } == false)
-    await stage.host.answerCreates()
+    await fixture.host.answerCreates()
     await returned
-    let created = await stage.host.created
+    let created = await fixture.host.created
     #expect(created.map(\.session) == ["daily"])
     #expect(created.map(\.taskIdentifier) == [1])
     #expect(created.map(\.taskDescription) == ["today"])
@@ -41,46 +41,46 @@ import Testing
 
   @Test(.rule("TASK-01"), arguments: [0.05, 0.3])
   func `a task fails with -997 when the host does not reply within the deadline`(callDeadline: Double) async throws {
-    let stage = try SDKFixture(rules: .waiting(callDeadline))
-    try await stage.begin()
-    await stage.host.holdCreates()
+    let fixture = try SDKFixture(rules: .waiting(callDeadline))
+    try await fixture.begin()
+    await fixture.host.holdCreates()
     let (delegate, url) = (Delegate(), try #require(url))
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     let began = ContinuousClock.now
-    let task = await stage.blocking {
+    let task = await fixture.blocking {
       let task = session.downloadTask(with: url)
       task.resume()
       return task
     }
     #expect(ContinuousClock.now - began >= .seconds(callDeadline))
-    await delegate.receives("end 1 -997")
+    await delegate.waitFor("end 1 -997")
     #expect(task.state == .completed)
     #expect((task.error as? URLError)?.code == .backgroundSessionWasDisconnected)
-    await stage.host.answerCreates()
+    await fixture.host.answerCreates()
   }
 
   @Test(.rule("TASK-01"))
   func `a task fails with -997 without a host, and the session opens when the host connects`() async throws {
-    let stage = try SDKFixture(rules: .waiting(0.05))
-    await MainActor.run { stage.registry.serve([]) }
-    try await stage.announce()
+    let fixture = try SDKFixture(rules: .waiting(0.05))
+    await MainActor.run { fixture.registry.serve([]) }
+    try await fixture.announce()
     let (delegate, url) = (Delegate(), try #require(url))
-    let session = stage.session(delegate)
-    await stage.blocking { session.downloadTask(with: url).resume() }
-    await delegate.receives("end 1 -997")
-    try await stage.host.start()
-    _ = await stage.bus.first { $0.header.kind == OpenSession.kind.answered(.ok) }
+    let session = fixture.session(delegate)
+    await fixture.blocking { session.downloadTask(with: url).resume() }
+    await delegate.waitFor("end 1 -997")
+    try await fixture.host.start()
+    _ = await fixture.bus.first { $0.header.kind == OpenSession.kind.answered(.ok) }
     // A process that receives this reply, or the next one, too late fails once more.
-    while await stage.host.created.isEmpty { await stage.blocking { session.downloadTask(with: url).resume() } }
+    while await fixture.host.created.isEmpty { await fixture.blocking { session.downloadTask(with: url).resume() } }
   }
 
   @Test(.rule("TASK-02"))
   func `a session lists the tasks of an earlier process instance and gives new tasks other identifiers`() async throws {
-    let stage = try SDKFixture()
-    await stage.host.reply(nextTask: 8, tasks: [SDKFixture.snapshot(7)])
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    await fixture.host.reply(nextTask: 8, tasks: [SDKFixture.snapshot(7)])
+    try await fixture.begin()
     let url = try #require(url)
-    let session = stage.session(Delegate())
+    let session = fixture.session(Delegate())
     let tasks = await session.allTasks
     let earlier = try #require(tasks.first)
     #expect(tasks.map(\.taskIdentifier) == [7])
@@ -88,34 +88,34 @@ import Testing
     #expect(earlier.taskDescription == "of an earlier instance")
     #expect(earlier.originalRequest?.value(forHTTPHeaderField: "x-day") == "1")
     #expect(earlier.state == .running)
-    #expect(await stage.blocking { session.downloadTask(with: url).taskIdentifier } == 8)
+    #expect(await fixture.blocking { session.downloadTask(with: url).taskIdentifier } == 8)
   }
 
   @Test(.rule("TASK-04"))
   func `a session does not list a task whose end arrives before the host's reply to session.open`() async throws {
-    let stage = try SDKFixture()
-    await stage.host.reply(nextTask: 3, tasks: [SDKFixture.snapshot(1), SDKFixture.snapshot(2)])
-    await stage.host.holdOpens()
-    try await stage.begin()
-    let session = stage.session(Delegate())
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try stage.success(1)]), to: SDKFixture.widget)
-    await stage.host.answerOpens()
+    let fixture = try SDKFixture()
+    await fixture.host.reply(nextTask: 3, tasks: [SDKFixture.snapshot(1), SDKFixture.snapshot(2)])
+    await fixture.host.holdOpens()
+    try await fixture.begin()
+    let session = fixture.session(Delegate())
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try fixture.success(1)]), to: SDKFixture.widget)
+    await fixture.host.answerOpens()
     #expect(await session.allTasks.map(\.taskIdentifier) == [2])
   }
 
   @Test func `a delivered task has its response, its byte count and no error, and is no longer listed`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let url = try #require(url)
-    let session = stage.session(Delegate())
-    let task = await stage.blocking {
+    let session = fixture.session(Delegate())
+    let task = await fixture.blocking {
       let task = session.downloadTask(with: url)
       task.resume()
       return task
     }
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try stage.success(1)]), to: SDKFixture.widget)
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try fixture.success(1)]), to: SDKFixture.widget)
     #expect(task.state == .completed)
     #expect(task.error == nil)
     #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
@@ -127,49 +127,49 @@ import Testing
 
   @Test(.rule("SESSION-06"))
   func `an extension's session without a shared container is invalid with -995`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let (delegate, url) = (Delegate(), try #require(url))
-    let session = stage.session(delegate, shared: false)
-    await delegate.receives("invalid -995")
-    await stage.blocking { session.downloadTask(with: url).resume() }
-    await delegate.receives("end 1 -995")
-    #expect(await stage.host.opened.isEmpty)
+    let session = fixture.session(delegate, shared: false)
+    await delegate.waitFor("invalid -995")
+    await fixture.blocking { session.downloadTask(with: url).resume() }
+    await delegate.waitFor("end 1 -995")
+    #expect(await fixture.host.opened.isEmpty)
   }
 
   @Test(.rule("SESSION-06")) func `an app's session needs no shared container`() async throws {
-    let stage = try SDKFixture(SDKFixture.app)
-    try await stage.begin()
+    let fixture = try SDKFixture(SDKFixture.app)
+    try await fixture.begin()
     let url = try #require(url)
-    let session = stage.session(Delegate(), shared: false)
-    await stage.blocking { session.downloadTask(with: url).resume() }
-    #expect(await stage.host.created.count == 1)
+    let session = fixture.session(Delegate(), shared: false)
+    await fixture.blocking { session.downloadTask(with: url).resume() }
+    #expect(await fixture.host.created.count == 1)
   }
 
   @Test(.rule("SESSION-04"))
   func `URLSession objects with one identifier share one session and keep its first delegate`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let (first, second) = (Delegate(), Delegate())
-    let one = stage.session(first)
-    let other = stage.session(second)
+    let one = fixture.session(first)
+    let other = fixture.session(second)
     #expect(other.delegate === first)
     _ = await other.allTasks
-    #expect(await stage.host.opened.count == 1)
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try stage.success(1)]), to: SDKFixture.widget)
-    #expect(first.received.count == 2)
-    #expect(second.received.isEmpty)
+    #expect(await fixture.host.opened.count == 1)
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: false, outcomes: [try fixture.success(1)]), to: SDKFixture.widget)
+    #expect(first.calls.count == 2)
+    #expect(second.calls.isEmpty)
     withExtendedLifetime(one) {}
   }
 
   @Test(.rule("SESSION-02")) func `a background session copies its configuration`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let configuration = URLSessionConfiguration.background(withIdentifier: "copied")
     configuration.sharedContainerIdentifier = SDKFixture.group
     configuration.httpAdditionalHeaders = ["X-App": "trial"]
-    let session = stage.process.asCurrent {
+    let session = fixture.process.asCurrent {
       URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
     }
     configuration.isDiscretionary = true
@@ -180,13 +180,13 @@ import Testing
 
   @Test(.rule("SESSION-16"))
   func `a background session has a serial delegate queue unless the author gives one`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    #expect(stage.session(Delegate()).delegateQueue.maxConcurrentOperationCount == 1)
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    #expect(fixture.session(Delegate()).delegateQueue.maxConcurrentOperationCount == 1)
     let queue = OperationQueue()
     let configuration = URLSessionConfiguration.background(withIdentifier: "queued")
     configuration.sharedContainerIdentifier = SDKFixture.group
-    let session = stage.process.asCurrent {
+    let session = fixture.process.asCurrent {
       URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: queue)
     }
     #expect(session.delegateQueue === queue)
@@ -206,38 +206,38 @@ import Testing
 
   @Test(.rule("SESSION-14"))
   func `finishTasksAndInvalidate calls didBecomeInvalidWithError last and frees the identifier`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let (delegate, url) = (Delegate(), try #require(url))
-    let session = stage.session(delegate)
-    await stage.blocking { session.downloadTask(with: url).resume() }
+    let session = fixture.session(delegate)
+    await fixture.blocking { session.downloadTask(with: url).resume() }
     session.finishTasksAndInvalidate()
-    try await stage.host.connection.deliver(
-      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try stage.success(1)]), to: SDKFixture.widget)
-    await delegate.receives("invalid 0")
-    #expect(delegate.received == ["file 1 figures", "end 1 0", "invalid 0"])
+    try await fixture.host.connection.deliver(
+      SessionEvents(session: "daily", wakesHandler: true, outcomes: [try fixture.success(1)]), to: SDKFixture.widget)
+    await delegate.waitFor("invalid 0")
+    #expect(delegate.calls == ["file 1 figures", "end 1 0", "invalid 0"])
     #expect(session.delegate == nil)
     let next = Delegate()
-    #expect(stage.session(next).delegate === next)
+    #expect(fixture.session(next).delegate === next)
   }
 
   @Test(.rule("TASK-14"))
   func `cancelling a running task asks the host, and cancelling a task that never ran ends it at once`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let (delegate, url) = (Delegate(), try #require(url))
-    let session = stage.session(delegate)
-    let running = await stage.blocking {
+    let session = fixture.session(delegate)
+    let running = await fixture.blocking {
       let task = session.downloadTask(with: url)
       task.resume()
       return task
     }
     running.cancel()
-    _ = await stage.bus.first { $0.header.kind == CancelTransfer.kind.answered(.ok) }
+    _ = await fixture.bus.first { $0.header.kind == CancelTransfer.kind.answered(.ok) }
     #expect(running.state == .canceling)
-    let fresh = await stage.blocking { session.downloadTask(with: url) }
+    let fresh = await fixture.blocking { session.downloadTask(with: url) }
     fresh.cancel()
-    await delegate.receives("end 2 -999")
+    await delegate.waitFor("end 2 -999")
     #expect(fresh.state == .completed)
   }
 }

@@ -16,9 +16,9 @@ import Testing
 
   /// A task that was sent to the host.
   private func resumed<Made: URLSessionTask>(
-    _ stage: SDKFixture, _ make: @escaping @Sendable () -> Made
+    _ fixture: SDKFixture, _ make: @escaping @Sendable () -> Made
   ) async -> Made {
-    await stage.blocking {
+    await fixture.blocking {
       let task = make()
       task.resume()
       return task
@@ -28,18 +28,18 @@ import Testing
   /// The encoded body of a change.
   private func body(_ change: ChangeTransfer) -> [UInt8]? { try? BodyCoding.encode(change) }
 
-  private func deliver(_ outcomes: [TaskOutcome], on stage: SDKFixture) async throws {
-    try await stage.host.connection.deliver(
+  private func deliver(_ outcomes: [TaskOutcome], on fixture: SDKFixture) async throws {
+    try await fixture.host.connection.deliver(
       SessionEvents(session: "daily", wakesHandler: false, outcomes: outcomes), to: SDKFixture.widget)
   }
 
-  private func count(_ counts: TransferCounted, on stage: SDKFixture) {
-    stage.host.connection.notify(counts, to: SDKFixture.widget, context: .none)
+  private func count(_ counts: TransferCounted, on fixture: SDKFixture) {
+    fixture.host.connection.notify(counts, to: SDKFixture.widget, context: .none)
   }
 
   @Test(.rule("SESSION-02")) func `session.open carries the whole session configuration`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let configuration = URLSessionConfiguration.background(withIdentifier: "whole")
     configuration.sharedContainerIdentifier = SDKFixture.group
     configuration.sessionSendsLaunchEvents = false
@@ -51,7 +51,7 @@ import Testing
     configuration.allowsCellularAccess = false
     configuration.allowsExpensiveNetworkAccess = false
     configuration.allowsConstrainedNetworkAccess = false
-    let session = stage.process.asCurrent {
+    let session = fixture.process.asCurrent {
       URLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
     _ = await session.allTasks
@@ -60,21 +60,21 @@ import Testing
       timeoutIntervalForRequest: 1, timeoutIntervalForResource: 2, httpMaximumConnectionsPerHost: 3,
       httpAdditionalHeaders: [["X-A", "1"]], allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
       allowsConstrainedNetworkAccess: false)
-    #expect(await stage.host.opened.map(\.configuration) == [sent])
+    #expect(await fixture.host.opened.map(\.configuration) == [sent])
   }
 
   @Test(.rule("TASK-07"))
   func `transfer.create carries the request and every property set before resume`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.session(FullDelegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.session(FullDelegate())
     var request = try request()
     request.httpMethod = "POST"
     request.httpBody = Data("body".utf8)
     request.timeoutInterval = 9
     request.allowsExpensiveNetworkAccess = false
     let date = Date(timeIntervalSince1970: 4_000_000_000)
-    _ = await resumed(stage) { [request] in
+    _ = await resumed(fixture) { [request] in
       let task = session.downloadTask(with: request)
       task.taskDescription = "plan"
       task.earliestBeginDate = date
@@ -83,7 +83,7 @@ import Testing
       task.countOfBytesClientExpectsToReceive = 5
       return task
     }
-    let created = try #require(await stage.host.created.first)
+    let created = try #require(await fixture.host.created.first)
     #expect(created.type == .download)
     #expect(
       created.request
@@ -99,100 +99,100 @@ import Testing
 
   @Test(.rule("TASK-12"))
   func `an upload sends a file, and its response body reaches didReceive data before metrics and end`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     var request = try request()
     request.httpBody = Data("not this".utf8)
-    let file = stage.folder.appendingPathComponent("upload")
-    let task = await resumed(stage) { [request] in session.uploadTask(with: request, fromFile: file) }
-    let created = try #require(await stage.host.created.first)
+    let file = fixture.folder.appendingPathComponent("upload")
+    let task = await resumed(fixture) { [request] in session.uploadTask(with: request, fromFile: file) }
+    let created = try #require(await fixture.host.created.first)
     #expect(created.type == .upload)
     #expect(created.file == file.path)
     #expect(created.request.body == nil)
-    let answer = try stage.success(1, "thanks")
+    let answer = try fixture.success(1, "thanks")
     var snapshot = answer.task
     snapshot.type = .upload
     snapshot.bytesSent = 12
     let metrics = TransferMetrics(began: .distantPast, ended: .distantPast, redirectCount: 2, attempts: 1)
     try await deliver(
       [TaskOutcome(task: snapshot, response: answer.response, file: answer.file, failure: nil, metrics: metrics)],
-      on: stage)
-    #expect(delegate.received == ["create 1", "data thanks", "metrics 2 0.0", "end 1 0"])
+      on: fixture)
+    #expect(delegate.calls == ["create 1", "data thanks", "metrics 2 0.0", "end 1 0"])
     #expect(task.countOfBytesSent == 12)
     #expect(!FileManager.default.fileExists(atPath: try #require(answer.file)))
   }
 
   @Test(.rule("DELIVERY-02"))
   func `a download's delegate receives metrics between the file and the end`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
-    let success = try stage.success(1)
+    let session = fixture.session(delegate)
+    let success = try fixture.success(1)
     let metrics = TransferMetrics(began: .distantPast, ended: .distantPast, redirectCount: 0, attempts: 3)
     try await deliver(
       [
         TaskOutcome(
           task: success.task, response: success.response, file: success.file, failure: nil, metrics: metrics)
-      ], on: stage)
-    #expect(delegate.received == ["file figures", "metrics 0 0.0", "end 1 0"])
+      ], on: fixture)
+    #expect(delegate.calls == ["file figures", "metrics 0 0.0", "end 1 0"])
     withExtendedLifetime(session) {}
   }
 
   @Test(.rule("DELIVERY-01"))
   func `didCreateTask is called before the method that creates the task returns`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     let request = try request()
-    await stage.blocking { _ = session.downloadTask(with: request) }
-    #expect(delegate.received == ["create 1"])
+    await fixture.blocking { _ = session.downloadTask(with: request) }
+    #expect(delegate.calls == ["create 1"])
   }
 
   @Test(.rule("TASK-10")) func `setting the delegate of a background session's task has no effect`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.session(FullDelegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.session(FullDelegate())
     let request = try request()
-    let task = await stage.blocking { session.downloadTask(with: request) }
+    let task = await fixture.blocking { session.downloadTask(with: request) }
     task.delegate = FullDelegate()
     #expect(task.delegate == nil)
   }
 
   @Test(.rule("TASK-08"))
   func `a running process receives a transfer's progress, also after a resume at an offset`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     let request = try request()
-    let task = await resumed(stage) { session.downloadTask(with: request) }
-    count(TransferCounted(session: "daily", taskIdentifier: 1, bytesReceived: 40, bytesExpected: 100), on: stage)
-    await delegate.receives("wrote 40 40/100")
+    let task = await resumed(fixture) { session.downloadTask(with: request) }
+    count(TransferCounted(session: "daily", taskIdentifier: 1, bytesReceived: 40, bytesExpected: 100), on: fixture)
+    await delegate.waitFor("wrote 40 40/100")
     #expect(task.progress.fractionCompleted == 0.4)
     #expect(task.countOfBytesExpectedToReceive == 100)
     count(
       TransferCounted(session: "daily", taskIdentifier: 1, bytesReceived: 60, bytesExpected: 100, resumedAt: 30),
-      on: stage)
-    await delegate.receives("wrote 30 60/100")
+      on: fixture)
+    await delegate.waitFor("wrote 30 60/100")
     count(
       TransferCounted(
         session: "daily", taskIdentifier: 1, bytesSent: 5, bytesExpectedToSend: 8, bytesReceived: 60,
-        bytesExpected: 100), on: stage)
-    await delegate.receives("sent 5 5/8")
-    #expect(delegate.received == ["create 1", "wrote 40 40/100", "resumed at 30/100", "wrote 30 60/100", "sent 5 5/8"])
+        bytesExpected: 100), on: fixture)
+    await delegate.waitFor("sent 5 5/8")
+    #expect(delegate.calls == ["create 1", "wrote 40 40/100", "resumed at 30/100", "wrote 30 60/100", "sent 5 5/8"])
   }
 
   @Test(.rule("TASK-05"))
   func `the host receives property changes, suspend and resume of a running task in order`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.session(FullDelegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.session(FullDelegate())
     let request = try request()
-    let task = await resumed(stage) { session.downloadTask(with: request) }
+    let task = await resumed(fixture) { session.downloadTask(with: request) }
     task.taskDescription = "second"
     task.priority = 0.75
     task.suspend()
@@ -201,12 +201,12 @@ import Testing
     task.resume()
     #expect(task.state == .running)
     task.taskDescription = nil
-    _ = await stage.bus.first { envelope in
+    _ = await fixture.bus.first { envelope in
       envelope.header.kind == ChangeTransfer.kind
         && (try? BodyCoding.decode(ChangeTransfer.self, from: envelope.body))?.description == .init(nil)
     }
-    _ = await stage.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
-    let said = await stage.bus.said.filter { $0.header.kind == ChangeTransfer.kind }
+    _ = await fixture.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
+    let said = await fixture.bus.said.filter { $0.header.kind == ChangeTransfer.kind }
       .compactMap { try? BodyCoding.decode(ChangeTransfer.self, from: $0.body) }
     #expect(
       said.map(body)
@@ -217,37 +217,37 @@ import Testing
           ChangeTransfer(session: "daily", taskIdentifier: 1, isSuspended: false),
           ChangeTransfer(session: "daily", taskIdentifier: 1, description: .init(nil)),
         ].map(body))
-    #expect(await stage.host.created.count == 1)
+    #expect(await fixture.host.created.count == 1)
   }
 
   @Test func `a download is cancelled with resume data, and another download resumes from it`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    await stage.host.makeResumeData(Data("half".utf8))
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    await fixture.host.makeResumeData(Data("half".utf8))
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     let request = try request()
-    let task = await resumed(stage) { session.downloadTask(with: request) }
+    let task = await resumed(fixture) { session.downloadTask(with: request) }
     #expect(await task.cancelByProducingResumeData() == Data("half".utf8))
     #expect(task.state == .canceling)
-    let next = await resumed(stage) { session.downloadTask(withResumeData: Data("half".utf8)) }
-    #expect(await stage.host.created.last?.resumeData == Data("half".utf8))
+    let next = await resumed(fixture) { session.downloadTask(withResumeData: Data("half".utf8)) }
+    #expect(await fixture.host.created.last?.resumeData == Data("half".utf8))
     #expect(next.taskIdentifier == 2)
-    await stage.blocking { _ = session.downloadTask(with: request) }
+    await fixture.blocking { _ = session.downloadTask(with: request) }
     #expect(
       await session.downloadTask(withResumeData: Data("rest".utf8)).cancelByProducingResumeData() == Data("rest".utf8))
   }
 
   @Test func `a failed task's error has the host's code, reasons, resume data and URL`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
-    let session = stage.session(FullDelegate())
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let session = fixture.session(FullDelegate())
     let request = try request()
-    let task = await resumed(stage) { session.downloadTask(with: request) }
+    let task = await resumed(fixture) { session.downloadTask(with: request) }
     let failure = TransferFailure(
       code: -999, message: "ended", cancelledReason: 0, networkUnavailableReason: 2, resumeData: Data("half".utf8))
     try await deliver(
-      [TaskOutcome(task: SDKFixture.snapshot(1), response: nil, file: nil, failure: failure)], on: stage)
+      [TaskOutcome(task: SDKFixture.snapshot(1), response: nil, file: nil, failure: failure)], on: fixture)
     let error = try #require(task.error as? URLError)
     #expect(error.code == .cancelled)
     #expect(error.backgroundTaskCancelledReason == .userForceQuitApplication)
@@ -262,7 +262,7 @@ import Testing
 
   @Test(.rule("TASK-02"))
   func `a task of an earlier process instance is restored with its properties and can be resumed`() async throws {
-    let stage = try SDKFixture()
+    let fixture = try SDKFixture()
     var snapshot = SDKFixture.snapshot(3)
     snapshot.type = .upload
     snapshot.isSuspended = true
@@ -271,9 +271,9 @@ import Testing
     snapshot.bytesSent = 3
     snapshot.bytesExpectedToSend = 9
     snapshot.currentRequest = TransferRequest(url: "http://b.example/")
-    await stage.host.reply(nextTask: 4, tasks: [snapshot, SDKFixture.snapshot(1)])
-    try await stage.begin()
-    let session = stage.session(FullDelegate())
+    await fixture.host.reply(nextTask: 4, tasks: [snapshot, SDKFixture.snapshot(1)])
+    try await fixture.begin()
+    let session = fixture.session(FullDelegate())
     let (data, uploads, downloads) = await session.tasks
     #expect(data.isEmpty)
     #expect(downloads.map(\.taskIdentifier) == [1])
@@ -286,53 +286,53 @@ import Testing
     #expect(upload.originalRequest?.url?.absoluteString == url)
     #expect(upload.currentRequest?.url?.absoluteString == "http://b.example/")
     upload.resume()
-    _ = await stage.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
+    _ = await fixture.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
     let goesOn = ChangeTransfer(session: "daily", taskIdentifier: 3, isSuspended: false)
-    #expect(await stage.host.changed.map(body) == [body(goesOn)])
-    #expect(await stage.host.created.isEmpty)
+    #expect(await fixture.host.changed.map(body) == [body(goesOn)])
+    #expect(await fixture.host.created.isEmpty)
   }
 
   @Test(.rule("SESSION-05")) func `a session that another process has open is invalid with -996`() async throws {
-    let stage = try SDKFixture()
-    await stage.host.refuseOpens(BusError(.sessionInUse, "another process has it"))
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    await fixture.host.refuseOpens(BusError(.sessionInUse, "another process has it"))
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
-    await delegate.receives("invalid -996")
+    let session = fixture.session(delegate)
+    await delegate.waitFor("invalid -996")
     let request = try request()
-    _ = await resumed(stage) { session.downloadTask(with: request) }
-    await delegate.receives("end 1 -996")
-    #expect(await stage.host.created.isEmpty)
-    #expect(await stage.host.closed.isEmpty)
+    _ = await resumed(fixture) { session.downloadTask(with: request) }
+    await delegate.waitFor("end 1 -996")
+    #expect(await fixture.host.created.isEmpty)
+    #expect(await fixture.host.closed.isEmpty)
   }
 
   @Test(.rule("SESSION-15"))
   func `an invalidated session is closed at the host before another with its identifier is opened`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     _ = await session.allTasks
     session.finishTasksAndInvalidate()
-    await delegate.receives("invalid 0")
-    let next = stage.session(FullDelegate())
+    await delegate.waitFor("invalid 0")
+    let next = fixture.session(FullDelegate())
     _ = await next.allTasks
-    let words = await stage.bus.said.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
+    let words = await fixture.bus.said.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
     #expect(words == [OpenSession.kind, CloseSession.kind, OpenSession.kind])
   }
 
   @Test(.rule("SESSION-12"))
   func `a task created before finishTasksAndInvalidate and resumed after it still runs`() async throws {
-    let stage = try SDKFixture()
-    try await stage.begin()
+    let fixture = try SDKFixture()
+    try await fixture.begin()
     let delegate = FullDelegate()
-    let session = stage.session(delegate)
+    let session = fixture.session(delegate)
     let request = try request()
-    let task = await stage.blocking { session.downloadTask(with: request) }
+    let task = await fixture.blocking { session.downloadTask(with: request) }
     session.finishTasksAndInvalidate()
-    await stage.blocking { task.resume() }
-    try await deliver([try stage.success(1)], on: stage)
-    await delegate.receives("invalid 0")
-    #expect(delegate.received == ["create 1", "file figures", "end 1 0", "invalid 0"])
+    await fixture.blocking { task.resume() }
+    try await deliver([try fixture.success(1)], on: fixture)
+    await delegate.waitFor("invalid 0")
+    #expect(delegate.calls == ["create 1", "file figures", "end 1 0", "invalid 0"])
   }
 }

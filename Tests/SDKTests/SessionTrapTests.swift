@@ -8,9 +8,9 @@ import Testing
 
 /// Misuse that raises an exception on Apple's systems terminates the process here, with the same reason.
 @Suite(.timeLimit(.minutes(1))) struct `Background session traps` {
-  private static func session(_ stage: SDKFixture) async throws -> URLSession {
-    try await stage.begin()
-    return stage.session(Delegate())
+  private static func session(_ fixture: SDKFixture) async throws -> URLSession {
+    try await fixture.begin()
+    return fixture.session(Delegate())
   }
 
   @inline(never) private static func makeDataTaskWithHandler() async throws {

@@ -13,29 +13,29 @@ import Testing
 /// An extension's replies to the host's requests for entries.
 @Suite(.timeLimit(.minutes(1))) struct `Timeline requests` {
   @Test(.rule("WIDGET-09")) func `a placeholder request returns one entry with the policy never`() async throws {
-    let stage = try await SDKFixture.serving { Counting().descriptions }
-    let reply = try await stage.ask("Counting", .placeholder)
+    let fixture = try await SDKFixture.serving { Counting().descriptions }
+    let reply = try await fixture.ask("Counting", .placeholder)
     #expect(reply.entries.map(\.view.lines) == [["placeholder", "light"]])
     #expect(reply.policy == .never)
   }
 
   @Test(.rule("WIDGET-05")) func `each entry is archived in light and in dark appearance`() async throws {
-    let stage = try await SDKFixture.serving { Counting(entries: 2).descriptions }
-    let reply = try await stage.ask("Counting")
+    let fixture = try await SDKFixture.serving { Counting(entries: 2).descriptions }
+    let reply = try await fixture.ask("Counting")
     #expect(reply.entries.map(\.view.lines) == [["0", "light"], ["1", "light"]])
     #expect(reply.entries.map(\.darkView?.lines) == [["0", "dark"], ["1", "dark"]])
     #expect(reply.entries.map(\.relevance) == [nil, .init(score: 2, duration: 60)])
   }
 
   @Test(.rule("WIDGET-05")) func `an entry that looks the same in dark appearance is archived once`() async throws {
-    let stage = try await SDKFixture.serving { Counting(isPlain: true).descriptions }
-    let reply = try await stage.ask("Counting")
+    let fixture = try await SDKFixture.serving { Counting(isPlain: true).descriptions }
+    let reply = try await fixture.ask("Counting")
     #expect(reply.entries.map(\.darkView) == [nil])
   }
 
   @Test(.rule("WIDGET-06")) func `entries over the limit are omitted and counted`() async throws {
-    let stage = try await SDKFixture.serving { Counting(entries: 100_000, isPlain: true).descriptions }
-    let reply = try await stage.ask("Counting", limits: ArchiveLimits(entries: 3))
+    let fixture = try await SDKFixture.serving { Counting(entries: 100_000, isPlain: true).descriptions }
+    let reply = try await fixture.ask("Counting", limits: ArchiveLimits(entries: 3))
     #expect(reply.entries.count == 3)
     #expect(reply.omitted == 99_997)
   }
@@ -44,68 +44,68 @@ import Testing
   func `an archive over the size or depth limit is refused with the limit's name`(limits: ArchiveLimits, name: String)
     async throws
   {
-    let stage = try await SDKFixture.serving { Counting(entries: 5).descriptions }
-    let error = await #expect(throws: BusError.self) { try await stage.ask("Counting", limits: limits) }
+    let fixture = try await SDKFixture.serving { Counting(entries: 5).descriptions }
+    let error = await #expect(throws: BusError.self) { try await fixture.ask("Counting", limits: limits) }
     #expect(error?.code == .archiveTooLarge)
     #expect(error?.message.contains(name) == true, "\(String(describing: error))")
   }
 
   @Test(.rule("WIDGET-07")) func `a view tree ten thousand levels deep is refused`() async throws {
-    let stage = try await SDKFixture.serving { Counting(depth: 10_000).descriptions }
-    let error = await #expect(throws: BusError.self) { try await stage.ask("Counting") }
+    let fixture = try await SDKFixture.serving { Counting(depth: 10_000).descriptions }
+    let error = await #expect(throws: BusError.self) { try await fixture.ask("Counting") }
     #expect(error?.code == .archiveTooLarge)
   }
 
   @Test(.rule("WIDGET-08")) func `a large timeline reply is a file in the extension's container`() async throws {
-    let stage = try await SDKFixture.serving {
+    let fixture = try await SDKFixture.serving {
       Counting(entries: 400, text: String(repeating: "x", count: 1000)).descriptions
     }
-    let reply = try await stage.ask("Counting")
+    let reply = try await fixture.ask("Counting")
     let file = try #require(reply.file)
     #expect(reply.entries.isEmpty)
-    #expect(file.hasPrefix(stage.process.container + "/Library/Caches/com.apple.chrono/"))
+    #expect(file.hasPrefix(fixture.process.container + "/Library/Caches/com.apple.chrono/"))
     let data = try Data(contentsOf: URL(fileURLWithPath: file))
     #expect(try BodyCoding.decode([ArchivedEntry].self, from: Array(data)).count == 400)
   }
 
   @Test(.rule("WIDGET-10"))
   func `a provider that completes twice is reported as a fault, and its first timeline counts`() async throws {
-    let stage = try await SDKFixture.serving { Counting(completions: 2).descriptions }
-    #expect(try await stage.ask("Counting").entries.count == 1)
-    await stage.record(FaultNoticed.self) { $0.fault == .completedAgain && $0.subject == "CountingProvider" }
+    let fixture = try await SDKFixture.serving { Counting(completions: 2).descriptions }
+    #expect(try await fixture.ask("Counting").entries.count == 1)
+    await fixture.waitFor(FaultNoticed.self) { $0.fault == .completedAgain && $0.subject == "CountingProvider" }
   }
 
   @Test(.rule("WIDGET-10")) func `a provider may complete on any thread`() async throws {
-    let stage = try await SDKFixture.serving { Counting(isElsewhere: true).descriptions }
-    #expect(try await stage.ask("Counting").entries.count == 1)
+    let fixture = try await SDKFixture.serving { Counting(isElsewhere: true).descriptions }
+    #expect(try await fixture.ask("Counting").entries.count == 1)
   }
 
   @Test(.rule("WIDGET-04")) func `two widgets of one kind are reported as a fault`() async throws {
-    let stage = try await SDKFixture.serving { Counting().descriptions + Counting().descriptions }
-    await stage.record(FaultNoticed.self) { $0.fault == .kindTwice && $0.subject == "Counting" }
+    let fixture = try await SDKFixture.serving { Counting().descriptions + Counting().descriptions }
+    await fixture.waitFor(FaultNoticed.self) { $0.fault == .kindTwice && $0.subject == "Counting" }
   }
 
   @Test(.rule("WIDGET-11")) func `a view without a container background is reported once for its kind`() async throws {
-    let stage = try await SDKFixture.serving { Counting().descriptions }
-    for _ in 1...2 { _ = try await stage.ask("Counting") }
-    await stage.record(FaultNoticed.self) { $0.fault == .noContainerBackground && $0.subject == "Counting" }
-    #expect(await stage.records(FaultNoticed.self).count == 1)
+    let fixture = try await SDKFixture.serving { Counting().descriptions }
+    for _ in 1...2 { _ = try await fixture.ask("Counting") }
+    await fixture.waitFor(FaultNoticed.self) { $0.fault == .noContainerBackground && $0.subject == "Counting" }
+    #expect(await fixture.sent(FaultNoticed.self).count == 1)
   }
 
   @Test(.rule("WIDGET-12"))
   func `a provider's context has the family, size, preview flag and environment variants of the request`() async throws
   {
-    let stage = try await SDKFixture.serving { Counting().descriptions }
-    _ = try await stage.ask("Counting", family: .systemMedium, isPreview: true)
-    let context = try #require(CountingProvider.contexts.withLock { $0[stage.folder.path] })
+    let fixture = try await SDKFixture.serving { Counting().descriptions }
+    _ = try await fixture.ask("Counting", family: .systemMedium, isPreview: true)
+    let context = try #require(CountingProvider.contexts.withLock { $0[fixture.folder.path] })
     #expect(context == "systemMedium 155.0 true [\"light\", \"dark\"] [3.0]")
   }
 
   @Test(.rule("WIDGET-13")) func `a reload request names the provider method that requested it`() async throws {
-    let stage = try await SDKFixture.serving { Counting(reloads: true).descriptions }
-    _ = try await stage.ask("Counting")
-    await stage.process.settled()
-    let asked = await stage.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
+    let fixture = try await SDKFixture.serving { Counting(reloads: true).descriptions }
+    _ = try await fixture.ask("Counting")
+    await fixture.process.settled()
+    let asked = await fixture.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).within } == ["getTimeline"])
   }
 }

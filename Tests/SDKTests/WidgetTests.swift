@@ -25,8 +25,8 @@ import Testing
   }
 
   @Test func `a timeline request returns the provider's entries with archived views and its policy`() async throws {
-    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
-    let reply = try await stage.host.connection.request(
+    let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let reply = try await fixture.host.connection.request(
       question("One", .systemMedium, 338, 158), to: SDKFixture.widget
     )
     #expect(reply.entries.map { $0.date.timeIntervalSince1970 } == [10, 20])
@@ -38,8 +38,8 @@ import Testing
   }
 
   @Test func `a snapshot request returns one entry for the gallery`() async throws {
-    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
-    let reply = try await stage.host.connection.request(
+    let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let reply = try await fixture.host.connection.request(
       question("One", .systemSmall, 155, 155, .snapshot),
       to: SDKFixture.widget)
     #expect(reply.entries.map(\.view.lines) == [["systemSmall", "155 points", "5"]])
@@ -47,16 +47,16 @@ import Testing
   }
 
   @Test func `a provider that completes with two timelines returns the first one`() async throws {
-    let stage = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
-    let reply = try await stage.host.connection.request(
+    let fixture = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
+    let reply = try await fixture.host.connection.request(
       question("One", .systemSmall, 1, 1), to: SDKFixture.widget)
     #expect(reply.entries.count == 2)
   }
 
   @Test func `a timeline request for an undeclared kind fails with unknownWidgetKind`() async throws {
-    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let error = await #expect(throws: BusError.self) {
-      _ = try await stage.host.connection.request(
+      _ = try await fixture.host.connection.request(
         question("Two", .systemSmall, 1, 1), to: SDKFixture.widget)
     }
     #expect(error?.code == .unknownWidgetKind)
@@ -64,23 +64,23 @@ import Testing
 
   @Test(.rule("TIMELINE-01"))
   func `WidgetCenter sends reloads of one kind and of all kinds to the host`() async throws {
-    let stage = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
-    stage.process.asCurrent {
+    let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
+    fixture.process.asCurrent {
       WidgetCenter.shared.reloadTimelines(ofKind: "One")
       WidgetCenter.shared.reloadAllTimelines()
     }
-    await stage.process.settled()
-    let asked = await stage.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
+    await fixture.process.settled()
+    let asked = await fixture.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(
       Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
   }
 
   private func served(_ descriptions: @MainActor () -> [WidgetDescription]) async throws -> SDKFixture {
-    let stage = try SDKFixture()
-    try await stage.host.start()
-    await MainActor.run { serve(descriptions(), in: stage.process) }
-    try await stage.announce()
-    return stage
+    let fixture = try SDKFixture()
+    try await fixture.host.start()
+    await MainActor.run { serve(descriptions(), in: fixture.process) }
+    try await fixture.announce()
+    return fixture
   }
 }
 

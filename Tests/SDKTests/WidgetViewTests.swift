@@ -56,18 +56,18 @@ import Testing
   }
 
   @Test func `a view with a container background is not reported as a fault`() async throws {
-    let stage = try await SDKFixture.serving { Backed().descriptions + Backed(isBuilt: true).descriptions }
-    for _ in 1...2 { _ = try await stage.ask("Styled") }
-    _ = try await stage.ask("Built")
-    #expect(await stage.records(FaultNoticed.self).isEmpty)
+    let fixture = try await SDKFixture.serving { Backed().descriptions + Backed(isBuilt: true).descriptions }
+    for _ in 1...2 { _ = try await fixture.ask("Styled") }
+    _ = try await fixture.ask("Built")
+    #expect(await fixture.sent(FaultNoticed.self).isEmpty)
   }
 
   @Test func `a text is formatted in the locale of its request`() async throws {
-    let stage = try await SDKFixture.serving { Backed().descriptions }
+    let fixture = try await SDKFixture.serving { Backed().descriptions }
     let request = RequestTimeline(
       widgetKind: "Styled", because: .operator,
       environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1, locale: "de_DE"))
-    let reply = try await stage.host.connection.request(request, to: SDKFixture.widget)
+    let reply = try await fixture.host.connection.request(request, to: SDKFixture.widget)
     #expect(reply.entries.map(\.view.lines) == [["1.234 cups"]])
   }
 }

@@ -130,7 +130,7 @@ import Testing
     for event in [nil, .luminance(isReduced: true), .seen([], isStandBy: false)] as [TimelineStateMachine.Event?] {
       if let event { _ = handle(event) }
       fixture.now += 600
-      #expect(handle(.instantCame) == 0)
+      #expect(handle(.timerFired) == 0)
       _ = handle(.luminance(isReduced: false))
     }
     #expect(shown == [nil, spring, nil, nil])

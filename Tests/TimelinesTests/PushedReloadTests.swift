@@ -96,7 +96,7 @@ import Testing
   @Test func `a pushed reload is given up when the extension no longer declares the kind`() {
     var fixture = fixture()
     fixture.push(1)
-    fixture.knows(["Tea"])
+    fixture.kindsReported(["Tea"])
     #expect(fixture.handle(.awake(widget)).last?.hasPrefix("push 1 at 1: gave up, ") == true)
   }
 

@@ -18,7 +18,7 @@ import Testing
   @Test(.rule("TIMELINE-11"))
   func `the latest past entry is shown at once, and a first entry in the future waits for its date`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     #expect(fixture.giveAll(.never, [-900, -600, 300]).contains("shown 1: -600.0"))
     fixture.reload()

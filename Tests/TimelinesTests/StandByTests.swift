@@ -76,7 +76,7 @@ import Testing
 
   @Test func `StandBy requests no reload of a missing kind, and only one on a locked device`() {
     var renamed = TimelineFixture.placed()
-    renamed.knows(["Tea"])
+    renamed.kindsReported(["Tea"])
     renamed.handle(Self.begins)
     #expect(renamed.due == nil)
     var locked = TimelineFixture.placed()

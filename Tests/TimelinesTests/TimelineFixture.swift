@@ -20,13 +20,13 @@ struct TimelineFixture {
     stateMachine = TimelineStateMachine(extensions: [widget, other], settings: settings, policy: policy)
   }
 
-  /// Returns a bench with one placement whose first timeline was stored.
+  /// Returns a fixture with one placement whose first timeline was stored.
   static func placed(
     _ settings: TimelineSettings = TimelineSettings(), _ policy: BudgetPolicy = BudgetPolicy(),
     policyOfTimeline: ReloadPolicy = .never, dates: [Double] = [0]
   ) -> TimelineFixture {
     var fixture = TimelineFixture(settings, policy)
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     fixture.giveAll(policyOfTimeline, dates)
     return fixture
@@ -37,8 +37,8 @@ struct TimelineFixture {
     stateMachine.handle(event, now: now).map(\.words)
   }
 
-  mutating func knows(_ kinds: [String], _ address: Address = widget) {
-    handle(.knows(address, Dictionary(uniqueKeysWithValues: kinds.map { ($0, .systemSmall) })))
+  mutating func kindsReported(_ kinds: [String], _ address: Address = widget) {
+    handle(.kindsReported(address, Dictionary(uniqueKeysWithValues: kinds.map { ($0, .systemSmall) })))
   }
 
   @discardableResult
@@ -91,7 +91,7 @@ struct TimelineFixture {
   mutating func next() -> [String] {
     guard let instant = stateMachine.nextInstant else { return ["nothing is due"] }
     now = max(now, instant)
-    return handle(.instantCame)
+    return handle(.timerFired)
   }
 
   /// Seconds until the next due date.

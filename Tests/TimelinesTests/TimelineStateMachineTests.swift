@@ -10,7 +10,7 @@ import Timekeeping
 @Suite struct `Timeline requests` {
   @Test(.rule("TIMELINE-03")) func `a placement requests its placeholder once and then its timeline`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     #expect(fixture.place(1) == ["free 1 of 1: added, added", "want widget"])
     #expect(fixture.handle(.awake(widget)) == ["ask 1 Coffee placeholder"])
     let words = fixture.giveAll()
@@ -40,7 +40,7 @@ import Timekeeping
   @Test(.rule("TIMELINE-04"))
   func `a settings change during a placeholder request does not cause another one`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     fixture.handle(.awake(widget))
     fixture.handle(.systemChanged("text-size", .none))
@@ -70,8 +70,8 @@ import Timekeeping
     let second = Address.widgetExtension("iphone", "com.example.Coffee.Second")
     var stateMachine = TimelineStateMachine(extensions: [widget, second, other], apps: [app])
     func words(_ event: TimelineStateMachine.Event) -> [String] { stateMachine.handle(event, now: origin).map(\.words) }
-    _ = words(.knows(widget, ["Coffee": .systemSmall]))
-    _ = words(.knows(second, ["Tea": .systemSmall]))
+    _ = words(.kindsReported(widget, ["Coffee": .systemSmall]))
+    _ = words(.kindsReported(second, ["Tea": .systemSmall]))
     let placements = [(1, widget, "Coffee"), (2, second, "Tea")].map { id, address, kind in
       Placement(
         id: id, bundle: address.bundleIdentifier ?? "", kind: kind, family: .systemSmall, location: .homeScreen,
@@ -92,23 +92,23 @@ import Timekeeping
   @Test func `a reload requested before the kinds are known is merged with the first reload of the placement`() {
     var fixture = TimelineFixture()
     #expect(fixture.reload() == ["want widget", "want other"])
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     #expect(
       fixture.handle(.awake(widget)) == [
         "merged 1 of 1: added, newer-reload", "free 2 of 1: operator, paid-before", "want widget",
         "ask 1 Coffee placeholder",
       ])
-    fixture.knows(["Tea"], other)
+    fixture.kindsReported(["Tea"], other)
     #expect(fixture.handle(.awake(other)) == ["release other"])
   }
 
   @Test func `a reload of an unknown kind fails and lists the known kinds`() {
     var fixture = TimelineFixture()
     fixture.reload(person, "Milk")
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     #expect(fixture.handle(.awake(widget)) == ["release widget"])
-    fixture.knows(["Tea"], other)
+    fixture.kindsReported(["Tea"], other)
     #expect(
       fixture.handle(.awake(other)) == [
         "failed Milk: no widget is of kind Milk; there are: Coffee, Tea", "release other",
@@ -117,8 +117,8 @@ import Timekeeping
 
   @Test func `a reload of a kind without a placement fails at once`() {
     var fixture = TimelineFixture.placed()
-    fixture.knows(["Coffee", "Tea"])
-    fixture.knows([], other)
+    fixture.kindsReported(["Coffee", "Tea"])
+    fixture.kindsReported([], other)
     #expect(fixture.reload(person, "Tea") == ["failed Tea: no such widget is placed"])
   }
 
@@ -151,7 +151,7 @@ import Timekeeping
   @Test(.rule("TIMELINE-19"))
   func `a reload requested during the placeholder request is merged with the free first reload`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     fixture.handle(.awake(widget))
     #expect(fixture.reload(app) == ["merged 1 of 1: added, newer-reload", "free 2 of 1: app, paid-before"])
@@ -178,7 +178,7 @@ import Timekeeping
 
   @Test func `a reload of a kind that its extension no longer declares fails and leaves nothing pending`() {
     var fixture = TimelineFixture.placed()
-    fixture.knows(["Tea"])
+    fixture.kindsReported(["Tea"])
     fixture.reload()
     let words = fixture.handle(.awake(widget))
     #expect(words == ["failed Coffee: no widget is of kind Coffee; there are: Tea", "release widget"])
@@ -193,7 +193,7 @@ import Timekeeping
     #expect(fixture.fail() == ["no snapshot: it failed", "ask 1 Coffee timeline"])
     #expect(fixture.give() == ["shown 1: 0.0", "release widget"])
     #expect(fixture.handle(.snapshot(kind: "Tea", family: nil, serial: 8)) == ["want other"])
-    fixture.knows([], other)
+    fixture.kindsReported([], other)
     #expect(
       fixture.handle(.awake(other)) == ["no snapshot: no widget is of kind Tea; there are: Coffee", "release other"])
   }

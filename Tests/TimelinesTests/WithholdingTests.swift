@@ -50,7 +50,7 @@ import Timekeeping
 
   @Test func `a reload requested while the first one is withheld is merged into it at no cost`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.handle(Self.locked)
     #expect(fixture.place(1) == ["delayed 1 of 1: added, device-locked"])
     #expect(fixture.reload(app) == ["merged 1 of 1: added, newer-reload", "delayed 2 of 1: app, device-locked"])
@@ -102,7 +102,7 @@ import Timekeeping
 
   @Test func `a placeholder request completes on a locked device, and the timeline is withheld`() {
     var fixture = TimelineFixture()
-    fixture.knows(["Coffee"])
+    fixture.kindsReported(["Coffee"])
     fixture.place(1)
     fixture.handle(.awake(widget))
     #expect(fixture.handle(Self.locked) == ["delayed 1 of 1: added, device-locked"])

@@ -12,15 +12,15 @@ final class AttemptFixture: Sendable {
   private let known = Mutex(TransferAttempt.Known())
   private let asked = Mutex<[Challenge]>([])
   /// Returns the reply of the owner to a challenge.
-  private let action: @Sendable (Challenge) -> AnswerChallenge.Reply
+  private let reply: @Sendable (Challenge) -> AnswerChallenge.Reply
 
   init(
     path: String? = nil,
-    action: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
+    reply: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
       AnswerChallenge.Reply(disposition: .performDefaultHandling)
     }
   ) throws {
-    self.action = action
+    self.reply = reply
     self.path = path ?? folder + "/1.part"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
@@ -68,7 +68,7 @@ final class AttemptFixture: Sendable {
       },
       respond: { [self] challenge in
         asked.withLock { $0.append(challenge) }
-        return action(challenge)
+        return reply(challenge)
       })
     return try await attempt.perform(knowing: known.withLock { $0 }, within: limit)
   }
@@ -87,14 +87,14 @@ final class AttemptFixture: Sendable {
   }
 }
 
-/// Runs `body` with a scene and a server, and ends both afterwards.
+/// Runs `body` with a fixture and a server, and ends both afterwards.
 func withServer(
   certificate: String? = nil,
-  action: AnswerChallenge.Reply = AnswerChallenge.Reply(disposition: .performDefaultHandling),
+  reply: AnswerChallenge.Reply = AnswerChallenge.Reply(disposition: .performDefaultHandling),
   _ script: @escaping @Sendable (RawServer.Seen) -> [RawServer.Step],
   _ body: (AttemptFixture, RawServer) async throws -> Void
 ) async throws {
-  let fixture = try AttemptFixture(action: { _ in action })
+  let fixture = try AttemptFixture(reply: { _ in reply })
   let server = try await RawServer.start(certificate: certificate, script)
   do {
     try await body(fixture, server)

@@ -19,7 +19,7 @@ import Testing
 
   @Test(.rule("TRANSFER-38"))
   func `an attempt sends the credentials that the owner supplies for a challenge`() async throws {
-    try await withServer(action: credential, Self.gate) { fixture, server in
+    try await withServer(reply: credential, Self.gate) { fixture, server in
       let result = try await fixture.attempt(TransferRequest(url: server.url))
       #expect(result.response.status == 200)
       #expect(fixture.bytes == Array("secret".utf8))
@@ -36,7 +36,7 @@ import Testing
   func `without credentials, the 401 response and its body are the result of the transfer`(
     disposition: AnswerChallenge.Disposition
   ) async throws {
-    try await withServer(action: AnswerChallenge.Reply(disposition: disposition), Self.gate) { fixture, server in
+    try await withServer(reply: AnswerChallenge.Reply(disposition: disposition), Self.gate) { fixture, server in
       let result = try await fixture.attempt(TransferRequest(url: server.url))
       #expect(result.response.status == 401)
       #expect(fixture.bytes == Array("which client?".utf8))
@@ -46,7 +46,7 @@ import Testing
 
   @Test(.rule("TRANSFER-40")) func `cancelling a challenge ends the task with error -999`() async throws {
     let cancel = AnswerChallenge.Reply(disposition: .cancelAuthenticationChallenge)
-    try await withServer(action: cancel, Self.gate) { fixture, server in
+    try await withServer(reply: cancel, Self.gate) { fixture, server in
       let fault = await fixture.fault(TransferRequest(url: server.url))
       #expect(fault?.code == -999)
       #expect(fault?.next == .never)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `an upload sends its body again with the credentials`() async throws {
-    try await withServer(action: credential, Self.gate) { fixture, server in
+    try await withServer(reply: credential, Self.gate) { fixture, server in
       try Data("hello".utf8).write(to: URL(fileURLWithPath: fixture.folder + "/body"))
       try await fixture.attempt(TransferRequest(url: server.url, method: "PUT"), upload: fixture.folder + "/body")
       #expect(server.seen.map(\.body) == [Array("hello".utf8), Array("hello".utf8)])
@@ -78,7 +78,7 @@ import Testing
   @Test(.rule("TRANSFER-41"))
   func `a transfer from an untrusted server succeeds when the owner accepts its certificate`() async throws {
     let accept = AnswerChallenge.Reply(disposition: .useCredential)
-    try await withServer(certificate: TestCertificates.expired, action: accept, { _ in [response("secret")] }) {
+    try await withServer(certificate: TestCertificates.expired, reply: accept, { _ in [response("secret")] }) {
       fixture, server in
       try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file"))
       #expect(fixture.bytes == Array("secret".utf8))
@@ -120,9 +120,9 @@ import Testing
         nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"
         """
       ]))
-    let action = offer.authorization(
+    let authorization = offer.authorization(
       user: "Mufasa", password: "Circle Of Life", method: "GET", uri: "/dir/index.html", clientNonce: "0a4f113b")
-    #expect(action.contains("response=\"\(response)\""))
-    #expect(action.contains("opaque=\"5ccc069c403ebaf9f0171e9517f40e41\""))
+    #expect(authorization.contains("response=\"\(response)\""))
+    #expect(authorization.contains("opaque=\"5ccc069c403ebaf9f0171e9517f40e41\""))
   }
 }

@@ -65,9 +65,9 @@ private struct DeliveryFixture {
   /// Lets the deadline pass and the owner exit after its eviction.
   mutating func runOut(_ generation: UInt32) {
     now += 30
-    _ = handle(.instantCame)
+    _ = handle(.timerFired)
     now += 5
-    _ = handle(.instantCame)
+    _ = handle(.timerFired)
     _ = handle(.overdue(id, generation: generation))
     _ = handle(.instanceEnded(widget, generation: generation))
   }
@@ -143,7 +143,7 @@ private struct DeliveryFixture {
     #expect(fixture.handle(.instanceEnded(widget, generation: 4)) == [.stop(id), release])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + first)
     fixture.now += first
-    #expect(fixture.handle(.instantCame) == [want])
+    #expect(fixture.handle(.timerFired) == [want])
     _ = fixture.handle(.awake(widget, generation: 5, woken: true))
     _ = fixture.handle(.instanceEnded(widget, generation: 5))
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + min(first * 2, most))
@@ -161,11 +161,11 @@ private struct DeliveryFixture {
     fixture.handOver()
     fixture.now += deadline
     let why = "did not call the completion for figures within \(Int(deadline + grace)) s"
-    #expect(fixture.handle(.instantCame) == [.expire(id)])
-    #expect(fixture.handle(.instantCame) == [])
+    #expect(fixture.handle(.timerFired) == [.expire(id)])
+    #expect(fixture.handle(.timerFired) == [])
     fixture.now += grace
-    #expect(fixture.handle(.instantCame) == [.ask(id, generation: 2)])
-    #expect(fixture.handle(.instantCame) == [])
+    #expect(fixture.handle(.timerFired) == [.ask(id, generation: 2)])
+    #expect(fixture.handle(.timerFired) == [])
     let actions = fixture.handle(.overdue(id, generation: 2))
     #expect(actions == [release, .output(.evict(widget, generation: 2, why: why))])
     #expect(fixture.handle(.overdue(id, generation: 2)) == [])
@@ -173,7 +173,7 @@ private struct DeliveryFixture {
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
     #expect(fixture.handle(.awake(widget, generation: 3, woken: true)) == [])
     fixture.now += pause
-    #expect(fixture.handle(.instantCame) == [want])
+    #expect(fixture.handle(.timerFired) == [want])
   }
 
   @Test(.rule("DELIVERY-32"), arguments: [5, 2])
@@ -186,7 +186,7 @@ private struct DeliveryFixture {
       #expect(fixture.stateMachine.deliveries[id]?.isHeld == (generation == last))
       guard generation < last else { break }
       fixture.now += 100_000
-      _ = fixture.handle(.instantCame)
+      _ = fixture.handle(.timerFired)
       _ = fixture.handle(.awake(widget, generation: generation + 1, woken: true))
       _ = fixture.handle(.sent(id, generation: generation + 1))
     }
@@ -345,7 +345,7 @@ private struct DeliveryFixture {
     _ = fixture.handle(.ended(one))
     _ = fixture.handle(.awake(widget, generation: 1, woken: true))
     fixture.now += 100
-    #expect(fixture.handle(.instantCame) == [])
+    #expect(fixture.handle(.timerFired) == [])
     _ = fixture.handle(.sent(id, generation: 1))
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + 30)
   }
@@ -354,9 +354,9 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     fixture.handOver()
     fixture.now += 30
-    #expect(fixture.handle(.instantCame) == [.expire(id)])
+    #expect(fixture.handle(.timerFired) == [.expire(id)])
     fixture.now += 5
-    #expect(fixture.handle(.instantCame) == [.ask(id, generation: 2)])
+    #expect(fixture.handle(.timerFired) == [.ask(id, generation: 2)])
     _ = fixture.handle(.acknowledged(id))
     #expect(fixture.handle(.overdue(id, generation: 2)) == [])
   }

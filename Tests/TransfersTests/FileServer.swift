@@ -97,10 +97,10 @@ private final class Handler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data), let server = server() else { return }
-    action(context, head, server, server.took(head))
+    respond(context, head, server, server.took(head))
   }
 
-  private func action(
+  private func respond(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ server: FileServer, _ behaviour: FileServer.Behaviour
   ) {
     var headers = HTTPHeaders()

@@ -54,7 +54,7 @@ struct LoadingFixture {
   mutating func pass() -> [Action] {
     guard let instant = stateMachine.nextInstant else { return [] }
     now = max(now, instant)
-    return handle(.instantCame)
+    return handle(.timerFired)
   }
 }
 

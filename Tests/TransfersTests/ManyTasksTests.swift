@@ -8,32 +8,32 @@ import Timekeeping
 
 @testable import Transfers
 
-/// Counts the statements that a database executes between `hear()` and `end()`.
+/// Counts the statements that a database executes between `begin()` and `end()`.
 private final class Statements: Sendable {
-  private let received = Mutex<(isOn: Bool, counts: [String: Int])>((false, [:]))
+  private let counted = Mutex<(isOn: Bool, counts: [String: Int])>((false, [:]))
   var configuration: Configuration {
     var configuration = Configuration()
     configuration.prepareDatabase { db in
       db.trace { [self] event in
         guard case .statement(let statement) = event else { return }
-        received.withLock { received in
-          guard received.isOn else { return }
-          received.counts[statement.sql, default: 0] += 1
+        counted.withLock { counted in
+          guard counted.isOn else { return }
+          counted.counts[statement.sql, default: 0] += 1
         }
       }
     }
     return configuration
   }
 
-  func hear() { received.withLock { $0 = (true, [:]) } }
+  func begin() { counted.withLock { $0 = (true, [:]) } }
 
   /// Stops counting.
   ///
   /// - Returns: the number of executions of each statement.
   func end() -> [String: Int] {
-    received.withLock { received in
-      received.isOn = false
-      return received.counts
+    counted.withLock { counted in
+      counted.isOn = false
+      return counted.counts
     }
   }
 }
@@ -73,12 +73,12 @@ extension QuietTests {
         let service = try await fixture.host()
         let owner = try await ModelOwner(fixture.bus)
         try await owner.open(SessionConfiguration(httpMaximumConnectionsPerHost: 6))
-        statements.hear()
+        statements.begin()
         _ = try await carry(count, fixture, owner, service)
-        let received = statements.end()
-        perTask.append(received.mapValues { Double($0) / Double(count) })
+        let counts = statements.end()
+        perTask.append(counts.mapValues { Double($0) / Double(count) })
         try await fixture.database.read { db in
-          for text in received.keys where ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(where: text.hasPrefix) {
+          for text in counts.keys where ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(where: text.hasPrefix) {
             let question = "EXPLAIN QUERY PLAN \(text.replacing("?", with: "NULL"))"
             let plan = try Row.fetchAll(db, sql: question).map { $0["detail"] as String }
             #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(text): \(plan)")

@@ -174,8 +174,8 @@ import Testing
   @Test(
     .rule("TRANSFER-57"),
     arguments: ["nonsense\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"])
-  func `a response that is not HTTP fails permanently with -1017`(action: String) async throws {
-    try await withServer({ _ in [.send(action)] }) { fixture, server in
+  func `a response that is not HTTP fails permanently with -1017`(response: String) async throws {
+    try await withServer({ _ in [.send(response)] }) { fixture, server in
       let fault = await fixture.fault(TransferRequest(url: server.url))
       #expect(fault?.code == -1017)
       #expect(fault?.next == .never)

@@ -260,9 +260,9 @@ private let bytes = figures(300_000)
     let service = try await fixture.host { $0.challengeDeadline = deadline }
     var outputs = service.outputs.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
-    let (words, word) = AsyncStream.makeStream(of: Void.self)
+    let (permissions, permission) = AsyncStream.makeStream(of: Void.self)
     owner.connection.onRequest(AnswerChallenge.self) { _, _ in
-      for await _ in words { break }
+      for await _ in permissions { break }
       return AnswerChallenge.Reply(disposition: .useCredential, user: "ada", password: "lovelace")
     }
     try await owner.open()
@@ -270,9 +270,9 @@ private let bytes = figures(300_000)
     #expect(await outputs.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
     await service.awake(widget, generation: 1, woken: false)
     await fixture.received(AnswerChallenge.kind)
-    if deadline == 0 { word.yield() }
+    if deadline == 0 { permission.yield() }
     #expect(await fixture.recorded(.finished)?.detail == (deadline == 0 ? "HTTP 200" : "HTTP 401"))
-    word.finish()
+    permission.finish()
     await fixture.end(service)
     await server.stop()
   }

@@ -83,7 +83,7 @@ final class TransferFixture: Sendable {
 
   func received(_ kind: Kind) async { _ = await bus.first { $0.header.kind == kind } }
 
-  /// The files below a folder of the scene.
+  /// The files below a folder of the fixture.
   func files(below name: String, ending: String) -> [String] {
     let names = FileManager.default.enumerator(atPath: "\(folder)/\(name)")?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(ending) }
@@ -97,11 +97,11 @@ final class ModelOwner: Sendable {
     /// Reads the files and acknowledges.
     case acknowledges
     /// Removes the files and never replies.
-    case takesAndHangs
+    case removesFilesAndNeverReplies
     /// Replies `unclaimed` to the first delivery and acknowledges the next.
-    case claimsNothingAtFirst
-    /// Acknowledges after `speak()`.
-    case holdsItsWord
+    case refusesFirst
+    /// Acknowledges after `acknowledge()`.
+    case acknowledgesOnRequest
   }
 
   /// A received delivery.
@@ -114,16 +114,16 @@ final class ModelOwner: Sendable {
 
   let connection: Connection
   let received: AsyncStream<Receipt>
-  private let word: AsyncStream<Void>.Continuation
+  private let permission: AsyncStream<Void>.Continuation
 
   init(_ bus: InMemoryBus, at address: Address = widget, _ manner: Manner = .acknowledges) async throws {
     connection = bus.connection(address)
     let (stream, continuation) = AsyncStream.makeStream(of: Receipt.self)
     received = stream
-    let silence = AsyncStream.makeStream(of: Void.self)
-    let (words, word) = AsyncStream.makeStream(of: Void.self)
-    self.word = word
-    let refusals = Mutex(manner == .claimsNothingAtFirst ? 1 : 0)
+    let never = AsyncStream.makeStream(of: Void.self)
+    let (permissions, permission) = AsyncStream.makeStream(of: Void.self)
+    self.permission = permission
+    let refusals = Mutex(manner == .refusesFirst ? 1 : 0)
     connection.onEvent(SessionEvents.self) { events, from in
       let isRefused = refusals.withLock { count in
         defer { count = 0 }
@@ -135,21 +135,21 @@ final class ModelOwner: Sendable {
       let files = outcomes.map { outcome in
         outcome.file.flatMap { FileManager.default.contents(atPath: $0) }
       }
-      if case .takesAndHangs = manner {
+      if case .removesFilesAndNeverReplies = manner {
         for file in events.outcomes.compactMap(\.file) { try FileManager.default.removeItem(atPath: file) }
       }
       continuation.yield(Receipt(id: from.id, events: events, outcomes: outcomes, files: files))
-      if case .holdsItsWord = manner { for await _ in words { break } }
-      if case .takesAndHangs = manner {
-        for await _ in silence.stream {}
-        silence.continuation.finish()
+      if case .acknowledgesOnRequest = manner { for await _ in permissions { break } }
+      if case .removesFilesAndNeverReplies = manner {
+        for await _ in never.stream {}
+        never.continuation.finish()
       }
     }
     _ = try await connection.start()
   }
 
   /// Acknowledges the held delivery.
-  func speak() { word.yield() }
+  func acknowledge() { permission.yield() }
 
   /// Creates the session.
   @discardableResult

@@ -11,9 +11,9 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
 @Suite struct `Notes of the device and its transfers` {
   private func note<C: Message>(_ body: C, _ from: Address = host, _ to: Address = .journal) throws -> String {
-    var context = RecordedScenario()
-    try context.say(body, from: from, to: to)
-    return EnvelopeNote(context.envelopes[0]).text
+    var scenario = RecordedScenario()
+    try scenario.send(body, from: from, to: to)
+    return EnvelopeNote(scenario.envelopes[0]).text
   }
 
   private func note<R: Request>(of reply: R.Reply, to type: R.Type) throws -> String {
@@ -89,9 +89,9 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     ]
     let filter = try FilterExpression("session == figures")
     for body in bodies {
-      var context = RecordedScenario()
-      try context.say(body, from: widget, to: host)
-      #expect(filter.matches(context.envelopes[0]), "\(type(of: body).kind)")
+      var scenario = RecordedScenario()
+      try scenario.send(body, from: widget, to: host)
+      #expect(filter.matches(scenario.envelopes[0]), "\(type(of: body).kind)")
     }
   }
 

@@ -7,22 +7,22 @@ import Testing
 @Suite struct `The filter language` {
   private static let own = RecordedScenario.cast.widgetExtension
 
-  private func context() throws -> [Envelope] {
-    var context = try RecordedScenario.extensionKilled()
-    try context.launch(Self.own, 2, pid: 201)
-    try context.events(2, pid: 201)
-    try context.appsOwnEvents()
-    return context.envelopes
+  private func envelopes() throws -> [Envelope] {
+    var scenario = try RecordedScenario.extensionKilled()
+    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.events(2, pid: 201)
+    try scenario.appsOwnEvents()
+    return scenario.envelopes
   }
 
   private func sequences(_ text: String) throws -> [UInt64] {
     let expression = try FilterExpression(text, now: Timestamp(microseconds: 10_000_000))
-    return try context().filter { expression.matches($0) }.map(\.header.sequence)
+    return try envelopes().filter { expression.matches($0) }.map(\.header.sequence)
   }
 
   private func kinds(_ text: String) throws -> Set<String> {
     let expression = try FilterExpression(text)
-    return Set(try context().filter { expression.matches($0) }.map(\.header.kind.name))
+    return Set(try envelopes().filter { expression.matches($0) }.map(\.header.kind.name))
   }
 
   @Test func `and binds closer than or, and parentheses bind closest`() throws {
@@ -71,12 +71,12 @@ import Testing
     #expect(try kinds("pid == 201").isSuperset(of: ["process.started", "peer.changed", "handler.called"]))
     #expect(try sequences("pid != 201 && pid == 201").isEmpty)
     #expect(try sequences("pid < 0").isEmpty, "an envelope without a pid does not match")
-    #expect(try sequences("attempt == 0").count == context().count)
+    #expect(try sequences("attempt == 0").count == envelopes().count)
     #expect(try kinds("task == 1 && kind == delegate.*") == ["delegate.called"])
   }
 
   @Test func `a filter matches a correlation id by its first digits`() throws {
-    let id = MessageContext.session(Self.own, RecordedScenario.session).uuidString
+    let id = MessageContext.correlation(ofSession: RecordedScenario.session, of: Self.own).uuidString
     let whole = try sequences("correlation == \(id)")
     #expect(!whole.isEmpty)
     #expect(try sequences("correlation == \(id.prefix(6).lowercased())") == whole)
@@ -85,7 +85,8 @@ import Testing
 
   @Test func `a reply matches a session by its correlation id`() throws {
     var header = EnvelopeHeader(
-      kind: "session.events/ack", correlation: MessageContext.session(Self.own, "daily"), source: Self.own,
+      kind: "session.events/ack", correlation: MessageContext.correlation(ofSession: "daily", of: Self.own),
+      source: Self.own,
       destination: RecordedScenario.cast.host)
     #expect(try FilterExpression("session == daily").matches(Envelope(header: header)))
     #expect(try !FilterExpression("session != daily").matches(Envelope(header: header)))

@@ -17,19 +17,19 @@ import Testing
   }
 
   @Test func `an intact journal is reported as sound`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    try await WrittenJournal.with(context) { folder in
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(envelopes) { folder in
       let outcome = try verify(folder)
       #expect(outcome.findings == [])
-      #expect(outcome.envelopes == context.count)
-      #expect(outcome.last == UInt64(context.count))
-      #expect(JournalVerifyCommand.lines(outcome).last?.hasSuffix("#1 to #\(context.count): sound") == true)
+      #expect(outcome.envelopes == envelopes.count)
+      #expect(outcome.last == UInt64(envelopes.count))
+      #expect(JournalVerifyCommand.lines(outcome).last?.hasSuffix("#1 to #\(envelopes.count): sound") == true)
     }
   }
 
   @Test func `a torn end is reported, and a repair removes it`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    try await WrittenJournal.with(context) { folder in
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(envelopes) { folder in
       let file = try segment(folder)
       var bytes = try Data(contentsOf: file)
       bytes.removeLast(3)
@@ -40,14 +40,14 @@ import Testing
       let mended = try verify(folder, "--repair")
       #expect(mended.mended.map(\.kind) == [.tornEnd])
       #expect(mended.findings == [])
-      #expect(mended.envelopes == context.count - 1)
+      #expect(mended.envelopes == envelopes.count - 1)
       #expect(try verify(folder).findings == [])
     }
   }
 
   @Test func `damage in the middle is reported and not repaired`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    try await WrittenJournal.with(context) { folder in
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    try await WrittenJournal.with(envelopes) { folder in
       let file = try segment(folder)
       var bytes = try Data(contentsOf: file)
       bytes[bytes.count / 2] ^= 0xff

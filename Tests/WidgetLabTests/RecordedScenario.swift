@@ -16,10 +16,10 @@ struct RecordedScenario {
   private(set) var envelopes: [Envelope] = []
   private let cast = RecordedScenario.cast
 
-  private var context: UUID { MessageContext.session(cast.widgetExtension, Self.session) }
-  private var appContext: UUID { MessageContext.session(cast.app, Self.appSession) }
+  private var correlation: UUID { MessageContext.correlation(ofSession: Self.session, of: cast.widgetExtension) }
+  private var appCorrelation: UUID { MessageContext.correlation(ofSession: Self.appSession, of: cast.app) }
 
-  mutating func say<C: Message>(
+  mutating func send<C: Message>(
     _ body: C, from source: Address, generation: UInt32 = 1, to destination: Address = .journal,
     correlation: UUID? = nil, id: UUID = UUID()
   ) throws {
@@ -44,38 +44,38 @@ struct RecordedScenario {
 
   /// A process is launched, connects and sends `process.ready`.
   /// - Parameters:
-  ///   - said: the pid that the agent records, when it is not the child's own.
+  ///   - recordedPid: the pid that the agent records, when it is not the child's own.
   ///   - isQuick: whether the child is ready before the agent has recorded its launch.
   mutating func launch(
-    _ address: Address, _ generation: UInt32, pid: Int32, said: Int32? = nil, isQuick: Bool = false
+    _ address: Address, _ generation: UInt32, pid: Int32, recordedPid: Int32? = nil, isQuick: Bool = false
   ) throws {
     let started = ProcessStarted(
-      address: address, generation: generation, pid: said ?? pid, executable: "/x/\(address.role.rawValue)")
-    if !isQuick { try say(started, from: cast.agent) }
-    try say(
+      address: address, generation: generation, pid: recordedPid ?? pid, executable: "/x/\(address.role.rawValue)")
+    if !isQuick { try send(started, from: cast.agent) }
+    try send(
       RegistrationChanged(
         .connected, Registration(address: address, generation: generation, pid: pid, isConnected: true)),
       from: .messageBus)
-    try say(
+    try send(
       ProcessReady(pid: pid, executable: "/x/\(address.role.rawValue)", widgets: []), from: address,
       generation: generation, to: cast.host)
-    if isQuick { try say(started, from: cast.agent) }
+    if isQuick { try send(started, from: cast.agent) }
   }
 
   /// An upload of the extension to its author's backend, in its own session.
   private mutating func upload() throws {
     let (session, request) = ("subscription", UUID())
-    let context = MessageContext.session(cast.widgetExtension, session)
-    try say(
+    let correlation = MessageContext.correlation(ofSession: session, of: cast.widgetExtension)
+    try send(
       CreateTransfer(
         session: session, taskIdentifier: 1, type: .upload, request: TransferRequest(url: "http://x/z"),
         taskDescription: nil),
-      from: cast.widgetExtension, to: cast.host, correlation: context, id: request)
+      from: cast.widgetExtension, to: cast.host, correlation: correlation, id: request)
     answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
     for step in [TransferProgress.Step.started, .finished] {
-      try say(
+      try send(
         TransferProgress(owner: cast.widgetExtension, session: session, taskIdentifier: 1, step: step, bytes: 10),
-        from: cast.host, correlation: context)
+        from: cast.host, correlation: correlation)
     }
   }
 
@@ -85,20 +85,20 @@ struct RecordedScenario {
   mutating func beginning(uploads: Bool = false) throws {
     try launch(cast.app, 1, pid: 100)
     try launch(cast.widgetExtension, 1, pid: 200)
-    try say(
+    try send(
       OpenSession(identifier: Self.appSession, configuration: SessionConfiguration()), from: cast.app, to: cast.host,
-      correlation: appContext)
-    try say(
+      correlation: appCorrelation)
+    try send(
       RequestTimeline(
         widgetKind: "Lab", because: .operator, environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)
       ), from: cast.host,
       to: cast.widgetExtension)
     if uploads { try upload() }
     let request = UUID()
-    try say(
+    try send(
       CreateTransfer(
         session: Self.session, taskIdentifier: 1, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
-      from: cast.widgetExtension, to: cast.host, correlation: context, id: request)
+      from: cast.widgetExtension, to: cast.host, correlation: correlation, id: request)
     answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
     try progress(cast.widgetExtension, .started, 0)
     try progress(cast.app, .started, 0)
@@ -106,21 +106,21 @@ struct RecordedScenario {
 
   mutating func progress(_ owner: Address, _ step: TransferProgress.Step, _ bytes: Int64) throws {
     let isApp = owner == cast.app
-    try say(
+    try send(
       TransferProgress(
         owner: owner, session: isApp ? Self.appSession : Self.session, taskIdentifier: 1, step: step, bytes: bytes,
         sha256: step == .finished ? "abc" : nil),
-      from: cast.host, correlation: isApp ? appContext : context)
+      from: cast.host, correlation: isApp ? appCorrelation : correlation)
   }
 
   mutating func memory(_ address: Address, _ generation: UInt32, pid: Int32) throws {
-    try say(
+    try send(
       MemoryExceeded(address: address, generation: generation, pid: pid, memory: 43_253_760, limit: 30 << 20),
       from: cast.agent, to: cast.host)
   }
 
   mutating func death(_ address: Address, _ generation: UInt32, pid: Int32) throws {
-    try say(
+    try send(
       ProcessExited(address: address, generation: generation, pid: pid, ending: .signalled(signal: 9)),
       from: cast.agent, to: cast.host)
   }
@@ -129,59 +129,61 @@ struct RecordedScenario {
   mutating func appsOwnEvents(_ generation: UInt32 = 1) throws {
     let delivery = UUID()
     try progress(cast.app, .finished, 10)
-    try say(
+    try send(
       SessionEvents(session: Self.appSession, wakesHandler: false, outcomes: []), from: cast.host, to: cast.app,
-      correlation: appContext, id: delivery)
-    try say(
+      correlation: appCorrelation, id: delivery)
+    try send(
       DelegateCalled(session: Self.appSession, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: 10),
-      from: cast.app, generation: generation, correlation: appContext)
-    try say(
+      from: cast.app, generation: generation, correlation: appCorrelation)
+    try send(
       SessionAcknowledged(owner: cast.app, session: Self.appSession, delivery: delivery), from: cast.host,
-      correlation: appContext)
+      correlation: appCorrelation)
   }
 
   /// This generation of the extension receives its events and acknowledges them.
   mutating func events(_ generation: UInt32, pid: Int32, to receiver: Address? = nil) throws {
     let delivery = UUID()
     let own = cast.widgetExtension
-    try say(
+    try send(
       SessionEvents(session: Self.session, wakesHandler: true, outcomes: []), from: cast.host, to: receiver ?? own,
-      correlation: context, id: delivery)
-    try say(
+      correlation: correlation, id: delivery)
+    try send(
       HandlerCalled(session: Self.session, pid: pid, matching: 1), from: own, generation: generation,
-      correlation: context
+      correlation: correlation
     )
-    try say(
+    try send(
       DelegateCalled(
         session: Self.session, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: Self.fileBytes),
-      from: own, generation: generation, correlation: context)
-    try say(
+      from: own, generation: generation, correlation: correlation)
+    try send(
       DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: own,
-      generation: generation, correlation: context)
-    try say(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
-    try say(
+      generation: generation, correlation: correlation)
+    try send(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
+    try send(
       DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: own, generation: generation,
-      correlation: context)
-    try say(
-      CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation, correlation: context)
-    try say(
+      correlation: correlation)
+    try send(
+      CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation,
+      correlation: correlation)
+    try send(
       TimelineStored(
         bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall, because: .extension,
         entries: 1, first: Date(timeIntervalSince1970: 0), last: Date(timeIntervalSince1970: 0), policy: .never,
         bytes: 64, digest: "00", text: ["95 mg"]),
       from: cast.host)
     answer(SessionEvents.kind.answered(.acknowledged), from: own, generation: generation, to: cast.host)
-    try say(
-      SessionAcknowledged(owner: own, session: Self.session, delivery: delivery), from: cast.host, correlation: context)
+    try send(
+      SessionAcknowledged(owner: own, session: Self.session, delivery: delivery), from: cast.host,
+      correlation: correlation)
   }
 
   /// The journal of a killed extension, up to the end of its download.
   static func extensionKilled(uploads: Bool = false) throws -> RecordedScenario {
-    var context = RecordedScenario()
-    try context.beginning(uploads: uploads)
-    try context.death(cast.widgetExtension, 1, pid: 200)
-    try context.progress(cast.widgetExtension, .finished, fileBytes)
-    return context
+    var scenario = RecordedScenario()
+    try scenario.beginning(uploads: uploads)
+    try scenario.death(cast.widgetExtension, 1, pid: 200)
+    try scenario.progress(cast.widgetExtension, .finished, fileBytes)
+    return scenario
   }
 
   /// Checks the journal against the demo's table, with the kill just before the first exit.

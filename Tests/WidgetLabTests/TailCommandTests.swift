@@ -16,12 +16,12 @@ import Testing
   ) async throws -> (verdict: TailPrinter.Verdict, lines: [String]) {
     try await WrittenJournal.with(envelopes) { folder in
       let command = try TailCommand.parse(arguments + ["--journal", folder])
-      let said = Said()
+      let output = Said()
       let now = Timestamp(microseconds: 100_000_000)
-      let verdict = try await command.printer(try command.filter(now: now), now: now, emit: said.say).run(
+      let verdict = try await command.printer(try command.filter(now: now), now: now, emit: output.send).run(
         try command.place.reader(command.options), from: command.start(try command.filter(now: now)),
         follows: command.follows, limit: limit)
-      return (verdict, said.lines)
+      return (verdict, output.lines)
     }
   }
 
@@ -30,63 +30,63 @@ import Testing
   }
 
   @Test func `tail around a sequence number prints the requested number of lines before and after it`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
     let columns = ["--columns", "sequence,kind"]
-    let around = try await printed(["--around", "8", "--context", "2"] + columns, context)
+    let around = try await printed(["--around", "8", "--context", "2"] + columns, envelopes)
     #expect(around.verdict == .ended)
     #expect(sequences(around.lines) == [6, 7, 8, 9, 10])
-    let first = try await printed(["--around", "1", "--context", "1"] + columns, context)
+    let first = try await printed(["--around", "1", "--context", "1"] + columns, envelopes)
     #expect(sequences(first.lines) == [1, 2])
-    let bare = try await printed(["--around", "3", "--context", "0"] + columns, context)
+    let bare = try await printed(["--around", "3", "--context", "0"] + columns, envelopes)
     #expect(sequences(bare.lines) == [3])
-    let last = try await printed(["--around", "\(context.count)", "--context", "1"] + columns, context)
-    #expect(sequences(last.lines) == [context.count - 1, context.count])
+    let last = try await printed(["--around", "\(envelopes.count)", "--context", "1"] + columns, envelopes)
+    #expect(sequences(last.lines) == [envelopes.count - 1, envelopes.count])
     #expect(last.verdict == .ended)
   }
 
   @Test func `tail around a sequence number counts only lines that pass the filter, and always prints the middle one`()
     async throws
   {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    let launches = context.filter { $0.header.kind == ProcessReady.kind }.map { Int($0.header.sequence) }
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    let launches = envelopes.filter { $0.header.kind == ProcessReady.kind }.map { Int($0.header.sequence) }
     let found = try await printed(
-      ["--around", "8", "--context", "2", "--where", "kind == process.ready", "--columns", "sequence"], context)
+      ["--around", "8", "--context", "2", "--where", "kind == process.ready", "--columns", "sequence"], envelopes)
     #expect(sequences(found.lines) == launches.filter { $0 < 8 }.suffix(2) + [8])
   }
 
   @Test func `tail around an unknown sequence number reports that it is missing`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    #expect(try await printed(["--around", "4711"], context).verdict == .missing)
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    #expect(try await printed(["--around", "4711"], envelopes).verdict == .missing)
   }
 
   @Test func `tail ends at the first match and prints it last, even if the filter excludes it`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    let death = try #require(context.first { $0.header.kind == ProcessExited.kind }).header.sequence
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    let death = try #require(envelopes.first { $0.header.kind == ProcessExited.kind }).header.sequence
     let found = try await printed(
-      ["--exit-when", "mark == exit", "--where", "kind == process.ready", "--output", "json"], context)
+      ["--exit-when", "mark == exit", "--where", "kind == process.ready", "--output", "json"], envelopes)
     #expect(found.verdict == .matched)
     #expect(found.lines.count == 3)
     #expect(found.lines.last?.contains("\"sequence\":\(death),") == true)
-    #expect(try await printed(["--exit-when", "kind == nothing"], context).verdict == .ended)
+    #expect(try await printed(["--exit-when", "kind == nothing"], envelopes).verdict == .ended)
   }
 
   @Test func `a following tail ends at its timeout`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
     let found = try await printed(
-      ["--follow", "--exit-when", "kind == nothing", "--timeout", "1", "--output", "json"], context,
+      ["--follow", "--exit-when", "kind == nothing", "--timeout", "1", "--output", "json"], envelopes,
       limit: .milliseconds(60))
     #expect(found.verdict == .goOn)
-    let all = try await printed(["--output", "json"], context).lines
-    #expect(all.count == context.count)
+    let all = try await printed(["--output", "json"], envelopes).lines
+    #expect(all.count == envelopes.count)
     #expect(all.starts(with: found.lines), "the lines before the timeout")
   }
 
   @Test func `tail prints columns in the requested order`() async throws {
-    let context = try RecordedScenario.extensionKilled().envelopes
-    let found = try await printed(["--columns", "kind,to,from,pid,session", "--color", "never"], context)
+    let envelopes = try RecordedScenario.extensionKilled().envelopes
+    let found = try await printed(["--columns", "kind,to,from,pid,session", "--color", "never"], envelopes)
     #expect(found.lines.first?.split(separator: " ") == ["KIND", "TO", "FROM", "PID", "SESSION"])
     #expect(found.lines[1].split(separator: " ") == ["process.started", "journal", "agent/1", "100", "-"])
-    let coloured = try await printed(["--color", "always"], context)
+    let coloured = try await printed(["--color", "always"], envelopes)
     #expect(coloured.lines.joined().contains("\u{1b}[32m"))
   }
 
@@ -123,7 +123,7 @@ import Testing
 final class Said: Sendable {
   private let all = Mutex<[String]>([])
   var lines: [String] { all.withLock(\.self) }
-  func say(_ line: String) { all.withLock { $0.append(line) } }
+  func send(_ line: String) { all.withLock { $0.append(line) } }
 }
 
 /// A journal on disk with hand-written envelopes.

@@ -53,9 +53,9 @@ import Testing
   }
 
   @Test func `a glob for an address matches the sender, the receiver and the process in the body`() throws {
-    var context = RecordedScenario()
-    try context.death(RecordedScenario.cast.widgetExtension, 1, pid: 1)
-    let death = try #require(context.envelopes.first)
+    var scenario = RecordedScenario()
+    try scenario.death(RecordedScenario.cast.widgetExtension, 1, pid: 1)
+    let death = try #require(scenario.envelopes.first)
     #expect(TailFilter(addresses: ["extension/*"]).passes(death))
     #expect(TailFilter(addresses: ["agent/1"]).passes(death))
     #expect(TailFilter(addresses: ["host"]).passes(death))
@@ -80,11 +80,11 @@ import Testing
   }
 
   @Test func `launches and exits have marks, and a pipe gets no colours`() throws {
-    var context = RecordedScenario()
-    try context.launch(RecordedScenario.cast.widgetExtension, 2, pid: 77)
-    try context.death(RecordedScenario.cast.widgetExtension, 2, pid: 77)
+    var scenario = RecordedScenario()
+    try scenario.launch(RecordedScenario.cast.widgetExtension, 2, pid: 77)
+    try scenario.death(RecordedScenario.cast.widgetExtension, 2, pid: 77)
     var lines = TailLines(isColourful: false)
-    let texts = context.envelopes.map { lines.line($0) }
+    let texts = scenario.envelopes.map { lines.line($0) }
     #expect(texts.first?.contains(" ^ ") == true)
     #expect(texts.last?.contains(" ! ") == true)
     #expect(texts.last?.contains("extension/…Widget generation 2 pid 77 exited: signal SIGKILL") == true)
@@ -92,9 +92,9 @@ import Testing
   }
 
   @Test func `a note on exceeded memory states the memory and the limit`() throws {
-    var context = RecordedScenario()
-    try context.memory(RecordedScenario.cast.widgetExtension, 2, pid: 77)
-    let note = EnvelopeNote(try #require(context.envelopes.first))
+    var scenario = RecordedScenario()
+    try scenario.memory(RecordedScenario.cast.widgetExtension, 2, pid: 77)
+    let note = EnvelopeNote(try #require(scenario.envelopes.first))
     #expect(note.text == "extension/…Widget generation 2 pid 77: memory 41.3 MiB over the limit of 30 MiB")
     #expect(note.mark == .refused)
     // A memory that exceeds the limit by one page is printed as more than the limit.
@@ -109,9 +109,9 @@ import Testing
   }
 
   @Test func `a JSON line holds the header and the body`() throws {
-    var context = RecordedScenario()
-    try context.death(RecordedScenario.cast.app, 3, pid: 9)
-    let line = EnvelopeJSON.line(try #require(context.envelopes.first))
+    var scenario = RecordedScenario()
+    try scenario.death(RecordedScenario.cast.app, 3, pid: 9)
+    let line = EnvelopeJSON.line(try #require(scenario.envelopes.first))
     let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     #expect(object["kind"] as? String == "process.exited")
     #expect((object["body"] as? [String: Any])?["pid"] as? Int == 9)

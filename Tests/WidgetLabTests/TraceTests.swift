@@ -9,18 +9,18 @@ import Testing
   private static let own = cast.widgetExtension
 
   /// A download whose extension is killed, relaunched and notified.
-  private func context() throws -> RecordedScenario {
-    var context = try RecordedScenario.extensionKilled()
+  private func scenario() throws -> RecordedScenario {
+    var scenario = try RecordedScenario.extensionKilled()
     let spawn = UUID()
-    try context.say(
+    try scenario.send(
       SpawnProcess(
         address: Self.own, executable: "widget-extension", environment: [:], container: "/c", groups: [:],
         reason: "events"), from: Self.cast.host, to: Self.cast.agent, id: spawn)
-    context.answer(SpawnProcess.kind.answered(.ok), from: Self.cast.agent, to: Self.cast.host, cause: spawn)
-    try context.launch(Self.own, 2, pid: 201)
-    try context.events(2, pid: 201)
-    try context.appsOwnEvents()
-    return context
+    scenario.answer(SpawnProcess.kind.answered(.ok), from: Self.cast.agent, to: Self.cast.host, cause: spawn)
+    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.events(2, pid: 201)
+    try scenario.appsOwnEvents()
+    return scenario
   }
 
   private func traced(_ envelopes: [Envelope], as text: String = RecordedScenario.session) throws -> Trace {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `a trace covers both process instances and the exit between them, and nothing of the app`() throws {
-    let trace = try traced(context().envelopes)
+    let trace = try traced(scenario().envelopes)
     let kinds = trace.steps.map(\.envelope.header.kind.name)
     let order = [
       "transfer.create", "process.exited", "process.spawn", "process.spawn/ok", "process.started", "process.ready",
@@ -51,16 +51,16 @@ import Testing
   }
 
   @Test func `a trace includes memory reports of the session's owner only`() throws {
-    var context = try context()
-    try context.memory(Self.own, 2, pid: 201)
-    try context.memory(Self.cast.app, 1, pid: 100)
-    try context.progress(Self.own, .started, 0)
-    let received = try traced(context.envelopes).steps.filter { $0.envelope.header.kind == MemoryExceeded.kind }
+    var scenario = try scenario()
+    try scenario.memory(Self.own, 2, pid: 201)
+    try scenario.memory(Self.cast.app, 1, pid: 100)
+    try scenario.progress(Self.own, .started, 0)
+    let received = try traced(scenario.envelopes).steps.filter { $0.envelope.header.kind == MemoryExceeded.kind }
     #expect(received.map(\.note.subject) == [Self.own])
   }
 
   @Test func `each step of a trace shows what it waited for and how long`() throws {
-    let envelopes = try context().envelopes
+    let envelopes = try scenario().envelopes
     let trace = try traced(envelopes)
     func last(_ kind: Kind) throws -> Trace.Step {
       try #require(trace.steps.last { $0.envelope.header.kind == kind })
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `a session, the digits of a correlation id and an envelope id select the same trace`() throws {
-    let envelopes = try context().envelopes
+    let envelopes = try scenario().envelopes
     let subject = try TraceSubject(RecordedScenario.session, in: envelopes)
     #expect(subject.owner == Self.own)
     let digits = try #require(subject.correlation?.digits.prefix(6))
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `an unknown subject is refused with the sessions that exist`() throws {
-    let envelopes = try context().envelopes
+    let envelopes = try scenario().envelopes
     let commandError = #expect(throws: CommandError.self) { try TraceSubject("nothing", in: envelopes) }
     #expect(commandError?.exit == Exit.no)
     #expect(commandError?.advice?.contains(RecordedScenario.session) == true)
@@ -103,31 +103,31 @@ import Testing
   }
 
   @Test func `a session identifier with two owners is refused with their correlation ids`() throws {
-    var context = RecordedScenario()
+    var scenario = RecordedScenario()
     for owner in [Self.own, Self.cast.app] {
-      try context.say(
+      try scenario.send(
         OpenSession(identifier: "same", configuration: SessionConfiguration()), from: owner, to: Self.cast.host)
     }
-    let commandError = #expect(throws: CommandError.self) { try TraceSubject("same", in: context.envelopes) }
+    let commandError = #expect(throws: CommandError.self) { try TraceSubject("same", in: scenario.envelopes) }
     #expect(commandError?.exit == Exit.usage)
-    let context1 = MessageContext.session(Self.own, "same").digits.prefix(8)
+    let context1 = MessageContext.correlation(ofSession: "same", of: Self.own).digits.prefix(8)
     #expect(commandError?.advice?.contains(context1) == true)
   }
 
   @Test func `an envelope without a correlation id is traced with its causes and its replies`() throws {
-    var context = RecordedScenario()
+    var scenario = RecordedScenario()
     let (first, second) = (UUID(), UUID())
-    try context.say(Ping(), from: .operator("1"), to: Self.cast.host, id: first)
-    context.answer(Ping.kind.answered(.ok), from: Self.cast.host, to: .operator("1"), cause: first)
-    try context.say(Ping(), from: .operator("2"), to: Self.cast.host, id: second)
-    let found = try traced(context.envelopes, as: first.uuidString)
+    try scenario.send(Ping(), from: .operator("1"), to: Self.cast.host, id: first)
+    scenario.answer(Ping.kind.answered(.ok), from: Self.cast.host, to: .operator("1"), cause: first)
+    try scenario.send(Ping(), from: .operator("2"), to: Self.cast.host, id: second)
+    let found = try traced(scenario.envelopes, as: first.uuidString)
     #expect(found.steps.map(\.sequence) == [1, 2])
   }
 
   @Test func `a trace of an unfinished session continues to the end of the journal`() throws {
-    var context = try RecordedScenario.extensionKilled()
-    try context.launch(Self.own, 2, pid: 201)
-    let trace = try traced(context.envelopes)
+    var scenario = try RecordedScenario.extensionKilled()
+    try scenario.launch(Self.own, 2, pid: 201)
+    let trace = try traced(scenario.envelopes)
     #expect(!trace.isAcknowledged)
     #expect(trace.steps.last?.envelope.header.kind == ProcessReady.kind)
     #expect(trace.summary.joined().contains("not acknowledged yet"))
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func `the JSON trace holds every step`() throws {
-    let trace = try traced(context().envelopes)
+    let trace = try traced(scenario().envelopes)
     let object = try #require(
       try JSONSerialization.jsonObject(with: Output.jsonData(trace.report)) as? [String: Any])
     #expect((object["steps"] as? [[String: Any]])?.count == trace.steps.count)
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test func `the diagram of a trace is valid Mermaid`() throws {
-    let diagram = try traced(context().envelopes).mermaid
+    let diagram = try traced(scenario().envelopes).mermaid
     try expectValid(diagram)
     #expect(diagram.contains("-->>"))
     #expect(diagram.contains("exited: signal SIGKILL"))
@@ -177,11 +177,11 @@ import Testing
   }
 
   @Test func `the diagram of a long trace omits its middle and reports the omission`() throws {
-    var context = RecordedScenario()
-    try context.beginning()
-    for bytes in 1...2000 { try context.progress(Self.own, .resumed, Int64(bytes)) }
-    try context.progress(Self.own, .finished, RecordedScenario.fileBytes)
-    let diagram = try traced(context.envelopes).mermaid
+    var scenario = RecordedScenario()
+    try scenario.beginning()
+    for bytes in 1...2000 { try scenario.progress(Self.own, .resumed, Int64(bytes)) }
+    try scenario.progress(Self.own, .finished, RecordedScenario.fileBytes)
+    let diagram = try traced(scenario.envelopes).mermaid
     #expect(diagram.utf16.count < 50_000)
     #expect(diagram.utf16.count > 45_000)
     #expect(diagram.contains("steps omitted"))

@@ -27,21 +27,22 @@ import Testing
   }
 
   private func states(_ states: String...) throws -> [Envelope] {
-    var context = RecordedScenario()
+    var scenario = RecordedScenario()
     for state in states {
-      try context.say(ProcessState(address: Self.own, generation: 1, state: state, why: ""), from: Self.host)
+      try scenario.send(ProcessState(address: Self.own, generation: 1, state: state, why: ""), from: Self.host)
     }
-    return context.envelopes
+    return scenario.envelopes
   }
 
   @Test func `a wait condition is a process state, a session step or a filter expression`() throws {
     #expect(try condition("host=ready") == .standing(Self.host, "ready"))
     #expect(try condition("extension=suspended") == .state(Self.own, "suspended"))
     #expect(try condition("extension = running") == .state(Self.own, "running"))
-    #expect(try condition("session=acknowledged") == .said(try FilterExpression("kind == session.acknowledged")))
+    #expect(try condition("session=acknowledged") == .output(try FilterExpression("kind == session.acknowledged")))
     #expect(
-      try condition("session:daily=opened") == .said(try FilterExpression("kind == session.open && session == daily")))
-    #expect(try condition("pid == 5") == .said(try FilterExpression("pid == 5")))
+      try condition("session:daily=opened") == .output(try FilterExpression("kind == session.open && session == daily"))
+    )
+    #expect(try condition("pid == 5") == .output(try FilterExpression("pid == 5")))
   }
 
   @Test(arguments: ["host", "host=asleep", "extension=ready", "session=over", "absent=running", "kin == 5", "", "="])
@@ -52,10 +53,10 @@ import Testing
 
   @Test func `a wait for a process fails when the latest state reports a failed launch`() throws {
     let error = BusError(.noSuchExecutable, "there is no executable Weather")
-    var context = RecordedScenario()
-    try context.say(
+    var scenario = RecordedScenario()
+    try scenario.send(
       ProcessState(address: Self.own, generation: 1, state: "absent", why: "", launchFailure: error), from: Self.host)
-    let failed = context.envelopes
+    let failed = scenario.envelopes
     for (text, expected) in [("running", error), ("suspended", error), ("absent", nil), ("launching", nil)] {
       var watch = WaitWatch(try condition("extension=\(text)"))
       for envelope in failed { watch.see(envelope) }
@@ -75,12 +76,12 @@ import Testing
   }
 
   @Test func `a session step holds once it is recorded`() throws {
-    var context = try RecordedScenario.extensionKilled()
-    #expect(try holds("session=downloaded", context.envelopes))
-    #expect(try !holds("session:figures=delivered", context.envelopes))
-    try context.events(2, pid: 201)
-    #expect(try holds("session:figures=acknowledged", context.envelopes))
-    #expect(try !holds("session:backup=acknowledged", context.envelopes))
+    var scenario = try RecordedScenario.extensionKilled()
+    #expect(try holds("session=downloaded", scenario.envelopes))
+    #expect(try !holds("session:figures=delivered", scenario.envelopes))
+    try scenario.events(2, pid: 201)
+    #expect(try holds("session:figures=acknowledged", scenario.envelopes))
+    #expect(try !holds("session:backup=acknowledged", scenario.envelopes))
   }
 
   @Test func `wait watches the journal from the requested position`() async throws {

@@ -14,8 +14,8 @@ struct CertificateAuthority {
   /// Validity of the CA certificate.
   private static let years = 3650 * day
   /// Validity of a server certificate: the maximum that clients accept.
-  private static let serverRun = 397 * day
-  private static let remainder = 30 * day
+  private static let serverValidity = 397 * day
+  private static let renewalMargin = 30 * day
 
   /// Reads the certificate authority from a folder, or creates it.
   static func make(in folder: String) throws -> CertificateAuthority {
@@ -53,10 +53,10 @@ struct CertificateAuthority {
   }
 
   private func sign(
-    _ publicKey: Certificate.PublicKey, subject: DistinguishedName, life: Double,
+    _ publicKey: Certificate.PublicKey, subject: DistinguishedName, validity: Double,
     @ExtensionsBuilder extensions: () throws -> Result<Certificate.Extensions, any Error>
   ) throws -> Certificate {
-    let end = min(Date(timeIntervalSinceNow: life), certificate.notValidAfter)
+    let end = min(Date(timeIntervalSinceNow: validity), certificate.notValidAfter)
     let identifier = try certificate.extensions.subjectKeyIdentifier?.keyIdentifier
     var all = try Certificate.Extensions {
       Critical(BasicConstraints.notCertificateAuthority)
@@ -81,14 +81,14 @@ struct CertificateAuthority {
     if FileManager.default.fileExists(atPath: keyPath), let text = try? String(contentsOfFile: path, encoding: .utf8),
       let present = try? PEMDocument.parseMultiple(pemString: text).first.map(Certificate.init(pemDocument:)),
       let has = try? present.extensions.subjectAlternativeNames, names.allSatisfy(Array(has).contains),
-      present.notValidAfter > Date(timeIntervalSinceNow: Self.remainder),
+      present.notValidAfter > Date(timeIntervalSinceNow: Self.renewalMargin),
       certificate.publicKey.isValidSignature(present.signature, for: present)
     {
       return
     }
     let pair = P256.Signing.PrivateKey()
     let subject = try DistinguishedName { CommonName("WidgetLab push server") }
-    let server = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, life: Self.serverRun) {
+    let server = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, validity: Self.serverValidity) {
       try ExtendedKeyUsage([.serverAuth])
       SubjectAlternativeNames(names)
     }
@@ -128,7 +128,7 @@ struct CertificateAuthority {
     }
     let topics = [(bundle, "app"), (bundle + ".voip", "voip"), (bundle + ".complication", "complication")]
     let value = try Self.encoded(TopicList(topics: topics))
-    let client = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, life: Self.serverRun) {
+    let client = try sign(Certificate.PrivateKey(pair).publicKey, subject: subject, validity: Self.serverValidity) {
       try ExtendedKeyUsage([.clientAuth])
       Certificate.Extension(oid: ClientCertificate.topicExtensions[0], critical: false, value: value[...])
       for mark in marks { mark }

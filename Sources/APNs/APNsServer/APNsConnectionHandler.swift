@@ -84,7 +84,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case NIOSSLError.uncleanShutdown, is IOError, is ChannelError: break
-    default: if !isClosing { say("closed: \(error)") }
+    default: if !isClosing { logWarning("closed: \(error)") }
     }
     isClosing = true
     context.close(promise: nil)
@@ -98,7 +98,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
       objection = authority.objection(to: certificate, at: Date())
     }
     if let objection {
-      say(objection)
+      logWarning(objection)
     } else {
       let session = registry.backend.open(certificate: registry.authority == nil ? nil : certificate)
       isAuthorized = session.isAuthorized
@@ -163,7 +163,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     if http.phase == .over { close() } else { arm() }
     if let remark = http.remark {
       http.remark = nil
-      say(remark)
+      logWarning(remark)
     }
   }
 
@@ -177,7 +177,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   private func close() {
     guard let context, !isClosing else { return }
     isClosing = true
-    if let fault = http.fault { say("closed: \(fault.text)") }
+    if let fault = http.fault { logWarning("closed: \(fault.text)") }
     watch?.task.cancel()
     guard session != nil || objection != nil else { return context.close(promise: nil) }
     try? context.channel.syncOptions?.setOption(.autoRead, value: true)
@@ -203,7 +203,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     watch = (task, at)
   }
 
-  private func say(_ text: String) {
+  private func logWarning(_ text: String) {
     registry.log("\(context?.channel.remoteAddress.map(APNsConnectionHandler.name) ?? "a client"): \(text)")
   }
 

@@ -61,8 +61,8 @@ extension HTTP2Connection {
   private mutating func respond(_ answer: APNsAnswer, on id: UInt32, at index: Dictionary<UInt32, Stream>.Index) {
     let body = answer.body
     output.writeResponse(
-      answer, on: id, endsStream: body == nil, saysTableSize: owesTableSize)
-    owesTableSize = false
+      answer, on: id, endsStream: body == nil, announcesTableSize: mustAnnounceTableSize)
+    mustAnnounceTableSize = false
     guard let body else { return close(id, at: index) }
     let length = body.utf8.count
     guard length <= sendWindow, length <= streams.values[index].sendWindow else {
@@ -142,11 +142,11 @@ extension APNsAnswer {
 extension ByteBuffer {
   /// Writes the HEADERS of a response. Each header is a literal that is never added to a table (RFC 7541, section
   /// 6.2.2), except for the statuses of the static table.
-  mutating func writeResponse(_ answer: APNsAnswer, on stream: UInt32, endsStream: Bool, saysTableSize: Bool) {
+  mutating func writeResponse(_ answer: APNsAnswer, on stream: UInt32, endsStream: Bool, announcesTableSize: Bool) {
     let start = writerIndex
     let flags = HTTP2Frame.Flag.endHeaders | (endsStream ? HTTP2Frame.Flag.endStream : 0)
     writeFrameHead(length: 0, kind: HTTP2Frame.Kind.headers, flags: flags, stream: stream)
-    if saysTableSize { writeInteger(UInt8(0x20)) }
+    if announcesTableSize { writeInteger(UInt8(0x20)) }
     switch answer.status {
     case 200: writeInteger(UInt8(0x88))
     case 400: writeInteger(UInt8(0x8c))

@@ -27,35 +27,35 @@ extension HTTP2Connection {
     }
     if phase == .handshake || phase == .settings {
       consider(
-        began, limits.handshake, HTTP2Error(.settingsTimeout, "no HTTP/2 connection within \(words(limits.handshake))"))
+        began, limits.handshake, HTTP2Error(.settingsTimeout, "no HTTP/2 connection within \(text(limits.handshake))"))
       return soonest
     }
     consider(
       announcedSince, limits.acknowledgement,
-      HTTP2Error(.settingsTimeout, "our SETTINGS were not acknowledged within \(words(limits.acknowledgement))"))
+      HTTP2Error(.settingsTimeout, "our SETTINGS were not acknowledged within \(text(limits.acknowledgement))"))
     consider(
       partialSince, limits.request,
-      HTTP2Error(.enhanceYourCalm, "incomplete frame or header block after \(words(limits.request))"))
+      HTTP2Error(.enhanceYourCalm, "incomplete frame or header block after \(text(limits.request))"))
     if unfinished > 0,
       let oldest = streams.filter({ $0.value.input == .open }).min(by: { $0.value.began < $1.value.began })
     {
       consider(
         oldest.value.began, limits.request,
-        HTTP2Error(.enhanceYourCalm, "incomplete request on stream \(oldest.key) after \(words(limits.request))"))
+        HTTP2Error(.enhanceYourCalm, "incomplete request on stream \(oldest.key) after \(text(limits.request))"))
     }
     consider(
       waiting.first?.since, limits.unwritable,
-      HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(words(limits.unwritable))"))
+      HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(text(limits.unwritable))"))
     consider(
       blockedSince, limits.unwritable,
-      HTTP2Error(.enhanceYourCalm, "the client did not read for \(words(limits.unwritable))"))
+      HTTP2Error(.enhanceYourCalm, "the client did not read for \(text(limits.unwritable))"))
     consider(
-      leavingSince, limits.request, HTTP2Error(.none, "open requests did not end within \(words(limits.request))"))
+      leavingSince, limits.request, HTTP2Error(.none, "open requests did not end within \(text(limits.request))"))
     if streams.isEmpty { consider(lastUse, limits.idle, HTTP2Error(farewell: APNsReason.idleTimeout.rawValue)) }
     return soonest
   }
 
-  private func words(_ seconds: Double) -> String { "\(seconds.formatted) s" }
+  private func text(_ seconds: Double) -> String { "\(seconds.formatted) s" }
 }
 
 extension Double {

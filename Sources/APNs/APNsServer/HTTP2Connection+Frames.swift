@@ -273,7 +273,7 @@ extension HTTP2Connection {
 
   private mutating func handle(_ setting: Setting, _ value: Int) throws(HTTP2Error) {
     switch setting {
-    case .headerTableSize: owesTableSize = owesTableSize || value < 4096
+    case .headerTableSize: mustAnnounceTableSize = mustAnnounceTableSize || value < 4096
     case .enablePush: guard value <= 1 else { throw HTTP2Error(.protocolError, "ENABLE_PUSH is \(value)") }
     case .initialWindowSize:
       guard value <= Int32.max else { throw HTTP2Error(.flowControl, "INITIAL_WINDOW_SIZE is \(value)") }

@@ -69,7 +69,7 @@ struct HTTP2Connection {
   /// The client's SETTINGS_INITIAL_WINDOW_SIZE.
   var initialSendWindow = 65_535
   /// True when the client reduced its HPACK table below the default: the next header block announces a table size of 0.
-  var owesTableSize = false
+  var mustAnnounceTableSize = false
   var waiting: [WaitingBody] = []
   var blockedSince: NIODeadline?
 

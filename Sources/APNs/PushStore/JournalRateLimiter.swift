@@ -5,7 +5,7 @@ import Foundation
 struct JournalRateLimiter: Sendable {
   private let rate: Int
   private var second = 0
-  private var said = 0
+  private var recorded = 0
 
   init(rate: Int) { self.rate = rate }
 
@@ -14,10 +14,10 @@ struct JournalRateLimiter: Sendable {
     let present = Int(now.timeIntervalSince1970)
     if present != second {
       second = present
-      said = 0
+      recorded = 0
     }
-    guard said < rate else { return false }
-    said += 1
+    guard recorded < rate else { return false }
+    recorded += 1
     return true
   }
 }

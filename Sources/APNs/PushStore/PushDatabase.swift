@@ -23,7 +23,7 @@ struct PushDatabase: Sendable {
     enum TokenWrite: Sendable {
       case token(DeviceToken)
       /// The device token must be sent to the device.
-      case owe(PushSubject, token: String?)
+      case notificationDue(PushSubject, token: String?)
       /// The device has acknowledged this token.
       case notified(PushSubject, token: String?)
     }
@@ -292,7 +292,7 @@ struct PushDatabase: Sendable {
       try insert.perform(
         token.token, token.subject.device, token.subject.bundle, token.subject.use.rawValue,
         token.environment.rawValue, token.state.rawValue, token.since.timeIntervalSince1970)
-    case .owe(let subject, let token):
+    case .notificationDue(let subject, let token):
       let insert = try db.cachedStatement(
         sql: "INSERT OR REPLACE INTO due (device, bundle, use, token) VALUES (?, ?, ?, ?)")
       try insert.perform(subject.device, subject.bundle, subject.use.rawValue, token)

@@ -93,7 +93,7 @@ extension PushDeliveryService {
   }
 
   /// Sends a device token to its device until it acknowledges.
-  func tell(_ subject: PushSubject, _ token: String?) {
+  func notifyDevice(_ subject: PushSubject, _ token: String?) {
     bus.submit(
       TokenReplaced(bundle: subject.bundle, use: subject.use, token: token), to: .host(subject.device), id: UUID(),
       context: .none

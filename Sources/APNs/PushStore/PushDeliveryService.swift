@@ -30,7 +30,7 @@ package actor PushDeliveryService {
   private let broken: @Sendable (String) -> Void
   var table: TokenTable
   var stateMachine: PushStateMachine
-  private var share: JournalRateLimiter
+  private var journalLimiter: JournalRateLimiter
   private var lastNumber: Int64
   private var due: [(subject: PushSubject, token: String?)]
   private var alarm: (instant: Date, alarm: ClockAlarm)?
@@ -67,7 +67,7 @@ package actor PushDeliveryService {
     self.tokens = TokenRegistry(table)
     self.stateMachine = stateMachine
     self.inbox = PushJobQueue(limit: settings.queueLimit)
-    self.share = JournalRateLimiter(rate: settings.journalRate)
+    self.journalLimiter = JournalRateLimiter(rate: settings.journalRate)
     self.lastNumber = left.lastNumber
     self.due = left.due
     self.tidied = (.distantPast, 0)
@@ -75,7 +75,7 @@ package actor PushDeliveryService {
 
   /// Call when the bus is connected. Sends pending tokens to devices and discards expired notifications.
   package func begin() {
-    for (subject, token) in due { tell(subject, token) }
+    for (subject, token) in due { notifyDevice(subject, token) }
     due = []
     put(.event(.clock))
   }
@@ -137,7 +137,7 @@ package actor PushDeliveryService {
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
     for notification in batch.sends { send(notification) }
-    for (subject, token) in batch.due { tell(subject, token) }
+    for (subject, token) in batch.due { notifyDevice(subject, token) }
     setAlarm()
   }
 
@@ -195,7 +195,7 @@ package actor PushDeliveryService {
   }
 
   private func note(_ station: PushStation, of arrival: PushArrival, in batch: inout Batch) {
-    guard share.takes(at: station.at) else { return }
+    guard journalLimiter.takes(at: station.at) else { return }
     batch.notices.append(
       PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, station: station))
   }
@@ -209,7 +209,7 @@ package actor PushDeliveryService {
       case .station(let push, let name, let detail):
         let station = PushStation(name, at: now, detail: detail)
         batch.changes.add(station, to: push.number)
-        guard share.takes(at: now) else { continue }
+        guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(
           PushLogged(
@@ -253,7 +253,7 @@ package actor PushDeliveryService {
       return then(.failure(BusError(.noSuchToken, "no active device token for \(whose)")))
     }
     let due = (subject, changed.last { $0.state == .active }?.token)
-    batch.changes.tokens.append(.owe(due.0, token: due.1))
+    batch.changes.tokens.append(.notificationDue(due.0, token: due.1))
     batch.due.append(due)
     add(changed, then: then, changed, to: &batch)
   }

@@ -181,9 +181,9 @@ struct PushStateMachine: Sendable {
   // MARK: Sending
 
   private mutating func send(_ push: StoredPush, in subject: PushSubject) -> [Action] {
-    var said = push
-    said.isSent = true
-    lines[subject, default: Line()].sent.append(said)
+    var sent = push
+    sent.isSent = true
+    lines[subject, default: Line()].sent.append(sent)
     return [.station(push, .sent, detail: nil), .send(push.notification)]
   }
 

@@ -46,7 +46,8 @@ package protocol BusConnection: Sendable {
   ///   - id: the envelope's id; a repeated request with the same id gets the same reply and is performed only once.
   ///   - limit: the deadline from now.
   /// - Throws: `unreachable`, `busy`, `refused`, `tooLarge` or the receiver's own code (definite); `deadline` or
-  ///   `closed` (indefinite).
+  ///   `closed` (indefinite). `busy` also means that too many requests, replies and events of this connection wait for
+  ///   the bus: then the request fails at once, whatever `whenUnreachable` is.
   func request<R: Request>(
     _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,
     whenUnreachable: WhenUnreachable
@@ -57,7 +58,8 @@ package protocol BusConnection: Sendable {
     _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,
     whenUnreachable: WhenUnreachable, completion: @escaping @Sendable (Result<R.Reply, BusError>) -> Void)
 
-  /// Sends an event again, under one id, whenever its destination connects, until it is acknowledged.
+  /// Sends an event again, under one id, whenever its destination connects, until it is acknowledged. It waits for the
+  /// bus however many messages do.
   ///
   /// - Throws: `refused` or `tooLarge`, or the error of the receiver's handler (definite); `closed`, also when the
   ///   waiting task is cancelled (indefinite): then it is no longer sent.
@@ -69,8 +71,9 @@ package protocol BusConnection: Sendable {
     _ event: E, to destination: Address, id: UUID, context: MessageContext,
     completion: @escaping @Sendable (Result<Void, BusError>) -> Void)
 
-  /// Sends a notice, which may be lost. Any thread; in order with other notices of this connection. A notice that
-  /// cannot be encoded, such as one that is too large, is dropped, and `body.refused` is recorded in the journal.
+  /// Sends a notice, which may be lost. Any thread; in order with other notices of this connection. When too many
+  /// messages wait for the bus, the oldest notice is dropped. A notice that cannot be encoded, such as one that is too
+  /// large, is dropped, and `body.refused` is recorded in the journal.
   nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext)
 
   /// Returns when everything sent before this call has been handed to the transport; at once when nothing waits.

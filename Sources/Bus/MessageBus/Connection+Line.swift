@@ -94,7 +94,7 @@ extension Connection {
   /// - Returns: whether it connects again.
   func openAgain() -> Bool {
     guard let former = transport, former.hasNewerKey else { return false }
-    blocked = []
+    blocked.removeAll()
     session.down()
     former.close()
     return (try? openLine()) != nil
@@ -149,7 +149,7 @@ extension Connection {
     guard let next = nextTransport, isNextUp else { return }
     if let transport { formerTransports.append(transport) }
     (transport, nextTransport, isNextUp) = (next, nil, false)
-    blocked = []
+    blocked.removeAll()
     session.down()
     perform(session.up())
     _ = loop.after(.seconds(1)) { [weak self] in

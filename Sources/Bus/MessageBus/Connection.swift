@@ -25,7 +25,8 @@ package actor Connection: BusConnection {
   var renewing: [CheckedContinuation<BusError?, Never>] = []
   private var isUp = false
   private var isStarted = false
-  var blocked: [[UInt8]] = []
+  /// Frames for which the transport had no room.
+  var blocked = Queue<[UInt8]>()
   private var handlers: [Kind: Handler] = [:]
   private var presenceHandlers: [@Sendable (Presence) -> Void] = []
   private var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
@@ -105,7 +106,7 @@ package actor Connection: BusConnection {
       if isStarted { perform(session.up()) }
     case .down:
       isUp = false
-      blocked = []
+      blocked.removeAll()
       session.down()
     case .turnedAway:
       guard !openAgain() else { return }
@@ -181,7 +182,7 @@ package actor Connection: BusConnection {
     guard let transport else { return }
     while let frame = blocked.first {
       guard transport.send(frame) else { return waitUntilWritable(transport) }
-      blocked.removeFirst()
+      _ = blocked.popFirst()
     }
     sendCaughtUp()
   }
@@ -293,7 +294,7 @@ package actor Connection: BusConnection {
       do throws(BusError) {
         let body = try BodyCoding.encode(notice)
         let envelope = connection.envelope(N.kind, to: destination, id: UUID(), context: context, body: body)
-        connection.perform(connection.session.say(envelope))
+        connection.perform(connection.session.sendNotice(envelope))
       } catch {
         connection.recordRefusal(N.kind, from: connection.address, to: destination, error, context: context)
       }

@@ -28,13 +28,23 @@ struct PeerSession {
     var envelope: Envelope
     var isEvent: Bool
     var waits: WhenUnreachable
-    /// Sent on the current transport; `false` while it waits for the transport or its destination.
-    var isSent = false
+    var number: UInt64
+    var progress = Progress.unsent
   }
 
-  private enum Unsent {
-    case envelope(Envelope)
-    case awaiting(UUID)
+  private enum Progress {
+    /// Never sent: it waits for the broker, and counts towards the limit.
+    case unsent
+    /// Sent on the current transport.
+    case sent
+    /// Sent before; it waits for the transport or its destination, to be sent again.
+    case interrupted
+  }
+
+  /// A notice or a reply that waits for the broker.
+  private struct Unsent {
+    var envelope: Envelope
+    var number: UInt64
   }
 
   let address: Address
@@ -46,19 +56,30 @@ struct PeerSession {
   /// A hello awaits its reply.
   var isGreeting: Bool { helloID != nil }
   private var awaiting: [UUID: Awaiting] = [:]
-  /// Ids of `awaiting` in the order in which they were first sent.
-  private var order: [UUID] = []
-  private var unsent: [Unsent] = []
+  /// How many of `awaiting` were never sent.
+  private var unsentAwaiting = 0
+  private var unsentNotices = Queue<Unsent>()
+  private var unsentReplies: [Unsent] = []
+  /// Messages are numbered in the order in which the connection passed them on, and are sent and sent again in that
+  /// order. They are sorted when that happens, so that a finished one is removed from `awaiting` in constant time.
+  private var lastNumber: UInt64 = 0
   private var inHand: Set<UUID> = []
   private var answered: Remembered<UUID, Envelope>
 
-  /// The maximum kept while the broker is disconnected: the oldest notices are dropped first.
-  static let unsentLimit = 10_000
+  /// How many messages may wait for the broker. Beyond it each new message replaces the oldest waiting notice.
+  ///
+  /// When no notice is left, a new notice is dropped, and a new request fails at once with `busy` (definite). Replies
+  /// and events are kept beyond the limit: there are at most as many replies as requests and events were received
+  /// before the broker disconnected, and an event's sender relies on its delivery and holds its content anyway.
+  let unsentLimit: Int
 
-  init(address: Address, incarnation: UUID, pid: Int32) {
+  /// - Parameter unsentLimit: by default twice the ten thousand tasks that a large session has, so that an author's
+  ///   process can cancel all of them while the broker restarts.
+  init(address: Address, incarnation: UUID, pid: Int32, unsentLimit: Int = 20_000) {
     self.address = address
     self.incarnation = incarnation
     self.pid = pid
+    self.unsentLimit = unsentLimit
     self.answered = Remembered(limit: 4096)
   }
 
@@ -97,70 +118,93 @@ struct PeerSession {
     isWelcome = false
     helloID = nil
     drainID = nil
-    for id in awaiting.keys { awaiting[id]?.isSent = false }
+    for id in awaiting.keys { interrupt(id) }
   }
 
   private mutating func welcome(_ envelope: Envelope) -> [Action] {
     helloID = nil
     guard let reply = try? BodyCoding.decode(Hello.Reply.self, from: envelope.body) else { return [] }
     isWelcome = true
-    let waiting = unsent
-    unsent = []
-    let queued = Set(waiting.compactMap { if case .awaiting(let id) = $0 { id } else { nil } })
-    var actions: [Action] = [.welcomed(generation: reply.generation)]
-    for id in order where !queued.contains(id) { actions += sendAwaiting(id) }
-    for item in waiting {
-      switch item {
-      case .envelope(let envelope): actions.append(.send(envelope))
-      case .awaiting(let id): actions += sendAwaiting(id)
+    var waiting = unsentNotices.elements + unsentReplies
+    unsentNotices.removeAll()
+    unsentReplies = []
+    for item in Array(awaiting.values) {
+      if let envelope = startSending(item.envelope.header.id) {
+        waiting.append(Unsent(envelope: envelope, number: item.number))
       }
     }
-    return actions
+    waiting.sort { $0.number < $1.number }
+    return [.welcomed(generation: reply.generation)] + waiting.map { .send($0.envelope) }
   }
 
   // MARK: Sending
 
-  /// Sends a notice or a reply.
-  mutating func say(_ envelope: Envelope) -> [Action] {
-    guard isWelcome else {
-      if unsent.count >= PeerSession.unsentLimit { unsent.removeFirst() }
-      unsent.append(.envelope(envelope))
-      return []
-    }
-    return [.send(envelope)]
+  /// Sends a notice.
+  mutating func sendNotice(_ envelope: Envelope) -> [Action] {
+    if isWelcome { return [.send(envelope)] }
+    if makeRoom() { unsentNotices.append(Unsent(envelope: envelope, number: nextNumber())) }
+    return []
   }
 
-  /// Sends a request or an event.
+  private mutating func sendReply(_ envelope: Envelope) -> [Action] {
+    if isWelcome { return [.send(envelope)] }
+    _ = makeRoom()
+    unsentReplies.append(Unsent(envelope: envelope, number: nextNumber()))
+    return []
+  }
+
+  /// Sends a request or an event. A request may fail at once: see `unsentLimit`.
   mutating func ask(_ envelope: Envelope, isEvent: Bool, waits: WhenUnreachable) -> [Action] {
-    let id = envelope.header.id
-    awaiting[id] = Awaiting(envelope: envelope, isEvent: isEvent, waits: waits)
-    order.append(id)
-    guard isWelcome else {
-      unsent.append(.awaiting(id))
-      return []
+    let header = envelope.header
+    forget(header.id)
+    guard isWelcome || makeRoom() || isEvent else {
+      let text = "\(header.kind) to \(header.destination): too many messages of \(address) wait for the bus"
+      return [.finish(header.id, .failure(BusError(.busy, text)))]
     }
-    return sendAwaiting(id)
+    awaiting[header.id] = Awaiting(envelope: envelope, isEvent: isEvent, waits: waits, number: nextNumber())
+    unsentAwaiting += 1
+    return isWelcome ? sendAwaiting(header.id) : []
+  }
+
+  /// Drops the oldest waiting notice if the limit is reached.
+  ///
+  /// - Returns: whether one more message may wait.
+  private mutating func makeRoom() -> Bool {
+    unsentNotices.count + unsentReplies.count + unsentAwaiting < unsentLimit || unsentNotices.popFirst() != nil
+  }
+
+  private mutating func nextNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
   }
 
   /// The sender no longer waits.
   mutating func forget(_ id: UUID) {
-    awaiting[id] = nil
-    order.removeAll { $0 == id }
+    if awaiting.removeValue(forKey: id)?.progress == .unsent { unsentAwaiting -= 1 }
   }
 
   /// The delay of `tryAgainLater` has passed.
   mutating func tryAgain(_ id: UUID) -> [Action] {
-    guard isWelcome, awaiting[id]?.isSent == false else { return [] }
-    return sendAwaiting(id)
+    isWelcome ? sendAwaiting(id) : []
   }
 
-  private mutating func sendAwaiting(_ id: UUID) -> [Action] {
-    guard var item = awaiting[id], !item.isSent else { return [] }
-    item.isSent = true
+  private mutating func sendAwaiting(_ id: UUID) -> [Action] { startSending(id).map { [.send($0)] } ?? [] }
+
+  /// Returns the envelope of a request or an event that has to be sent now, and counts the attempt; `nil` when it is
+  /// finished or already sent on this transport.
+  private mutating func startSending(_ id: UUID) -> Envelope? {
+    guard var item = awaiting[id], item.progress != .sent else { return nil }
+    if item.progress == .unsent { unsentAwaiting -= 1 }
+    item.progress = .sent
     let envelope = item.envelope
     item.envelope.header.attempt &+= 1
     awaiting[id] = item
-    return [.send(envelope)]
+    return envelope
+  }
+
+  /// A sent message may be lost: it is sent again later.
+  private mutating func interrupt(_ id: UUID) {
+    if awaiting[id]?.progress == .sent { awaiting[id]?.progress = .interrupted }
   }
 
   private mutating func finish(_ id: UUID, _ result: Result<[UInt8], BusError>) -> [Action] {
@@ -194,7 +238,7 @@ struct PeerSession {
   private mutating func receivedFirst(_ envelope: Envelope) -> [Action] {
     guard MessageTable[envelope.header.kind]?.style != .notice else { return [.handle(envelope)] }
     let id = envelope.header.id
-    if let answer = answered[id] { return say(answer) }
+    if let answer = answered[id] { return sendReply(answer) }
     guard inHand.insert(id).inserted else { return [] }
     return [.handle(envelope)]
   }
@@ -210,7 +254,7 @@ struct PeerSession {
     inHand.remove(asked.id)
     // A failed event is handled again when it is received again.
     if kind != .failed { answered.remember(answer, for: asked.id) }
-    return say(answer)
+    return sendReply(answer)
   }
 
   private mutating func undelivered(_ envelope: Envelope) -> [Action] {
@@ -220,7 +264,7 @@ struct PeerSession {
     guard item.isEvent || item.waits == .wait else {
       return finish(cause, .failure(BusError(notice.code, "\(notice.kindName) to \(notice.destination)")))
     }
-    awaiting[cause]?.isSent = false
+    interrupt(cause)
     return notice.code == .busy ? [.tryAgainLater(cause)] : []
   }
 
@@ -236,16 +280,17 @@ struct PeerSession {
   private mutating func presence(_ envelope: Envelope) -> [Action] {
     guard let notice = try? BodyCoding.decode(Presence.self, from: envelope.body) else { return [] }
     var actions: [Action] = [.presence(notice)]
-    for id in order {
-      guard let item = awaiting[id], item.envelope.header.destination == notice.address else { continue }
+    let concerned = awaiting.values.filter { $0.envelope.header.destination == notice.address }
+    for item in concerned.sorted(by: { $0.number < $1.number }) {
+      let id = item.envelope.header.id
       if notice.isPresent {
-        awaiting[id]?.isSent = false
+        interrupt(id)
         actions += sendAwaiting(id)
-      } else if !item.isEvent && item.waits == .fail && item.isSent {
+      } else if !item.isEvent && item.waits == .fail && item.progress == .sent {
         let text = "\(notice.address) disconnected before it replied"
         actions += finish(id, .failure(BusError(.unreachable, text, isDefinite: false)))
       } else {
-        awaiting[id]?.isSent = false
+        interrupt(id)
       }
     }
     return actions

@@ -79,7 +79,7 @@ package struct BusError: Error, Hashable, Sendable, Codable, CustomStringConvert
 
     /// No process is connected at the destination. Definite.
     package static let unreachable = Code("unreachable")
-    /// The destination's queue is full. Definite.
+    /// The destination's queue is full, or too many messages of the sender wait for the bus. Definite.
     package static let busy = Code("busy")
     /// The broker does not permit this sender to send this to that destination. Definite.
     package static let refused = Code("refused")
@@ -128,7 +128,7 @@ package struct MessageContext: Hashable, Sendable {
 
   /// The correlation id of one background session: the same in every process instance of its owner and of the host, so
   /// that a trace needs only the owner and the identifier.
-  package static func session(_ owner: Address, _ identifier: String) -> UUID {
+  package static func correlation(ofSession identifier: String, of owner: Address) -> UUID {
     var hash: (UInt64, UInt64) = (0xcbf2_9ce4_8422_2325, 0x9ae1_6a3b_2f90_404f)
     for byte in "\(owner.text)\u{0}\(identifier)".utf8 {
       hash.0 = (hash.0 ^ UInt64(byte)) &* 0x100_0000_01b3

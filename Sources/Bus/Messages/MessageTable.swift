@@ -298,30 +298,33 @@ package enum MessageTable {
   ]
 
   /// The position of a message type in the table: an entry, or the reply to one.
-  private struct Word {
+  private struct Position {
     let entry: MessageEntry
     let answer: Kind.Answer?
   }
 
   /// All message types that may be sent, replies included, for one lookup per envelope.
-  private static let words: [Kind: Word] = {
-    var words: [Kind: Word] = [:]
+  private static let positions: [Kind: Position] = {
+    var positions: [Kind: Position] = [:]
     for entry in all {
-      words[entry.kind] = Word(entry: entry, answer: nil)
-      for answer in entry.style.answers { words[entry.kind.answered(answer)] = Word(entry: entry, answer: answer) }
+      positions[entry.kind] = Position(entry: entry, answer: nil)
+      for answer in entry.style.answers {
+        positions[entry.kind.answered(answer)] = Position(entry: entry, answer: answer)
+      }
     }
-    return words
+    return positions
   }()
 
   /// The entry of a message type, or of the type that it replies to.
-  package static subscript(kind: Kind) -> MessageEntry? { (words[kind] ?? words[kind.asked])?.entry }
+  package static subscript(kind: Kind) -> MessageEntry? { (positions[kind] ?? positions[kind.asked])?.entry }
 
   /// Why an envelope must not be forwarded; `nil` when it may be.
   package static func refusal(of header: EnvelopeHeader) -> String? {
-    guard let word = words[header.kind] else { return "not-in-table" }
+    guard let position = positions[header.kind] else { return "not-in-table" }
     let (asker, asked) =
-      word.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
-    guard word.entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) }) else {
+      position.answer == nil ? (header.source, header.destination) : (header.destination, header.source)
+    guard position.entry.routes.contains(where: { $0.destination == asked.role && $0.sources.contains(asker.role) })
+    else {
       return "not-in-table"
     }
     return asker.isOnAnotherDevice(than: asked) ? "other-device" : nil

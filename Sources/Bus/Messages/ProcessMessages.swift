@@ -186,17 +186,17 @@ package struct ProcessExited: Event {
   package var executable: String?
   /// What it wrote to standard error about a failure: the line of a fatal error or of the dynamic loader, otherwise its
   /// last lines. `nil` after an exit without failure.
-  package var lastWords: String?
+  package var outputTail: String?
   package init(
     address: Address, generation: UInt32, pid: Int32, ending: Ending, executable: String? = nil,
-    lastWords: String? = nil
+    outputTail: String? = nil
   ) {
     self.address = address
     self.generation = generation
     self.pid = pid
     self.ending = ending
     self.executable = executable
-    self.lastWords = lastWords
+    self.outputTail = outputTail
   }
 }
 

@@ -4,36 +4,40 @@ package import GRDB
 package import MessageBus
 package import Messages
 import Synchronization
+package import Timekeeping
 
 /// The gallery service: declared widgets, placements, and the state of the screen. Changes are persisted before they
 /// are acknowledged.
 package actor GalleryService {
   /// Requests in order; one reader.
-  package nonisolated let outputs: AsyncStream<GalleryOutput>
-  private let outlet: AsyncStream<GalleryOutput>.Continuation
+  package nonisolated let outputs: Outputs<GalleryOutput>
   private let store: GalleryStore
   private let bus: any BusConnection
   private let known: Mutex<GalleryStateMachine>
   private var screen: ScreenStateMachine
   /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
   private var failure: BusError?
+  private nonisolated let executor = ServiceExecutor("gallery")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the persistent state.
   ///
   /// - Parameters:
   ///   - apps: the bundle identifiers of the device's apps.
   ///   - placesEachKind: whether one widget of each kind is placed as soon as its extension reports the kind.
+  ///   - clock: the device's clock. An advance waits until the outputs have been handled.
   /// - Throws: errors of the database.
   package init(
     device: WidgetDevice, apps: [String], placesEachKind: Bool = true, database: any DatabaseWriter,
-    bus: any BusConnection
+    bus: any BusConnection, clock: any DeviceClock
   ) throws {
     self.store = try GalleryStore(database)
     self.bus = bus
     self.known = Mutex(
       GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
     self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
-    (self.outputs, self.outlet) = AsyncStream.makeStream(of: GalleryOutput.self)
+    self.outputs = Outputs(clock)
   }
 
   /// A copy of the current state. Any thread.
@@ -155,7 +159,7 @@ package actor GalleryService {
     let reason = "the placements cannot be written: \(error)"
     let failed = BusError(.failed, reason, isDefinite: false)
     failure = failed
-    outlet.yield(.broken(reason))
+    outputs.yield(.broken(reason))
     return failed
   }
 
@@ -206,9 +210,9 @@ package actor GalleryService {
       }
       screen = now
       bus.record(ScreenChanged(state: now.state), context: context)
-      outlet.yield(.screen(now.state, before: before))
+      outputs.yield(.screen(now.state, before: before))
     }
-    for action in actions { outlet.yield(GalleryOutput(action)) }
+    for action in actions { outputs.yield(GalleryOutput(action)) }
   }
 }
 

@@ -110,7 +110,7 @@ package actor LaunchService {
   ///
   /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
   package func exited(_ event: ProcessExited) throws(BusError) {
-    let report = [event.executable, event.lastWords].compactMap(\.self).joined(separator: ": ")
+    let report = [event.executable, event.outputTail].compactMap(\.self).joined(separator: ": ")
     try record(
       .exited(
         event.address, ProcessInstance(generation: event.generation, pid: event.pid), event.ending,
@@ -336,7 +336,7 @@ package actor LaunchService {
   private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
-    handle(.instantCame)
+    handle(.timerFired)
   }
 }
 

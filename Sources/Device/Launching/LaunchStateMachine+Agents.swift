@@ -13,16 +13,16 @@ extension LaunchStateMachine {
     var actions: [Action] = []
     for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
       if let child = children.first(where: { $0.address == address }) {
-        actions += holds(address, child, now)
+        actions += reportedPresent(address, child, now)
       } else {
-        actions += lacks(address, isSame, now)
+        actions += reportedAbsent(address, isSame, now)
       }
       actions += settle(address, now)
     }
     return actions
   }
 
-  private mutating func holds(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
+  private mutating func reportedPresent(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
     let instance = ProcessInstance(generation: child.generation, pid: child.pid)
     var actions: [Action] = []
     if let known = processes[address]?.instance, known.generation < instance.generation {
@@ -34,7 +34,7 @@ extension LaunchStateMachine {
       actions += [.changed(over), .output(.ended(address, known, .lostWithAgent))]
     }
     if processes[address]?.instance == nil { processes[address]?.isAsking = false }
-    actions += live(address, instance, now)
+    actions += adopt(address, instance, now)
     guard let process = processes[address], process.instance == instance, !process.isAsking else { return actions }
     switch process.state {
     case .running where child.isStopped: return actions + stopped(address)
@@ -47,7 +47,7 @@ extension LaunchStateMachine {
     }
   }
 
-  private mutating func lacks(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
+  private mutating func reportedAbsent(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
     guard var process = processes[address] else { return [] }
     if let instance = process.instance {
       // The same agent redelivers the exit. A new agent has no record of the children that ended with the old one.

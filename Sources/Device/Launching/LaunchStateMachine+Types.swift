@@ -64,7 +64,7 @@ extension LaunchStateMachine {
     /// The second of `pause` has passed.
     case pauseEnded(Address)
     /// The date of `nextInstant` has been reached.
-    case instantCame
+    case timerFired
   }
 
   package enum Action: Sendable, Equatable {

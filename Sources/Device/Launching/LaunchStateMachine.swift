@@ -36,7 +36,7 @@ package struct LaunchStateMachine: Sendable {
     self.processes = known
   }
 
-  /// Returns the next date at which `instantCame` is due.
+  /// Returns the next date at which `timerFired` is due.
   package func nextInstant(after now: Date) -> Date? {
     processes.values.compactMap { process -> Date? in
       guard !process.isAsking else { return nil }
@@ -79,7 +79,7 @@ package struct LaunchStateMachine: Sendable {
       // Ignore a reply that arrives after the instance's end: another spawn is in progress.
       guard let process = processes[address], instance.generation > process.lastGeneration else { return [] }
       processes[address]?.isAsking = false
-      return live(address, instance, now) + settle(address, now)
+      return adopt(address, instance, now) + settle(address, now)
     case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
     case .signalled(let address, let generation, let signal): return signalled(address, generation, signal, now)
     case .signalFailed(let address, let generation, let signal, let error):
@@ -95,7 +95,7 @@ package struct LaunchStateMachine: Sendable {
     case .pauseEnded(let address):
       processes[address]?.isPausing = false
       return settle(address, now)
-    case .instantCame: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
+    case .timerFired: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
     }
   }
 
@@ -192,7 +192,7 @@ package struct LaunchStateMachine: Sendable {
   }
 
   /// The agent reports an instance that has not ended.
-  mutating func live(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
+  mutating func adopt(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
     guard var process = processes[address], instance.generation > process.lastGeneration, process.instance != instance
     else {
       return []
@@ -224,7 +224,7 @@ package struct LaunchStateMachine: Sendable {
     -> [Action]
   {
     // The agent may report this before it replies to the spawn.
-    let news = processes[address]?.instance == nil ? live(address, instance, now) : []
+    let news = processes[address]?.instance == nil ? adopt(address, instance, now) : []
     return news + evict(address, instance.generation, why, isFailure: true)
   }
 
@@ -246,9 +246,9 @@ package struct LaunchStateMachine: Sendable {
     let isCrash = !endedBeforeReady && !wasToEnd && isCrashAtWork(process, ending)
     if endedBeforeReady, let error = launchFailure(of: address, ending, report) { process.launchFailure = error }
     if !wasEvicted { process.failures = endedBeforeReady || isCrash ? process.failures + 1 : 0 }
-    leaveAlone(
+    backOff(
       &process, after: endedBeforeReady ? "\(ending) before it was ready" : ending.description,
-      isAfterOne: isCrash, now)
+      isFirstFree: isCrash, now)
     process.state = .absent
     process.instance = nil
     process.idleSince = nil
@@ -279,11 +279,11 @@ package struct LaunchStateMachine: Sendable {
 
   /// Delays the next launch, longer after each consecutive failure, and sets `why`.
   ///
-  /// - Parameter isAfterOne: whether the first failure causes no delay.
-  private func leaveAlone(_ process: inout Process, after what: String, isAfterOne: Bool = false, _ now: Date) {
+  /// - Parameter isFirstFree: whether the first failure causes no delay.
+  private func backOff(_ process: inout Process, after what: String, isFirstFree: Bool = false, _ now: Date) {
     process.why = what
     process.notBefore = nil
-    let pause = backoff.pause(after: isAfterOne ? process.failures - 1 : process.failures)
+    let pause = backoff.pause(after: isFirstFree ? process.failures - 1 : process.failures)
     guard pause > 0 else { return }
     process.notBefore = now.addingTimeInterval(pause)
     let times = process.failures == 1 ? "" : "\(process.failures) failures in a row, "
@@ -312,7 +312,7 @@ package struct LaunchStateMachine: Sendable {
     }
     process.failures += 1
     process.launchFailure = BusError(error.code, "\(address.short) cannot be started: \(error.message)")
-    leaveAlone(&process, after: "could not be started: \(error)", now)
+    backOff(&process, after: "could not be started: \(error)", now)
     // The agent may have an instance that is not known here.
     return [changed(address, process), .list(agent: agent)]
   }

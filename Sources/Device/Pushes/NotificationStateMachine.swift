@@ -85,7 +85,7 @@ package struct NotificationStateMachine: Sendable {
       return []
     case .shown(let id): return close(id, .handled, "shown")
     case .discarded(let id, let reason): return close(id, .discarded, reason)
-    case .awake(let address): return tell(address)
+    case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
     case .answered(let id, let result): return answered(id, result)
     case .failed(let id, let reason): return close(id, .discarded, reason)
@@ -186,7 +186,7 @@ package struct NotificationStateMachine: Sendable {
 
   // MARK: The app
 
-  private mutating func tell(_ address: Address) -> [Action] {
+  private mutating func notify(_ address: Address) -> [Action] {
     open.filter { !$0.isWidgets && Address.app(device, $0.app) == address && expected.contains($0.id) }
       .compactMap { asking.insert($0.id).inserted ? .ask(address, $0.notification) : nil }
   }

@@ -61,7 +61,7 @@ extension PushService {
 
   // MARK: Authors
 
-  func tell(_ address: Address, _ call: TokenStateMachine.Telling) {
+  func notify(_ address: Address, _ call: TokenStateMachine.TokenNotice) {
     begin(address) { [bus, deadline] service in
       let request = TellPushHandlers(token: call.token, widgets: call.widgets)
       do throws(BusError) {
@@ -74,7 +74,7 @@ extension PushService {
     }
   }
 
-  func tell(_ address: Address, _ app: String, _ token: String) {
+  func notify(_ address: Address, _ app: String, _ token: String) {
     begin(address) { [bus] service in
       do throws(BusError) {
         try await bus.deliver(AppTokenChanged(token: token), to: address)
@@ -85,7 +85,7 @@ extension PushService {
     }
   }
 
-  func tell(_ app: Address, _ notification: PushedNotification) {
+  func notify(_ app: Address, _ notification: PushedNotification) {
     let id = notification.uniqueID
     begin(app) { [bus, deadline] service in
       let request = ReceiveNotification(uniqueID: id, payload: notification.payload)
@@ -103,9 +103,9 @@ extension PushService {
   /// Starts a call to a process instance. The call is cancelled when the instance ends.
   private func begin(_ address: Address, _ call: @escaping @Sendable (PushService) async -> Void) {
     let number = UUID()
-    telling[address, default: [:]][number] = Task {
+    notice[address, default: [:]][number] = Task {
       await call(self)
-      telling[address]?[number] = nil
+      notice[address]?[number] = nil
     }
   }
 

@@ -22,7 +22,7 @@ package actor PushService {
   /// Pending requests and releases of tokens at the push server.
   var asking: [TokenKey: Task<Void, Never>] = [:]
   /// Pending calls of push handlers and app delegates, by process.
-  var telling: [Address: [UUID: Task<Void, Never>]] = [:]
+  var notice: [Address: [UUID: Task<Void, Never>]] = [:]
   /// Callers that wait for an app's token.
   var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
   /// Stations that the push server has not acknowledged; the first `sent` of them are under way.
@@ -101,7 +101,7 @@ package actor PushService {
 
   /// A process instance ended.
   package func ended(_ address: Address) {
-    for task in telling.removeValue(forKey: address)?.values.map(\.self) ?? [] { task.cancel() }
+    for task in notice.removeValue(forKey: address)?.values.map(\.self) ?? [] { task.cancel() }
     handle(TokenStateMachine.Event.instanceEnded(address))
     handle(NotificationStateMachine.Event.instanceEnded(address))
   }
@@ -253,7 +253,7 @@ package actor PushService {
     for action in actions {
       switch action {
       case .output(let output): outputs.yield(output)
-      case .ask(let app, let notification): tell(app, notification)
+      case .ask(let app, let notification): notify(app, notification)
       case .station: break
       }
     }
@@ -264,8 +264,8 @@ package actor PushService {
     switch action {
     case .output(let output): outputs.yield(output)
     case .tokensChanged: askForTokens()
-    case .tell(let address, let telling): tell(address, telling)
-    case .notifyApp(let address, let app, let token): tell(address, app, token)
+    case .notify(let address, let notice): notify(address, notice)
+    case .notifyApp(let address, let app, let token): notify(address, app, token)
     case .registered(let app, _), .notRegistered(let app):
       for continuation in waiting.removeValue(forKey: app) ?? [] { continuation.resume() }
     case .withheld(let notice): bus.record(notice)

@@ -17,7 +17,7 @@ package struct TokenStateMachine: Sendable {
   }
 
   /// The arguments of a call of an extension's handlers.
-  package struct Telling: Codable, Sendable, Equatable {
+  package struct TokenNotice: Codable, Sendable, Equatable {
     package let token: String
     package let widgets: [Placement]
   }
@@ -26,7 +26,7 @@ package struct TokenStateMachine: Sendable {
   package struct State: Codable, Sendable, Equatable {
     package internal(set) var tokens: [TokenKey: Kept] = [:]
     /// The last call that each extension's handlers acknowledged, by its bundle identifier.
-    var notified: [String: Telling] = [:]
+    var notified: [String: TokenNotice] = [:]
     /// Registered apps.
     var registered: Set<String> = []
     /// The token that each running app received.
@@ -46,9 +46,9 @@ package struct TokenStateMachine: Sendable {
     case unregister(app: String)
     case awake(Address)
     case instanceEnded(Address)
-    case notified(Address, Telling)
+    case notified(Address, TokenNotice)
     /// The call of the handlers did not complete.
-    case notNotified(Address, Telling)
+    case notNotified(Address, TokenNotice)
     case appNotified(app: String, String)
   }
 
@@ -56,7 +56,7 @@ package struct TokenStateMachine: Sendable {
     case output(PushOutput)
     /// Request or release tokens according to `state.tokens`.
     case tokensChanged
-    case tell(Address, Telling)
+    case notify(Address, TokenNotice)
     case notifyApp(Address, app: String, String)
     case registered(app: String, String)
     case notRegistered(app: String)
@@ -74,8 +74,8 @@ package struct TokenStateMachine: Sendable {
   package private(set) var state: State
   private var widgets: [String: PushWidgets] = [:]
   private var wanted: Set<Address> = []
-  private var asking: [Address: Telling] = [:]
-  private var exits: [Address: (telling: Telling, count: Int)] = [:]
+  private var asking: [Address: TokenNotice] = [:]
+  private var exits: [Address: (notice: TokenNotice, count: Int)] = [:]
   private var withheld: Set<Address> = []
 
   package init(products: [PushProduct], hasWidgetPushes: Bool = true, state: State = State()) {
@@ -131,16 +131,16 @@ package struct TokenStateMachine: Sendable {
   }
 
   /// The call of an extension's handlers that is due; `nil` if they are up to date.
-  private func pending(_ product: PushProduct) -> Telling? {
+  private func pending(_ product: PushProduct) -> TokenNotice? {
     guard widgets[product.bundle]?.handlers.isEmpty == false else { return nil }
     let notified = state.notified[product.bundle]
     let placed = placements(ofApp: product.app)
     guard !placed.isEmpty else {
-      return notified.flatMap { $0.widgets.isEmpty ? nil : Telling(token: $0.token, widgets: []) }
+      return notified.flatMap { $0.widgets.isEmpty ? nil : TokenNotice(token: $0.token, widgets: []) }
     }
     guard let token = token(TokenKey(product.app, .widgets)) else { return nil }
-    let telling = Telling(token: token, widgets: placed)
-    return telling == notified ? nil : telling
+    let notice = TokenNotice(token: token, widgets: placed)
+    return notice == notified ? nil : notice
   }
 
   // MARK: Events
@@ -166,14 +166,14 @@ package struct TokenStateMachine: Sendable {
     case .instanceEnded(let address):
       if let app = product(address), address.role == .app { state.notifiedApps[app.bundle] = nil }
       return asking[address].map { failed(address, $0) } ?? []
-    case .notified(let address, let telling):
-      guard asking[address] == telling, let product = product(address) else { return [] }
+    case .notified(let address, let notice):
+      guard asking[address] == notice, let product = product(address) else { return [] }
       asking[address] = nil
       exits[address] = nil
-      state.notified[product.bundle] = telling
+      state.notified[product.bundle] = notice
       return ask(address)
-    case .notNotified(let address, let telling):
-      return asking[address] == telling ? failed(address, telling, isFinal: true) : []
+    case .notNotified(let address, let notice):
+      return asking[address] == notice ? failed(address, notice, isFinal: true) : []
     case .appNotified(let app, let token):
       if state.notifiedApps[app] != nil { state.notifiedApps[app] = token }
       return notifyApp(app)
@@ -264,8 +264,8 @@ package struct TokenStateMachine: Sendable {
       }
   }
 
-  private mutating func want(_ address: Address, _ telling: Telling) -> [Action] {
-    let isGivenUp = exits[address].map { $0.telling == telling && $0.count >= TokenStateMachine.exitLimit } ?? false
+  private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
+    let isGivenUp = exits[address].map { $0.notice == notice && $0.count >= TokenStateMachine.exitLimit } ?? false
     guard !isGivenUp, wanted.insert(address).inserted else { return [] }
     return [.output(.wantAwake(address, because: TokenStateMachine.assertion))]
   }
@@ -278,17 +278,17 @@ package struct TokenStateMachine: Sendable {
   /// Calls the handlers of a running extension, or releases the extension.
   private mutating func ask(_ address: Address) -> [Action] {
     guard asking[address] == nil, let product = takers.first(where: { $0.address == address }) else { return [] }
-    guard let telling = pending(product) else { return letGo(address) }
-    asking[address] = telling
-    return want(address, telling) + [.tell(address, telling)]
+    guard let notice = pending(product) else { return letGo(address) }
+    asking[address] = notice
+    return want(address, notice) + [.notify(address, notice)]
   }
 
   /// A process instance ended during the call, or did not complete it in time.
-  private mutating func failed(_ address: Address, _ telling: Telling, isFinal: Bool = false) -> [Action] {
+  private mutating func failed(_ address: Address, _ notice: TokenNotice, isFinal: Bool = false) -> [Action] {
     asking[address] = nil
-    let former = exits[address].map { $0.telling == telling ? $0.count : 0 } ?? 0
+    let former = exits[address].map { $0.notice == notice ? $0.count : 0 } ?? 0
     let count = isFinal ? TokenStateMachine.exitLimit : former + 1
-    exits[address] = (telling, count)
+    exits[address] = (notice, count)
     return count < TokenStateMachine.exitLimit ? [] : letGo(address)
   }
 }

@@ -43,7 +43,7 @@ extension PlacementState {
   func knows(push: UUID?) -> Bool { push != nil && pushes?.contains { $0.push == push } ?? false }
 
   /// A new reload replaces a pending one; it may belong to a push.
-  mutating func owes(_ reload: Int, insteadOf former: Int?, push: UUID?) {
+  mutating func assign(_ reload: Int, insteadOf former: Int?, push: UUID?) {
     if let former { replace(former, by: reload, isPush: push != nil) }
     guard let push else { return }
     pushes = Array(

@@ -60,7 +60,7 @@ extension TimelineService {
         if isPlaced { change.placeholder = (question.placement.id, kept.entries[0]) }
         handle(.answered(question), change)
       case .snapshot:
-        tell(question.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
+        finishSnapshot(question.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
         handle(.answered(question))
       }
     } catch {

@@ -12,7 +12,7 @@ extension TimelineService {
   /// - Throws: `failed` when it cannot be recorded.
   package func knows(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
     let families = widgets.filter { !$0.isControl }.map { ($0.kind, $0.families?.first ?? .systemSmall) }
-    try record(.knows(address, Dictionary(families) { first, _ in first }))
+    try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
   }
 
   /// A widget was placed, and its reload becomes pending; a placement that is known already is not reloaded.

@@ -80,12 +80,12 @@ package actor TimelineService {
     let result = await withCheckedContinuation { continuation in
       waiting[serial] = continuation
       handle(.snapshot(kind: request.widgetKind, family: request.family, serial: serial))
-      if let failure { tell(serial, .failure(failure)) }
+      if let failure { finishSnapshot(serial, .failure(failure)) }
     }
     return try result.get()
   }
 
-  func tell(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
+  func finishSnapshot(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
     waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
@@ -157,7 +157,7 @@ package actor TimelineService {
     case .shown(let notice, let context): bus.record(notice, context: context)
     case .gaveUp(let notice, let context): bus.record(notice, context: context)
     case .noSnapshot(let serial, let reason):
-      tell(serial, .failure(BusError(.failed, reason, isDefinite: true)))
+      finishSnapshot(serial, .failure(BusError(.failed, reason, isDefinite: true)))
     }
   }
 
@@ -185,7 +185,7 @@ package actor TimelineService {
   private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
-    handle(.instantCame)
+    handle(.timerFired)
   }
 
   private func holdClock(_ isBusy: Bool) {

@@ -8,8 +8,8 @@ import Timekeeping
 extension TimelineStateMachine {
   /// Whether no request to an extension is due.
   func isDone(_ address: Address) -> Bool {
-    let isOwed = ids(of: address).contains { placements[$0]?.pendingReload?.isDue == true }
-    return !isOwed && snapshots[address]?.isEmpty ?? true && !pending.contains { $0.address == address }
+    let isRequestDue = ids(of: address).contains { placements[$0]?.pendingReload?.isDue == true }
+    return !isRequestDue && snapshots[address]?.isEmpty ?? true && !unresolvedReloads.contains { $0.address == address }
   }
 
   mutating func snapshot(_ kind: String, _ family: WidgetFamilyName?, _ serial: Int) -> [Action] {
@@ -31,7 +31,7 @@ extension TimelineStateMachine {
   /// Sends a running extension its next request, or releases the extension.
   mutating func next(_ address: Address, _ now: Date) -> [Action] {
     guard asking[address] == nil else { return [] }
-    var actions = resolvePending(address, now) + dropUnknown(address) + dropUnknownSnapshots(address)
+    var actions = resolveReloads(address, now) + dropUnknown(address) + dropUnknownSnapshots(address)
     if let question = snapshots[address]?.first ?? timelineQuestion(address) {
       asking[address] = question
       actions.append(.ask(question))

@@ -45,8 +45,8 @@ extension TimelineStateMachine {
     let known = kind.map { kind in all.contains { kinds[$0]?[kind] != nil } } ?? true
     let asked = !ids.isEmpty && kind != nil ? [] : silent.isEmpty && !known ? all : silent
     for address in asked {
-      pending.append(
-        Pending(
+      unresolvedReloads.append(
+        UnresolvedReload(
           address: address, kind: kind, because: cause(of: source), isInside: isInside && address == source,
           cause: context.cause,
           correlation: context.correlation))
@@ -59,17 +59,18 @@ extension TimelineStateMachine {
   }
 
   /// The extension reported its kinds: earlier requests become pending reloads, or fail.
-  mutating func resolvePending(_ address: Address, _ now: Date) -> [Action] {
-    let own = pending.filter { $0.address == address }
+  mutating func resolveReloads(_ address: Address, _ now: Date) -> [Action] {
+    let own = unresolvedReloads.filter { $0.address == address }
     guard !own.isEmpty else { return [] }
-    pending.removeAll { $0.address == address }
+    unresolvedReloads.removeAll { $0.address == address }
     return own.flatMap { item -> [Action] in
       let ids = self.ids(of: address, kind: item.kind)
       guard ids.isEmpty else {
         return ids.flatMap { requestReload($0, item.because, item.context, isInside: item.isInside, now: now) }
       }
       let mayHave =
-        pending.contains { $0.kind == item.kind } || extensions.contains { !self.ids(of: $0, kind: item.kind).isEmpty }
+        unresolvedReloads.contains { $0.kind == item.kind }
+        || extensions.contains { !self.ids(of: $0, kind: item.kind).isEmpty }
       if mayHave { return [] }
       let reason = item.kind.map(unknown) ?? "the extension has no widget"
       return [unknown(address, item.kind, reason, item.because, item.context)]
@@ -104,7 +105,7 @@ extension TimelineStateMachine {
       reload: lastReload, because: because, cause: context.cause, correlation: context.correlation, isInside: isInside)
     if because == .app { pendingReload.openedUntil = openedUntil(placed, now) }
     placed.policyDue = nil
-    placed.owes(lastReload, insteadOf: former?.reload, push: push)
+    placed.assign(lastReload, insteadOf: former?.reload, push: push)
     if let former { actions.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
     if !isInside, endsBackoff(because) { placed.failures = 0 }
     if let former, former.isPaid || isFreeWhenUnlocked(former) {

@@ -34,7 +34,7 @@ extension TimelineStateMachine {
   }
 
   /// A reload that was requested before its extension ever reported its kinds.
-  struct Pending: Codable, Sendable, Equatable {
+  struct UnresolvedReload: Codable, Sendable, Equatable {
     let address: Address
     /// `nil`: all.
     let kind: String?
@@ -49,7 +49,7 @@ extension TimelineStateMachine {
     /// The host starts: pending reloads are still pending.
     case began
     /// The extension sent `ready` with its kinds and the first family of each.
-    case knows(Address, [String: WidgetFamilyName])
+    case kindsReported(Address, [String: WidgetFamilyName])
     case placed(Placement, MessageContext)
     case edited(Placement, MessageContext)
     case removed(Int)
@@ -71,7 +71,7 @@ extension TimelineStateMachine {
     case seen(Set<Int>, isStandBy: Bool)
     /// The display entered or left the Always-On state.
     case luminance(isReduced: Bool)
-    case instantCame
+    case timerFired
     /// A snapshot is requested under this number. It is not persisted: the caller repeats it after a host restart.
     case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)
     case awake(Address)

@@ -19,7 +19,7 @@ package struct TimelineStateMachine: Sendable {
   var upcoming: [Int: [UpcomingEntry]] = [:]
   /// The kinds that each extension reported, with their first families.
   package internal(set) var kinds: [Address: [String: WidgetFamilyName]] = [:]
-  var pending: [Pending] = []
+  var unresolvedReloads: [UnresolvedReload] = []
   var lastReload = 0
   var lastLine = 0
   var inFront: Set<Address> = []
@@ -57,7 +57,7 @@ package struct TimelineStateMachine: Sendable {
   /// Whether an extension is asked for something, or is about to be. While it is, the clock does not advance.
   var isBusy: Bool { !asking.isEmpty || !wanted.subtracting(stalled).isEmpty }
 
-  /// The next date at which `instantCame` is due.
+  /// The next date at which `timerFired` is due.
   package var nextInstant: Date? {
     placements.values.compactMap { placed in
       let next = upcoming[placed.placement.id].flatMap { nextEntry(of: placed, $0) }?.date
@@ -73,8 +73,8 @@ package struct TimelineStateMachine: Sendable {
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return instantCame(now) + extensions.filter { !isDone($0) }.map { want($0) }
-    case .knows(let address, let kinds):
+    case .began: return timerFired(now) + extensions.filter { !isDone($0) }.map { want($0) }
+    case .kindsReported(let address, let kinds):
       self.kinds[address] = kinds
       return []
     case .placed(let placement, let context): return place(placement, context, now)
@@ -98,7 +98,7 @@ package struct TimelineStateMachine: Sendable {
     case .luminance(let isReduced):
       isLuminanceReduced = isReduced
       return []
-    case .instantCame: return instantCame(now)
+    case .timerFired: return timerFired(now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
     case .awake(let address):
       stalled.remove(address)
@@ -238,7 +238,7 @@ package struct TimelineStateMachine: Sendable {
     return entry.motion?.animation(from: former)
   }
 
-  private mutating func instantCame(_ now: Date) -> [Action] {
+  private mutating func timerFired(_ now: Date) -> [Action] {
     placements.keys.sorted().flatMap { id -> [Action] in
       var actions = show(id, now)
       if let asked = standBy(id, now) {

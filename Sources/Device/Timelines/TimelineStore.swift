@@ -65,7 +65,8 @@ struct TimelineStore: Sendable {
       }
       let pending = try Data.fetchOne(
         db, sql: "SELECT value FROM timelineFacts WHERE name = ?", arguments: [Self.pending])
-      stateMachine.pending = try pending.map { try decode([TimelineStateMachine.Pending].self, $0) } ?? []
+      stateMachine.unresolvedReloads =
+        try pending.map { try decode([TimelineStateMachine.UnresolvedReload].self, $0) } ?? []
       stateMachine.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
       let pendingReload = stateMachine.placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0
       stateMachine.lastReload = max(pendingReload, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
@@ -94,7 +95,7 @@ struct TimelineStore: Sendable {
     let placed = now.placements.filter { before.placements[$0.key] != $0.value }
     let removed = before.placements.keys.filter { now.placements[$0] == nil }
     let kinds = now.kinds.filter { before.kinds[$0.key] != $0.value }
-    let isSame = placed.isEmpty && removed.isEmpty && kinds.isEmpty && now.pending == before.pending
+    let isSame = placed.isEmpty && removed.isEmpty && kinds.isEmpty && now.unresolvedReloads == before.unresolvedReloads
     guard !isSame || !change.lines.isEmpty || change.timeline != nil || change.placeholder != nil else { return }
     try database.write { db in
       for (id, state) in placed {
@@ -109,10 +110,10 @@ struct TimelineStore: Sendable {
           db, "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
           [address.text, try BodyCoding.data(kinds)])
       }
-      if now.pending != before.pending {
+      if now.unresolvedReloads != before.unresolvedReloads {
         try execute(
           db, "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
-          [Self.pending, try BodyCoding.data(now.pending)])
+          [Self.pending, try BodyCoding.data(now.unresolvedReloads)])
       }
       try write(change, db)
     }

@@ -62,7 +62,7 @@ extension DeliveryStateMachine {
     return propose(delivery.session, now)
   }
 
-  mutating func instantCame(_ now: Date) -> [Action] {
+  mutating func timerFired(_ now: Date) -> [Action] {
     var actions: [Action] = []
     for id in ids({ _ in true }) {
       guard let delivery = deliveries[id] else { continue }
@@ -114,7 +114,7 @@ extension DeliveryStateMachine {
       delivery.last = nil
       if wasUnderWay {
         actions.append(.stop(id))
-        actions += leaveAlone(&delivery, now)
+        actions += backOff(&delivery, now)
       }
       delivery.isEvicted = false
       deliveries[id] = delivery
@@ -124,7 +124,7 @@ extension DeliveryStateMachine {
   }
 
   /// Delays the next attempt after an instance ended during one.
-  private func leaveAlone(_ delivery: inout Delivery, _ now: Date) -> [Action] {
+  private func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
     if delivery.isEvicted {
       delivery.isHeld = delivery.tries >= settings.deliveryTries
       let pause = Backoff(first: settings.redeliveryPause, limit: 86_400).pause(after: delivery.tries)

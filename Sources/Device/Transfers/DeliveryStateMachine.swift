@@ -98,7 +98,7 @@ package struct DeliveryStateMachine: Sendable {
     /// The owner replied that it cannot take the events.
     case refused(UUID)
     /// The date of `nextInstant` has been reached.
-    case instantCame
+    case timerFired
   }
 
   package enum Action: Sendable, Equatable {
@@ -113,8 +113,8 @@ package struct DeliveryStateMachine: Sendable {
     case forget(Delivery)
   }
 
-  package internal(set) var sessions: TrackedTransfer<SessionKey, Session>
-  package internal(set) var deliveries: TrackedTransfer<UUID, Delivery>
+  package internal(set) var sessions: TrackedDictionary<SessionKey, Session>
+  package internal(set) var deliveries: TrackedDictionary<UUID, Delivery>
   /// The generations that run and are not suspended.
   var awakeInstances: [Address: UInt32] = [:]
   let settings: TransferSettings
@@ -124,8 +124,8 @@ package struct DeliveryStateMachine: Sendable {
     sessions: [SessionKey: Session] = [:], deliveries: [Delivery] = [], settings: TransferSettings,
     makeID: @escaping @Sendable () -> UUID = { UUID() }
   ) {
-    self.sessions = TrackedTransfer(sessions)
-    self.deliveries = TrackedTransfer(Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first })
+    self.sessions = TrackedDictionary(sessions)
+    self.deliveries = TrackedDictionary(Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first })
     self.settings = settings
     self.makeID = makeID
   }
@@ -135,7 +135,7 @@ package struct DeliveryStateMachine: Sendable {
     (sessions.takeTouched(), deliveries.takeTouched())
   }
 
-  /// Returns the next date at which `instantCame` is due.
+  /// Returns the next date at which `timerFired` is due.
   package func nextInstant(after now: Date) -> Date? {
     deliveries.values.compactMap { delivery -> Date? in
       if delivery.isUnderWay { return delivery.isAsked ? nil : delivery.deadline }
@@ -171,7 +171,7 @@ package struct DeliveryStateMachine: Sendable {
     case .overdue(let id, let generation): return overdue(id, generation)
     case .acknowledged(let id): return acknowledged(id, now)
     case .refused(let id): return refused(id)
-    case .instantCame: return instantCame(now)
+    case .timerFired: return timerFired(now)
     }
   }
 

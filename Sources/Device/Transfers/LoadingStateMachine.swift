@@ -35,7 +35,7 @@ package struct LoadingStateMachine: Sendable {
     /// The app entered or left the foreground.
     case front(Address, Bool)
     /// The date of `nextInstant` has been reached.
-    case instantCame
+    case timerFired
   }
 
   package enum Action: Sendable, Equatable {
@@ -89,7 +89,7 @@ package struct LoadingStateMachine: Sendable {
     for (account, limiter) in limiters { alarms.insert(Alarm(instant: limiter.until, what: .limiter(account))) }
   }
 
-  /// Returns the next date at which `instantCame` is due.
+  /// Returns the next date at which `timerFired` is due.
   package var nextInstant: Date? { alarms.min?.instant }
 
   /// The tasks of some sessions that have not ended, in the order in which they were created.
@@ -110,14 +110,14 @@ package struct LoadingStateMachine: Sendable {
       loading += 1
       actions.append(.load(ticket.key))
     }
-    actions += tell()
+    actions += reportWaits()
     tidyAlarms()
     return actions
   }
 
   private mutating func handle(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return inOrder().flatMap { settle($0, now) } + instantCame(now)
+    case .began: return inOrder().flatMap { settle($0, now) } + timerFired(now)
     case .opened(let session, let terms): return opened(session, terms, now)
     case .created(let transfer):
       guard transfers[transfer.key] == nil else { return [] }
@@ -141,7 +141,7 @@ package struct LoadingStateMachine: Sendable {
     case .network(let state): return networkChanged(state, now)
     case .woken(let owner): return woken(owner, now)
     case .front(let app, let isInFront): return front(app, isInFront, now)
-    case .instantCame: return instantCame(now)
+    case .timerFired: return timerFired(now)
     }
   }
 
@@ -228,7 +228,7 @@ package struct LoadingStateMachine: Sendable {
   }
 
   /// The waits of the tasks whose place changed, if they differ from those reported last.
-  private mutating func tell() -> [Action] {
+  private mutating func reportWaits() -> [Action] {
     defer { moved = [] }
     return moved.compactMap { key in
       guard let transfer = transfers[key], case .waiting(let wait) = transfer.place, transfer.notified != wait else {
@@ -241,7 +241,7 @@ package struct LoadingStateMachine: Sendable {
 
   // MARK: Dates
 
-  private mutating func instantCame(_ now: Date) -> [Action] {
+  private mutating func timerFired(_ now: Date) -> [Action] {
     var actions: [Action] = []
     while let alarm = alarms.min, alarm.instant <= now {
       alarms.removeMin()

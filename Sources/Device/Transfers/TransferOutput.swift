@@ -13,7 +13,9 @@ package struct SessionKey: Hashable, Sendable {
   }
 
   /// The message context of everything about the session.
-  package var context: MessageContext { MessageContext(correlation: MessageContext.session(owner, identifier)) }
+  package var context: MessageContext {
+    MessageContext(correlation: MessageContext.correlation(ofSession: identifier, of: owner))
+  }
   /// The assertion that keeps the owner awake for events.
   package var assertion: String { "events \(identifier)" }
 }

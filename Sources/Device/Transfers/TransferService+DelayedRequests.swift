@@ -6,11 +6,11 @@ import Timekeeping
 // `willBeginDelayedRequest`: the owner is asked before a task with an earliest begin date begins.
 
 extension TransferService {
-  func isToBeAsked(_ owner: Address) -> Bool { questionsToOwners[owner] != nil || challenged.contains(owner) }
+  func mustBeAsked(_ owner: Address) -> Bool { questionsToOwners[owner] != nil || challenged.contains(owner) }
 
   /// Waits for the owner's reply. The owner is woken for it if the settings permit. Otherwise the task of an owner that
   /// does not run continues unchanged.
-  func wantWord(on key: TaskKey) {
+  func requestDecision(on key: TaskKey) {
     let owner = key.session.owner
     questionsToOwners[owner, default: []].insert(key)
     let launches = settings.delayedRequestLaunches
@@ -20,7 +20,7 @@ extension TransferService {
       if await counter.isAwake(owner) {
         await askOwner(about: key)
       } else {
-        await hear(BeginDelayedRequest.Reply(disposition: .continueLoading), about: key)
+        await apply(BeginDelayedRequest.Reply(disposition: .continueLoading), to: key)
       }
     }
   }
@@ -48,10 +48,10 @@ extension TransferService {
     } catch {
       return broken(error)
     }
-    await hear(reply, about: key)
+    await apply(reply, to: key)
   }
 
-  private func hear(_ reply: BeginDelayedRequest.Reply, about key: TaskKey) async {
+  private func apply(_ reply: BeginDelayedRequest.Reply, to key: TaskKey) async {
     do {
       guard var task = try store.task(key), !task.hasEnded else { return }
       if reply.disposition == .cancel {

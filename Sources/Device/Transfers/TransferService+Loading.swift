@@ -12,7 +12,7 @@ extension TransferService {
     case .stop(let key): attempts[key]?.cancel()
     case .waits(let key, let wait):
       TransferService.record(bus, key, .waiting, WholeFile.size(path(key)), "waits for \(wait)")
-    case .ask(let key): wantWord(on: key)
+    case .ask(let key): requestDecision(on: key)
     case .expire(let key, let reason):
       let failure = TransferFailure(
         code: -1001, message: "the request timed out", networkUnavailableReason: reason)

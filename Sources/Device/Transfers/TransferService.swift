@@ -152,7 +152,7 @@ package actor TransferService {
       return broken(error)
     }
     // The limiter is raised before the handler is called (observed).
-    if case .awake(let owner, _, woken: true) = event, actions.contains(where: \.isDelivery) || isToBeAsked(owner) {
+    if case .awake(let owner, _, woken: true) = event, actions.contains(where: \.isDelivery) || mustBeAsked(owner) {
       handle(LoadingStateMachine.Event.woken(owner))
     }
     for action in actions { perform(action) }
@@ -206,8 +206,8 @@ package actor TransferService {
   private func timerFired(_ instant: Date) {
     guard timer?.instant == instant else { return }
     timer = nil
-    handle(LoadingStateMachine.Event.instantCame)
-    handle(DeliveryStateMachine.Event.instantCame)
+    handle(LoadingStateMachine.Event.timerFired)
+    handle(DeliveryStateMachine.Event.timerFired)
   }
 
   // MARK: Files

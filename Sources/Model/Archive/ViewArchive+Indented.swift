@@ -16,14 +16,14 @@ extension ViewArchive {
     for modifier in modifiers {
       let plain = modifier.views.count == 1 ? modifier.views[0].plain : nil
       if modifier.views.isEmpty || plain != nil {
-        line += " " + modifier.words(plain)
+        line += " " + modifier.text(plain)
       } else {
         blocks.append(modifier)
       }
     }
     lines.append(indent + line)
     for block in blocks {
-      lines.append(indent + "  " + block.words(nil) + ":")
+      lines.append(indent + "  " + block.text(nil) + ":")
       for view in block.views { view.write(to: &lines, depth: depth + 2) }
     }
     for child in children { child.write(to: &lines, depth: depth + 1) }
@@ -32,7 +32,7 @@ extension ViewArchive {
   /// The view on one line, if it has no views within.
   private var plain: String? {
     guard children.isEmpty, modifiers.allSatisfy(\.views.isEmpty) else { return nil }
-    return ([head] + modifiers.map { $0.words(nil) }).joined(separator: " ")
+    return ([head] + modifiers.map { $0.text(nil) }).joined(separator: " ")
   }
 
   private var head: String {
@@ -53,7 +53,7 @@ extension ViewArchive {
 }
 
 extension ViewArchive.Modifier {
-  fileprivate func words(_ view: String?) -> String {
+  fileprivate func text(_ view: String?) -> String {
     var own = arguments
     if name == "containerBackground" { own["placement"] = nil }
     let parts = own.parts + (view.map { [$0] } ?? [])

@@ -11,6 +11,8 @@ import Timelines
 import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
+///
+/// It writes settings and encodes screens, so it does not run on the thread of the bus handlers that call it.
 package actor Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
@@ -51,6 +53,9 @@ package actor Device {
   var turning: Task<Void, Never>?
   /// The last change of the clock: the next one follows it.
   var clockChange: Task<Void, any Error>?
+  private nonisolated let executor = ServiceExecutor("device")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the database and creates the folders of the device. Nothing runs before `resume()`.
   ///
@@ -105,7 +110,7 @@ package actor Device {
       container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
     let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
-      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus)
+      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock)
     self.gallery = gallery
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,

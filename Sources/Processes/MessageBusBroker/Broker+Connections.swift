@@ -124,7 +124,7 @@ extension Broker {
     logger.error(
       "no more connections are accepted: existing ones are served",
       metadata: ["reason": "\(reason)", "limit": "\(connections.limit)"])
-    say(strain: (reason, turnedAway), isOver: false)
+    report(strain: (reason, turnedAway), isOver: false)
     awaitQuiet()
   }
 
@@ -140,15 +140,15 @@ extension Broker {
         }
         broker.connections.strain = nil
         broker.logger.notice("connections are accepted again", metadata: ["turnedAway": "\(strain.turnedAway)"])
-        broker.say(strain: (strain.reason, strain.turnedAway), isOver: true)
+        broker.report(strain: (strain.reason, strain.turnedAway), isOver: true)
       }
     }
   }
 
-  private func say(strain: (reason: String, turnedAway: Int), isOver: Bool) {
+  private func report(strain: (reason: String, turnedAway: Int), isOver: Bool) {
     let notice = BusStrained(
       reason: strain.reason, connections: connections.descriptors.count, limit: connections.limit,
       turnedAway: strain.turnedAway, isOver: isOver)
-    decide { $0.tells(notice) }
+    decide { $0.recording(notice) }
   }
 }

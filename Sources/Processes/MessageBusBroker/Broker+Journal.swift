@@ -119,7 +119,7 @@ extension Broker {
   func trim() {
     do throws(JournalError) {
       guard stall == nil, let excess = try journal?.excess() else { return }
-      decide { $0.tells(excess) }
+      decide { $0.recording(excess) }
       guard stall == nil else { return }
       try journal?.remove(excess)
     } catch {
@@ -166,7 +166,7 @@ extension Broker {
     logger.notice("the journal is written again", metadata: ["after": "\(duration)"])
     perform(consequences)
     decide {
-      $0.tells(
+      $0.recording(
         JournalResumed(
           reason: stall.error.message, milliseconds: Int(duration / .milliseconds(1)),
           held: records(of: stall.actions).count, turnedDown: stall.turnedDown))

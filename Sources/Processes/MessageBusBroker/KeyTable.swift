@@ -9,7 +9,7 @@ struct KeyTable {
     /// One process instance of a spawned process.
     case instance(Address, generation: UInt32)
 
-    func maySpeak(as address: Address) -> Bool {
+    func maySend(as address: Address) -> Bool {
       switch self {
       case .standing(let pattern): pattern.matches(address)
       case .instance(let own, _): own == address

@@ -39,7 +39,7 @@ extension Routing {
     noteSpoken(peer.key)
     if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
     reply(Hello.Reply(generation: registration.generation), to: header, on: line)
-    if !isAgain { tell(Presence(address: address, isPresent: true, generation: registration.generation)) }
+    if !isAgain { announce(Presence(address: address, isPresent: true, generation: registration.generation)) }
   }
 
   /// Handles a request or notice to the broker that is permitted and recorded.
@@ -99,7 +99,7 @@ extension Routing {
     }
     if let line = line(of: address), before?.isConnected == true {
       end(line, .replaced)
-      tell(Presence(address: address, isPresent: false, generation: before?.generation ?? 0))
+      announce(Presence(address: address, isPresent: false, generation: before?.generation ?? 0))
     }
     if let former = before?.publicKey { keys.revoke(former) }
     let registration = Registration(
@@ -126,7 +126,7 @@ extension Routing {
     if let line = line(of: request.address) { end(line, .ended) }
     record(RegistrationChanged(.retired, registration), to: .journal)
     if wasConnected {
-      tell(Presence(address: request.address, isPresent: false, generation: registration.generation))
+      announce(Presence(address: request.address, isPresent: false, generation: registration.generation))
     }
   }
 

@@ -119,7 +119,7 @@ struct Routing<Line: Hashable & Sendable> {
   }
 
   /// Records a notice of the broker in the journal.
-  mutating func tells<N: Notice>(_ notice: N) -> [Action] {
+  mutating func recording<N: Notice>(_ notice: N) -> [Action] {
     record(notice, to: .journal)
     return takeActions()
   }
@@ -189,7 +189,7 @@ struct Routing<Line: Hashable & Sendable> {
 
   private mutating func judge(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let own = peer.address ?? peer.owner.onlyAddress
-    let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySpeak(as: header.source)
+    let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySend(as: header.source)
     guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: own) }
     let isHello = header.kind == Hello.kind && header.destination == .messageBus
     switch peer.state {
@@ -201,7 +201,7 @@ struct Routing<Line: Hashable & Sendable> {
       return
     case .unknown where !isHello:
       peers[line]?.state = .asked
-      return say(HelloRequired(), to: header.source, on: line, cause: header.id)
+      return send(HelloRequired(), to: header.source, on: line, cause: header.id)
     default: break
     }
     if let reason = MessageTable.refusal(of: header) {
@@ -241,10 +241,10 @@ struct Routing<Line: Hashable & Sendable> {
 
   /// Records a notice of the broker, and forwards it to its destination if that is connected.
   mutating func record<N: Notice>(_ notice: N, to destination: Address, cause: UUID? = nil, correlation: UUID? = nil) {
-    say(notice, to: destination, on: lines[destination], cause: cause, correlation: correlation)
+    send(notice, to: destination, on: lines[destination], cause: cause, correlation: correlation)
   }
 
-  mutating func say<N: Notice>(
+  mutating func send<N: Notice>(
     _ notice: N, to destination: Address, on line: Line?, cause: UUID? = nil, correlation: UUID? = nil
   ) {
     guard let body = try? BodyCoding.encode(notice) else { return }
@@ -290,7 +290,7 @@ struct Routing<Line: Hashable & Sendable> {
     let notice = Refused(
       reason: reason, claimed: header?.source.text ?? "", keyOwner: owner, kindName: header?.kind.name ?? "",
       destination: header?.destination.text ?? "")
-    say(
+    send(
       notice, to: known ?? .journal, on: known == nil ? nil : line, cause: header?.id, correlation: header?.correlation)
   }
 
@@ -370,7 +370,7 @@ extension Routing {
     registration.isConnected = false
     registrations[address] = registration
     record(RegistrationChanged(change, registration), to: .journal)
-    tell(Presence(address: address, isPresent: false, generation: registration.generation))
+    announce(Presence(address: address, isPresent: false, generation: registration.generation))
     if address.role.isPassing {
       registrations[address] = nil
       interest.forget(address)
@@ -391,7 +391,7 @@ extension Routing {
   }
 
   /// Sends a presence notice to the interested and connected addresses.
-  mutating func tell(_ presence: Presence) {
+  mutating func announce(_ presence: Presence) {
     for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
       record(presence, to: listener)
     }

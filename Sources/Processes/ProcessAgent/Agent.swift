@@ -6,19 +6,6 @@ package import MessageBus
 import Messages
 import ZeroMQ
 
-/// The broker's address, for a child's launch context.
-package struct BusPlace: Sendable, Hashable {
-  /// Such as `tcp://127.0.0.1:7701`.
-  package let endpoint: String
-  /// The broker's key, z85.
-  package let serverKey: String
-
-  package init(endpoint: String, serverKey: String) {
-    self.endpoint = endpoint
-    self.serverKey = serverKey
-  }
-}
-
 /// The process API of one container: spawns, signals and reaps on the host's request, and reports how each child ended.
 ///
 /// Requests, all with definite failures unless stated otherwise: `process.spawn` (`no-such-executable`,
@@ -33,17 +20,23 @@ package actor Agent {
   private let logger: Logger
   private let incarnation = UUID()
   private let thread: ChildThread
-  private let events: AsyncStream<ChildEvent>
+  private let events: AsyncStream<AgentEvent>
+  private let reportEvent: AsyncStream<AgentEvent>.Continuation
+  /// The owner of the tasks that the agent starts, except those that wait for the bus to take output.
+  nonisolated let tasks = TaskOwner()
   private var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
   private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
-  private var isHostPresent = false
-  /// How often a host connected.
-  private var hostArrivals = 0
-  /// Continuations that wait until no child runs, or until the host has acknowledged all exits.
-  private var quietWaiters: [UUID: (isQuiet: (ChildTable) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-    [:]
+  private(set) var isHostPresent = false
+  /// The generation of the host that connected last; `nil` before that.
+  private var hostGeneration: UInt32?
+  /// The number of process instances that the broker has not retired yet.
+  private var retirements = 0
+  /// Continuations that wait until no child runs, or until nothing is left to be said.
+  private var quietWaiters: [UUID: QuietWaiter] = [:]
+  private typealias Quiet = @Sendable (isolated Agent) -> Bool
+  private typealias QuietWaiter = (isQuiet: Quiet, continuation: CheckedContinuation<Void, Never>)
 
   /// - Parameters:
   ///   - connection: the agent's own, not yet started.
@@ -60,9 +53,10 @@ package actor Agent {
     self.executables = executables
     self.bus = bus
     self.logger = Logger(label: "process-agent")
-    let (events, continuation) = AsyncStream.makeStream(of: ChildEvent.self)
+    let (events, reportEvent) = AsyncStream.makeStream(of: AgentEvent.self)
     self.events = events
-    self.thread = ChildThread(events: continuation)
+    self.reportEvent = reportEvent
+    self.thread = ChildThread(events: reportEvent)
     self.table = ChildTable(reportedPid: reportedPid)
   }
 
@@ -73,29 +67,32 @@ package actor Agent {
     connection.onRequest(SpawnProcess.self) { request, received in try await self.spawn(request, received) }
     connection.onRequest(SignalProcess.self) { request, _ in try await self.signal(request) }
     connection.onRequest(ListProcesses.self) { _, _ in await self.list() }
-    connection.onPresence { presence in
-      Task { await self.hostPresence(presence) }
-    }
-    Task { await self.follow() }
+    connection.onPresence { self.presenceChanged($0) }
+    tasks.start { await self.follow() }
   }
 
   /// Announces the agent. Call it after the connection was started.
   package func begin() { announce() }
 
-  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), and gives a connected host half a second to acknowledge
-  /// that. Call it before the connection is left.
+  /// Ends all children (`SIGTERM`, after a second `SIGKILL`), gives a connected host half a second to acknowledge that,
+  /// and the broker to retire them, and leaves the bus. After that no task of `tasks` runs.
   package func end() async {
     table.close()
     announcement?.cancel()
     await signalAll(SIGTERM)
     // A stopped child handles the signal only after SIGCONT.
     await signalAll(SIGCONT)
-    if !(await quiet(within: .seconds(1)) { $0.isEmpty }) {
+    if !(await quiet(within: .seconds(1)) { $0.table.isEmpty }) {
       await signalAll(SIGKILL)
-      await quiet { $0.isEmpty }
+      await quiet { $0.table.isEmpty }
     }
-    if isHostPresent { await quiet(within: .milliseconds(500)) { $0.exits.isEmpty } }
+    await quiet(within: .milliseconds(500)) {
+      $0.retirements == 0 && (!$0.isHostPresent || $0.table.exits.isEmpty)
+    }
     thread.stop()
+    await tasks.end()
+    await connection.leave()
+    isHostPresent = false
   }
 
   private func signalAll(_ signal: Int32) async {
@@ -111,12 +108,11 @@ package actor Agent {
     }
     let executable = try path(of: request.executable)
     try table.claim(address)
-    let arrivals = hostArrivals
     do {
       let order = try await order(request, executable, context: received.context)
       let pid = try await launch(order, received.context)
       // The reply may go to a host that has ended, and its successor got the list before this child was started.
-      if hostArrivals != arrivals { announce() }
+      if let hostGeneration, hostGeneration != received.sourceGeneration { announce() }
       return SpawnProcess.Reply(generation: order.instance.generation, pid: table.reported(pid))
     } catch {
       table.abandon(address)
@@ -223,10 +219,16 @@ package actor Agent {
     return base.merging(request.environment) { $1 }
   }
 
-  // MARK: Events of children
+  // MARK: Events
 
+  /// Handles all events, in order.
   private func follow() async {
-    for await event in events { happened(event) }
+    for await event in events {
+      switch event {
+      case .child(let event): happened(event)
+      case .presence(let presence): hostPresence(presence)
+      }
+    }
   }
 
   private func happened(_ event: ChildEvent) {
@@ -238,48 +240,63 @@ package actor Agent {
       connection.record(launch, context: context)
       logger.info("spawned", metadata: metadata(instance, ["pid": "\(pid)", "executable": "\(order.executable)"]))
       launches.removeValue(forKey: instance)?.resume(returning: .success(pid))
-      childrenChanged()
+      announceAgain()
     case .notSpawned(let instance, let code):
       launches.removeValue(forKey: instance)?.resume(returning: .failure(SpawnFailure(code: code)))
     case .wrote(let instance, let stream, let bytes):
       for line in table.wrote(instance, stream, bytes) { connection.record(line) }
-      Task {
+      // Without an owner: `caughtUp` does not end by cancellation. It touches no state of the agent.
+      Task { [connection, thread] in
         await connection.caughtUp()
         thread.taken(instance, bytes)
       }
     case .exceededMemory(let instance, let memory):
       guard let (exceeded, id) = table.exceeded(instance, memory: memory) else { return }
       logger.warning("memory limit exceeded", metadata: metadata(instance, ["found": "\(exceeded)"]))
-      Task { _ = await said { try await connection.deliver(exceeded, to: host, id: id, context: .none) } }
+      tasks.start { _ = await self.delivered(exceeded, id) }
     case .ended(let instance, let ending):
       guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
       logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
       report(exit, id)
       retire(instance)
-      childrenChanged()
+      announceAgain()
       checkQuiet()
     }
   }
 
   /// Sends the exit of a child until it is acknowledged.
   private func report(_ exit: ProcessExited, _ id: UUID) {
-    Task {
-      if await said({ try await connection.deliver(exit, to: host, id: id, context: .none) }) {
-        table.acknowledged(id)
-        checkQuiet()
-      }
+    tasks.start {
+      if await self.delivered(exit, id) { await self.acknowledged(id) }
     }
+  }
+
+  private func acknowledged(_ id: UUID) {
+    table.acknowledged(id)
+    checkQuiet()
+  }
+
+  /// Sends an event to the host until it is acknowledged.
+  ///
+  /// - Returns: `false` when the connection was left, or the task cancelled, before that.
+  private func delivered(_ event: some Event, _ id: UUID) async -> Bool {
+    await said { try await connection.deliver(event, to: host, id: id, context: .none) }
   }
 
   /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
   private func retire(_ instance: ProcessInstance) {
     let request = RetireInstance(address: instance.address, generation: instance.generation)
-    Task {
-      _ = await said {
-        _ = try await connection.request(request, to: .messageBus, within: .seconds(30), whenUnreachable: .wait)
-      }
+    retirements += 1
+    tasks.start { await self.retire(request) }
+  }
+
+  private func retire(_ request: RetireInstance) async {
+    _ = await said {
+      _ = try await connection.request(request, to: .messageBus, within: .seconds(30), whenUnreachable: .wait)
     }
+    retirements -= 1
+    checkQuiet()
   }
 
   /// Retries, after a second, until it succeeds.
@@ -302,12 +319,20 @@ package actor Agent {
 
   // MARK: The host
 
+  /// The bus reported a presence. It is handled in order with other presence and with the events of children.
+  nonisolated func presenceChanged(_ presence: Presence) { reportEvent.yield(.presence(presence)) }
+
   private func hostPresence(_ presence: Presence) {
     guard presence.address == host else { return }
     isHostPresent = presence.isPresent
-    guard presence.isPresent else { return }
-    hostArrivals += 1
-    announce()
+    if presence.isPresent {
+      hostGeneration = presence.generation
+      announce()
+    } else {
+      // The acknowledgement of an older announcement would not prove that the host is back.
+      announceAgain()
+    }
+    checkQuiet()
   }
 
   /// Sends the list of children to the host. An announcement that was not acknowledged yet is cancelled, since it may
@@ -317,39 +342,38 @@ package actor Agent {
     guard !table.isClosed else { return }
     let event = AgentStarted(
       incarnation: incarnation, pid: getpid(), children: table.children(status: ChildStatus.init(of:)))
-    announcement = Task {
-      let isHeard = await said { try await connection.deliver(event, to: host) }
-      if isHeard {
-        isHostPresent = true
-        if !Task.isCancelled { announcement = nil }
-      }
-    }
+    announcement = tasks.start { await self.announce(event) }
   }
 
-  private func childrenChanged() {
+  private func announce(_ event: AgentStarted) async {
+    guard await delivered(event, UUID()), !Task.isCancelled else { return }
+    isHostPresent = true
+    announcement = nil
+  }
+
+  /// Replaces an announcement that was not acknowledged yet.
+  private func announceAgain() {
     if announcement != nil { announce() }
   }
 
   // MARK: Waiting
 
   private func checkQuiet() {
-    for (id, waiter) in quietWaiters where waiter.isQuiet(table) {
+    for (id, waiter) in quietWaiters where waiter.isQuiet(self) {
       quietWaiters.removeValue(forKey: id)?.continuation.resume()
     }
   }
 
-  /// Waits until the table satisfies the condition.
+  /// Waits until the agent satisfies the condition.
   ///
   /// - Returns: `false` when the time limit passed before.
   @discardableResult
-  private func quiet(
-    within limit: Duration? = nil, _ isQuiet: @escaping @Sendable (ChildTable) -> Bool
-  ) async -> Bool {
+  private func quiet(within limit: Duration? = nil, _ isQuiet: @escaping Quiet) async -> Bool {
     let id = UUID()
-    let timer = limit.map { limit in
-      Task {
+    let timer = limit.flatMap { limit in
+      tasks.start {
         try? await Task.sleep(for: limit)
-        quietWaiters.removeValue(forKey: id)?.continuation.resume()
+        await self.stopWaiting(id)
       }
     }
     await withCheckedContinuation { continuation in
@@ -357,7 +381,11 @@ package actor Agent {
       checkQuiet()
     }
     timer?.cancel()
-    return isQuiet(table)
+    return isQuiet(self)
+  }
+
+  private func stopWaiting(_ id: UUID) {
+    quietWaiters.removeValue(forKey: id)?.continuation.resume()
   }
 
   private func metadata(_ instance: ProcessInstance, _ more: Logger.Metadata) -> Logger.Metadata {

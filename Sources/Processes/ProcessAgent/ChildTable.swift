@@ -23,7 +23,7 @@ struct ChildTable: Sendable {
     let pid: Int32
     let memoryLimit: Int?
     let executable: String
-    var lastWords = OutputTail()
+    var outputTail = OutputTail()
     var splitters: [OutputStream: LineSplitter] = [:]
   }
 
@@ -129,7 +129,7 @@ struct ChildTable: Sendable {
   mutating func wrote(_ instance: ProcessInstance, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
     guard case .living(var child) = places[instance.address], child.instance == instance else { return [] }
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
-    if stream == .stderr { for line in lines { child.lastWords.append(line) } }
+    if stream == .stderr { for line in lines { child.outputTail.append(line) } }
     places[instance.address] = .living(child)
     return lines.map { said(child, stream, $0) }
   }
@@ -168,11 +168,11 @@ struct ChildTable: Sendable {
     for stream in OutputStream.allCases {
       guard let line = child.splitters[stream]?.finish() else { continue }
       lines.append(said(child, stream, line))
-      if stream == .stderr { child.lastWords.append(line) }
+      if stream == .stderr { child.outputTail.append(line) }
     }
     let exit = ProcessExited(
       address: instance.address, generation: instance.generation, pid: reportedPid(child.pid), ending: ending,
-      executable: child.executable, lastWords: ending.isFailure ? child.lastWords.text : nil)
+      executable: child.executable, outputTail: ending.isFailure ? child.outputTail.text : nil)
     let id = UUID()
     exits.append((id, exit))
     return (lines, exit, id)

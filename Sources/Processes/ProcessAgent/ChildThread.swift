@@ -31,6 +31,12 @@ enum ChildEvent: Sendable {
   case ended(ProcessInstance, Ending)
 }
 
+/// What an agent handles in the order in which it happened.
+enum AgentEvent: Sendable {
+  case child(ChildEvent)
+  case presence(Presence)
+}
+
 /// The single thread that spawns, watches, signals and reaps the children of an agent.
 ///
 /// It runs as long as the agent: a parent-death signal (`PR_SET_PDEATHSIG`) is sent when the *thread* that spawned the
@@ -53,12 +59,12 @@ final class ChildThread: Sendable {
   private let inbox = Mutex(Inbox())
   private let wakeReader: Int32
   private let wakeWriter: Int32
-  private let events: AsyncStream<ChildEvent>.Continuation
+  private let events: AsyncStream<AgentEvent>.Continuation
 
   /// Starts the thread. Without a thread or a pipe the process traps with the reason.
   ///
   /// - Parameter events: gets all events; finished after `stop()`.
-  init(events: AsyncStream<ChildEvent>.Continuation) {
+  init(events: AsyncStream<AgentEvent>.Continuation) {
     var ends: [Int32] = [-1, -1]
     precondition(process_pipe(&ends) == 0, "pipe for the thread of the children: \(String(cString: strerror(errno)))")
     wakeReader = ends[0]
@@ -111,7 +117,7 @@ final class ChildThread: Sendable {
 
   private func refuse(_ work: Work) {
     switch work {
-    case .spawn(let order): events.yield(.notSpawned(order.instance, code: ECANCELED))
+    case .spawn(let order): events.yield(.child(.notSpawned(order.instance, code: ECANCELED)))
     case .signal(_, _, let answer): answer(ESRCH)
     case .taken, .stop: break
     }
@@ -132,7 +138,7 @@ final class ChildThread: Sendable {
       if ready.contains(wakeReader) { _ = readAvailable(wakeReader, limit: 4096) }
       children = children.filter { !serve($0, ready) }
       for child in children {
-        if let memory = child.excessMemory() { events.yield(.exceededMemory(child.instance, memory: memory)) }
+        if let memory = child.excessMemory() { events.yield(.child(.exceededMemory(child.instance, memory: memory))) }
       }
       let work = inbox.withLock { box in
         defer { box.work = [] }
@@ -166,10 +172,10 @@ final class ChildThread: Sendable {
   private func spawnNow(_ order: SpawnOrder) -> WatchedChild? {
     switch WatchedChild.spawn(order) {
     case .success(let child):
-      events.yield(.spawned(order.instance, pid: child.pid))
+      events.yield(.child(.spawned(order.instance, pid: child.pid)))
       return child
     case .failure(let error):
-      events.yield(.notSpawned(order.instance, code: error.code))
+      events.yield(.child(.notSpawned(order.instance, code: error.code)))
       return nil
     }
   }
@@ -184,13 +190,13 @@ final class ChildThread: Sendable {
       let chunk = readAvailable(descriptor, limit: hasEnded ? 1 << 20 : 1 << 14)
       if !chunk.bytes.isEmpty {
         child.wasRead(chunk.bytes)
-        events.yield(.wrote(child.instance, stream, chunk.bytes))
+        events.yield(.child(.wrote(child.instance, stream, chunk.bytes)))
       }
       if chunk.isAtEnd { child.closeOutput(stream) }
     }
     guard hasEnded, let ending = child.reap() else { return false }
     child.close()
-    events.yield(.ended(child.instance, ending))
+    events.yield(.child(.ended(child.instance, ending)))
     return true
   }
 }

@@ -9,7 +9,7 @@ enum Exit {
   static let forbidden = ExitCode(2)
   /// The command line is wrong (same code as the argument parser's).
   static let usage = ExitCode(64)
-  /// The instance is not running, or its bus does not answer.
+  /// The instance is not running, or its bus does not reply.
   static let unavailable = ExitCode(69)
   /// This tool or a process of the cluster failed.
   static let broken = ExitCode(70)
@@ -25,7 +25,7 @@ enum Exit {
     EXIT CODES
       0   success; the answer is yes
       1   the answer is no: no reply, no such process, a missing demo step
-      2   the demo observed something that must never happen
+      2   the demo observed a violation
       64  the command line is wrong
       69  the instance is not running, or its bus does not reply
       70  widgetlab or a process of the cluster failed

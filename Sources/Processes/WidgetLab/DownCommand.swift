@@ -24,7 +24,7 @@ struct DownCommand: AsyncParsableCommand {
     try await reporting {
       let folder = try options.folder()
       guard let pid = InstanceLock.holder(in: folder) else {
-        Output.say("no cluster is running in \(folder)")
+        Output.print("no cluster is running in \(folder)")
         return
       }
       kill(pid, SIGTERM)
@@ -39,7 +39,7 @@ struct DownCommand: AsyncParsableCommand {
         }
         try await Task.sleep(for: .milliseconds(20))
       }
-      Output.say("stopped \(folder)")
+      Output.print("stopped \(folder)")
     }
   }
 }

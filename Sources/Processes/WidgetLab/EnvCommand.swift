@@ -39,7 +39,7 @@ struct EnvCommand: AsyncParsableCommand {
     try await reporting {
       let facts = try ProviderFacts(of: InstanceFolder(try options.folder()), environment)
       if json { return try Output.json(facts) }
-      for line in facts.lines { Output.say(line) }
+      for line in facts.lines { Output.print(line) }
     }
   }
 }

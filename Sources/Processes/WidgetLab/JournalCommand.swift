@@ -56,7 +56,7 @@ struct JournalVerifyCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let outcome = try outcome()
-      if json { try Output.json(outcome) } else { for line in Self.lines(outcome) { Output.say(line) } }
+      if json { try Output.json(outcome) } else { for line in Self.lines(outcome) { Output.print(line) } }
       guard outcome.findings.isEmpty else { throw Exit.no }
     }
   }

@@ -42,7 +42,7 @@ struct KillCommand: AsyncParsableCommand {
       }
       let cluster = try options.cluster()
       let killed = try await Killing(cluster: cluster).kill(try cluster.address(process), number)
-      Output.say("sent \(Ending.name(ofSignal: number)) to \(killed)")
+      Output.print("sent \(Ending.name(ofSignal: number)) to \(killed)")
     }
   }
 }

@@ -9,13 +9,13 @@ enum Output {
   }
 
   /// Prints a line on standard output.
-  static func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+  static func print(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
   /// Prints a line on standard error.
   static func printError(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
   /// Prints one JSON object with sorted keys as a line on standard output.
   static func json<T: Encodable>(_ value: T) throws {
-    say(String(decoding: try jsonData(value), as: UTF8.self))
+    print(String(decoding: try jsonData(value), as: UTF8.self))
   }
 
   static func jsonData<T: Encodable>(_ value: T, pretty: Bool = false) throws -> Data {

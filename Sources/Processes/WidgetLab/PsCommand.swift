@@ -31,7 +31,7 @@ struct PsCommand: AsyncParsableCommand {
       if json {
         try Output.json(report)
       } else {
-        for line in report.lines { Output.say(line) }
+        for line in report.lines { Output.print(line) }
       }
     }
   }
@@ -101,9 +101,9 @@ struct ProcessReport: Encodable, Sendable {
       guard record != nil || known != nil || pid != nil else { continue }
       let state: String
       if let pid, record?.pid == pid {
-        state = ProcessFacts(pid: pid).state ?? "dead"
+        state = ProcessFacts(pid: pid).state ?? "exited"
       } else {
-        state = pid == nil ? "dead" : "connected"
+        state = pid == nil ? "exited" : "connected"
       }
       let generation = address == .messageBus ? bus?.generation : known?.generation
       processes.append(

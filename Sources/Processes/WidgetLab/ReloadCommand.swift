@@ -39,7 +39,7 @@ struct ReloadCommand: AsyncParsableCommand {
       try await OperatorSession.with(options) { session in
         try await session.reload(kind, within: .seconds(timeout))
         try await session.awaitLaunch(within: timeout) { AwaitLaunch(widgetKind: kind, limit: $0) }
-        Output.say("the host will reload \(kind ?? "all timelines"); follow with `widgetlab tail`")
+        Output.print("the host will reload \(kind ?? "all timelines"); follow with `widgetlab tail`")
       }
     }
   }
@@ -73,7 +73,7 @@ struct SnapshotCommand: AsyncParsableCommand {
     try await reporting {
       try await OperatorSession.with(options) { session in
         let reply = try await session.ask(TakeSnapshot(widgetKind: kind), within: .seconds(timeout))
-        if json { try Output.json(reply) } else { Output.say(reply.text.joined(separator: "\n")) }
+        if json { try Output.json(reply) } else { Output.print(reply.text.joined(separator: "\n")) }
       }
     }
   }
@@ -85,7 +85,7 @@ struct PingCommand: AsyncParsableCommand {
     commandName: "ping",
     abstract: "Checks over the bus whether a process replies and is ready.",
     discussion: """
-      Exit code 0: it replied and is ready. 1: it did not reply in time (dead, stopped, or not connected), or is not \
+      Exit code 0: it replied and is ready. 1: it did not reply in time (exited, stopped, or not connected), or is not \
       ready. It uses the key of health checks, which is valid for nothing else.
 
       EXAMPLES
@@ -122,7 +122,7 @@ struct PingCommand: AsyncParsableCommand {
           try Output.json(reply)
         } else {
           let state = reply.isReady ? "ready" : "not ready, waiting for \(reply.waitingFor.joined(separator: ", "))"
-          Output.say("\(address): pid \(reply.pid), \(state)")
+          Output.print("\(address): pid \(reply.pid), \(state)")
         }
         if !reply.isReady { throw Exit.no }
       }
@@ -140,5 +140,5 @@ struct ProtocolCommand: ParsableCommand {
         widgetlab protocol > Documentation/protocol.md
       """)
 
-  func run() { Output.say(String(ProtocolPage.text.dropLast())) }
+  func run() { Output.print(String(ProtocolPage.text.dropLast())) }
 }

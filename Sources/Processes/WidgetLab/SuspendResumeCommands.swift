@@ -11,7 +11,7 @@ struct SuspendCommand: AsyncParsableCommand {
     abstract: "Stops one process of the cluster (SIGSTOP), as the system does when it suspends it.",
     discussion: """
       The extension and the app are stopped by their agent, a standing process in the same way as by `kill`. A stopped \
-      process is not dead: its connection stays open, and messages for it are queued.
+      process has not exited: its connection stays open, and messages for it are queued.
 
       EFFECT ON THE HOST
       The host is not notified. It learns of a stop that it did not order when an agent next lists its children, and \
@@ -36,7 +36,7 @@ struct SuspendCommand: AsyncParsableCommand {
     try await reporting {
       let cluster = try options.cluster()
       let done = try await Suspension(cluster: cluster).set(try cluster.address(process), isStopped: true)
-      Output.say("suspended \(done)")
+      Output.print("suspended \(done)")
     }
   }
 }
@@ -66,7 +66,7 @@ struct ResumeCommand: AsyncParsableCommand {
     try await reporting {
       let cluster = try options.cluster()
       let done = try await Suspension(cluster: cluster).set(try cluster.address(process), isStopped: false)
-      Output.say("resumed \(done)")
+      Output.print("resumed \(done)")
     }
   }
 }

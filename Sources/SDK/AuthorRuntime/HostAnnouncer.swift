@@ -40,12 +40,12 @@ actor HostAnnouncer {
     case .idle:
       repeat {
         mustRepeat = false
-        await tell()
+        await announce()
       } while mustRepeat
     }
   }
 
-  private func tell() async {
+  private func announce() async {
     phase = .asking
     defer { phase = .idle }
     do {

@@ -97,7 +97,7 @@ package final class HostedProcess: Sendable {
 
   /// The message context of a background session of this process.
   package func context(ofSession identifier: String, cause: UUID? = nil) -> MessageContext {
-    MessageContext(cause: cause, correlation: MessageContext.session(address, identifier))
+    MessageContext(cause: cause, correlation: MessageContext.correlation(ofSession: identifier, of: address))
   }
 
   // MARK: Events that are redelivered until they are acknowledged
@@ -136,14 +136,14 @@ package final class HostedProcess: Sendable {
 
   // MARK: What a new host must receive
 
-  /// `tell` is called when a host that lacks the state of an earlier host has acknowledged `process.ready`. Handlers
+  /// `introduce` is called when a host that lacks the state of an earlier host has acknowledged `process.ready`. Handlers
   /// run in the order of these calls.
-  package func onNewHost(_ tell: @escaping @Sendable () async -> Void) {
-    state.withLock { $0.introductions.append(tell) }
+  package func onNewHost(_ introduce: @escaping @Sendable () async -> Void) {
+    state.withLock { $0.introductions.append(introduce) }
   }
 
   func introduceAgain() async {
-    for tell in state.withLock({ $0.introductions }) { await tell() }
+    for introduce in state.withLock({ $0.introductions }) { await introduce() }
   }
 
   /// Writes a line to standard error, which the agent adds to the journal. Any thread.

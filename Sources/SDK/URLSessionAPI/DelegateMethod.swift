@@ -13,7 +13,7 @@ final class DelegateMethod: Sendable {
   static func isMissing() { current?.missing.store(true, ordering: .relaxed) }
 
   /// Calls a method. Returns `false` when the delegate does not implement it.
-  static func tell(_ call: () -> Void) -> Bool {
+  static func callDelegate(_ call: () -> Void) -> Bool {
     let method = DelegateMethod()
     $current.withValue(method, operation: call)
     return !method.missing.load(ordering: .relaxed)

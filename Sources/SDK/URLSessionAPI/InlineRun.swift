@@ -136,7 +136,7 @@ final class InlineRun: InlineObserver {
   func waitsForConnectivity() {
     let task = task
     session.queue.addOperation { [session, context] in
-      _ = session.tell(task, context) { $0.urlSession($1, taskIsWaitingForConnectivity: task) }
+      _ = session.callDelegate(task, context) { $0.urlSession($1, taskIsWaitingForConnectivity: task) }
     }
   }
 
@@ -165,7 +165,7 @@ final class InlineRun: InlineObserver {
       let former = task.core.values.bytesSent
       task.core.change { ($0.bytesSent, $0.bytesExpectedToSend) = (total, expected) }
       task.core.measure()
-      session.tellCounts(of: task, received: 0, sent: total - former, resumedAt: nil, context)
+      session.deliverCounts(of: task, received: 0, sent: total - former, resumedAt: nil, context)
     }
   }
 
@@ -177,7 +177,7 @@ final class InlineRun: InlineObserver {
     task.core.change { ($0.bytesReceived, $0.bytesExpected) = (offset, length < 0 ? length : length + offset) }
     if offset > 0 {
       session.queue.addOperation { [session, context] in
-        session.tellCounts(of: task, received: 0, sent: 0, resumedAt: offset, context)
+        session.deliverCounts(of: task, received: 0, sent: 0, resumedAt: offset, context)
       }
     }
     guard let task = task as? URLSessionDataTask, task.core.completion == nil else { return answer(true) }
@@ -217,9 +217,9 @@ final class InlineRun: InlineObserver {
       task.core.measure()
       guard task.core.completion == nil else { return }
       if let task = task as? URLSessionDataTask {
-        session.tellData(data, of: task, context)
+        session.deliverData(data, of: task, context)
       } else {
-        session.tellCounts(of: task, received: Int64(data.count), sent: 0, resumedAt: nil, context)
+        session.deliverCounts(of: task, received: Int64(data.count), sent: 0, resumedAt: nil, context)
       }
     }
   }
@@ -239,13 +239,13 @@ final class InlineRun: InlineObserver {
       let error = failure?.reported(of: task.currentRequest?.url, resumeData)
       if let handler = state.handler { session.process.asCurrent(context) { handler(resumeData) } }
       if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
-        session.tellFile(file.url, of: task, context)
+        session.deliverFile(file.url, of: task, context)
       }
-      session.tell(metrics, of: task, context)
+      session.callDelegate(metrics, of: task, context)
       let completion = task.core.completion.map { completion in
         { completion.finish(task, state.body, state.file?.url, error) }
       }
-      session.tellEnd(of: task, error, context, completion: completion)
+      session.deliverEnd(of: task, error, context, completion: completion)
     }
   }
 
@@ -259,7 +259,7 @@ final class InlineRun: InlineObserver {
     core.change { ($0.run, $0.hasBegun, $0.state) = (self, true, .running) }
     session.replace(task, by: download)
     await session.onQueue { [session, context] in
-      _ = session.tell(task, context) { delegate, session in
+      _ = session.callDelegate(task, context) { delegate, session in
         guard let delegate = delegate as? any URLSessionDataDelegate else { return DelegateMethod.isMissing() }
         delegate.urlSession(session, dataTask: task, didBecome: download)
       }

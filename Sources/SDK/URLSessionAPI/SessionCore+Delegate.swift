@@ -16,13 +16,13 @@ extension SessionCore {
   /// Calls a method of the first delegate that implements it. On the delegate queue. Returns `false` when none does.
   ///
   /// - Parameter method: the name that is recorded with reloads requested during the call.
-  func tell(
+  func callDelegate(
     _ task: URLSessionTask, _ context: MessageContext, within method: String? = nil,
     _ call: (any URLSessionTaskDelegate, URLSession) -> Void
   ) -> Bool {
     guard let (delegates, object) = delegates(of: task) else { return false }
     return delegates.contains { delegate in
-      process.asCurrent(context, within: method) { DelegateMethod.tell { call(delegate, object) } }
+      process.asCurrent(context, within: method) { DelegateMethod.callDelegate { call(delegate, object) } }
     }
   }
 
@@ -60,18 +60,20 @@ extension SessionCore {
   }
 
   /// Reports the bytes of a task. On the delegate queue.
-  func tellCounts(of task: URLSessionTask, received: Int64, sent: Int64, resumedAt: Int64?, _ context: MessageContext) {
+  func deliverCounts(
+    of task: URLSessionTask, received: Int64, sent: Int64, resumedAt: Int64?, _ context: MessageContext
+  ) {
     let values = task.core.values
     if let download = task as? URLSessionDownloadTask {
       if let resumedAt {
-        _ = tell(task, context) { delegate, session in
+        _ = callDelegate(task, context) { delegate, session in
           guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
           delegate.urlSession(
             session, downloadTask: download, didResumeAtOffset: resumedAt, expectedTotalBytes: values.bytesExpected)
         }
       }
       if received > 0 {
-        _ = tell(task, context) { delegate, session in
+        _ = callDelegate(task, context) { delegate, session in
           guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
           delegate.urlSession(
             session, downloadTask: download, didWriteData: received, totalBytesWritten: values.bytesReceived,
@@ -80,7 +82,7 @@ extension SessionCore {
       }
     }
     guard sent > 0 else { return }
-    _ = tell(task, context) {
+    _ = callDelegate(task, context) {
       $0.urlSession(
         $1, task: task, didSendBodyData: sent, totalBytesSent: values.bytesSent,
         totalBytesExpectedToSend: values.bytesExpectedToSend)
@@ -88,17 +90,17 @@ extension SessionCore {
   }
 
   /// Reports a part of a response's body. On the delegate queue.
-  func tellData(_ data: Data, of task: URLSessionDataTask, _ context: MessageContext) {
-    _ = tell(task, context) { delegate, session in
+  func deliverData(_ data: Data, of task: URLSessionDataTask, _ context: MessageContext) {
+    _ = callDelegate(task, context) { delegate, session in
       guard let delegate = delegate as? any URLSessionDataDelegate else { return DelegateMethod.isMissing() }
       delegate.urlSession(session, dataTask: task, didReceive: data)
     }
   }
 
   /// Reports a finished download. The file is deleted when the method has returned. On the delegate queue.
-  func tellFile(_ file: URL, of task: URLSessionDownloadTask, _ context: MessageContext) {
+  func deliverFile(_ file: URL, of task: URLSessionDownloadTask, _ context: MessageContext) {
     let handed = HandedFile(file)
-    let isNotified = tell(task, context, within: "didFinishDownloadingTo") { delegate, session in
+    let isNotified = callDelegate(task, context, within: "didFinishDownloadingTo") { delegate, session in
       guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
       delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
     }
@@ -115,22 +117,22 @@ extension SessionCore {
   }
 
   /// Reports the metrics. On the delegate queue.
-  func tell(_ metrics: TransferMetrics, of task: URLSessionTask, _ context: MessageContext) {
+  func callDelegate(_ metrics: TransferMetrics, of task: URLSessionTask, _ context: MessageContext) {
     let metrics = URLSessionTaskMetrics(metrics, task.currentRequest ?? task.core.request, task.response)
-    _ = tell(task, context) { $0.urlSession($1, task: task, didFinishCollecting: metrics) }
+    _ = callDelegate(task, context) { $0.urlSession($1, task: task, didFinishCollecting: metrics) }
   }
 
   /// Reports the end of a task. On the delegate queue.
   ///
   /// - Parameter completion: called instead of the delegate's method.
-  func tellEnd(
+  func deliverEnd(
     of task: URLSessionTask, _ error: (any Error)?, _ context: MessageContext, completion: (() -> Void)? = nil
   ) {
     task.core.ended(error)
     if let completion {
       process.asCurrent(context, completion)
     } else if task.core.completion == nil {
-      let isNotified = tell(task, context, within: "didCompleteWithError") {
+      let isNotified = callDelegate(task, context, within: "didCompleteWithError") {
         $0.urlSession($1, task: task, didCompleteWithError: error)
       }
       if isNotified { record("didCompleteWithError", context, task: task, failure: error.map { ($0 as NSError).code }) }

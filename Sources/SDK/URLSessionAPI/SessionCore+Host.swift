@@ -174,22 +174,22 @@ extension SessionCore {
     await onQueue {
       task.core.transferred(outcome)
       if let file = outcome.file.map({ URL(fileURLWithPath: $0) }) {
-        self.tellBody(file, of: task, hasFailed: outcome.failure != nil, context)
+        self.deliverBody(file, of: task, hasFailed: outcome.failure != nil, context)
       }
-      if let metrics = outcome.metrics { self.tell(metrics, of: task, context) }
-      self.tellEnd(of: task, outcome.failure?.error(for: task.originalRequest?.url), context)
+      if let metrics = outcome.metrics { self.callDelegate(metrics, of: task, context) }
+      self.deliverEnd(of: task, outcome.failure?.error(for: task.originalRequest?.url), context)
     }
   }
 
   /// Reports the body of a response: a download's as a file, an upload's in parts. Deletes the copy.
-  private func tellBody(_ file: URL, of task: URLSessionTask, hasFailed: Bool, _ context: MessageContext) {
+  private func deliverBody(_ file: URL, of task: URLSessionTask, hasFailed: Bool, _ context: MessageContext) {
     let bytes = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int
     if let task = task as? URLSessionDownloadTask, !hasFailed {
-      tellFile(file, of: task, context)
+      deliverFile(file, of: task, context)
       return record("didFinishDownloadingTo", context, task: task, bytes: bytes.map(Int64.init))
     }
     if let task = task as? URLSessionDataTask, let handle = try? FileHandle(forReadingFrom: file) {
-      while let data = try? handle.read(upToCount: 65_536), !data.isEmpty { tellData(data, of: task, context) }
+      while let data = try? handle.read(upToCount: 65_536), !data.isEmpty { deliverData(data, of: task, context) }
       try? handle.close()
     }
     try? FileManager.default.removeItem(at: file)
@@ -215,7 +215,7 @@ extension SessionCore {
     queue.addOperation {
       guard task.state != .completed else { return }
       let (received, sent) = task.core.counted(counts)
-      self.tellCounts(of: task, received: received, sent: sent, resumedAt: counts.resumedAt, context)
+      self.deliverCounts(of: task, received: received, sent: sent, resumedAt: counts.resumedAt, context)
     }
   }
 

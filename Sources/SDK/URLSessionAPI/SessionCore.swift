@@ -118,7 +118,7 @@ final class SessionCore: Sendable {
       return state.nextIdentifier
     }
     let task = TaskCore(number, kind, request, from: source, completion: completion, in: self).object
-    _ = tell(task, HostedProcess.currentContext) { $0.urlSession($1, didCreateTask: task) }
+    _ = callDelegate(task, HostedProcess.currentContext) { $0.urlSession($1, didCreateTask: task) }
     return task
   }
 
@@ -168,7 +168,7 @@ final class SessionCore: Sendable {
   func fail(_ task: URLSessionTask, _ code: URLError.Code) {
     let failure = TransferFailure(code: code.rawValue, message: "").error(for: task.originalRequest?.url)
     let context = context
-    queue.addOperation { self.tellEnd(of: task, failure, context) }
+    queue.addOperation { self.deliverEnd(of: task, failure, context) }
   }
 
   // MARK: Invalidation

@@ -19,7 +19,7 @@ extension SessionRegistry {
     defer { setWake(cause, nil) }
     let completions: Completions?
     do throws(BusError) {
-      completions = try await tell(events, cause)
+      completions = try await callDelegate(events, cause)
     } catch {
       endTurn(events.session)
       throw error
@@ -31,7 +31,7 @@ extension SessionRegistry {
 
   /// Calls the handlers first. The delegate receives the events once a session with the identifier exists, whether it
   /// was created before the handler was called, during the call or later.
-  private func tell(_ events: SessionEvents, _ delivery: UUID) async throws(BusError) -> Completions? {
+  private func callDelegate(_ events: SessionEvents, _ delivery: UUID) async throws(BusError) -> Completions? {
     var outcomes = try events.allOutcomes()
     let context = process.context(ofSession: events.session, cause: delivery)
     let isOpen = has(events.session)

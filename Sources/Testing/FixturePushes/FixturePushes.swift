@@ -51,16 +51,18 @@ struct PlainWidget: Widget {
 struct SharedHandler: WidgetPushHandler {
   init() { print("made SharedHandler") }
   func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
-    say("SharedHandler", pushInfo, widgets)
+    printCall("SharedHandler", pushInfo, widgets)
     if FixturePushes.environment["TRIAL_DIES_IN_HANDLER"] != nil { fatalError("the handler crashes") }
   }
 }
 
 struct OtherHandler: WidgetPushHandler {
-  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) { say("OtherHandler", pushInfo, widgets) }
+  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
+    printCall("OtherHandler", pushInfo, widgets)
+  }
 }
 
-private func say(_ name: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
+private func printCall(_ name: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
   let kinds = widgets.map(\.kind).joined(separator: ",")
   print("\(name) on \(Thread.isMainThread ? "main" : "another thread"): \(info.token.hex) [\(kinds)]")
 }

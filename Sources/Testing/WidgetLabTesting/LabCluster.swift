@@ -149,10 +149,10 @@ public final class LabCluster: Sendable {
     guard let line, let ready = try? JSONDecoder().decode(Ready.self, from: Data(line.utf8)) else {
       kill(child.pid, SIGKILL)
       _ = await ending.value
-      let said = (try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)) ?? ""
+      let output = (try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)) ?? ""
       let kept = LabRemains.current == nil ? "; \(folder) is kept" : ""
       try? LabRemains.current?.take(folder)
-      throw LabError("the cluster of '\(name)' did not start\(kept). The output of `widgetlab up`:\n\(said)")
+      throw LabError("the cluster of '\(name)' did not start\(kept). The output of `widgetlab up`:\n\(output)")
     }
     return LabCluster(folder: folder, ready: ready, up: up, executables: executables, ending: ending)
   }

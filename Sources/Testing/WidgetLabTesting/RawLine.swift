@@ -60,14 +60,14 @@ package final class RawLine: Sendable {
   deinit { close(descriptor) }
 
   /// Sends only the first bytes of a ZMTP 3 greeting.
-  package func greetHalfWay() { say([0xff, 0, 0, 0]) }
+  package func greetHalfWay() { write([0xff, 0, 0, 0]) }
 
   /// Sends a whole ZMTP 3.1 greeting with CURVE, and nothing of the handshake.
   package func greet() {
-    say([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1] + Array("CURVE".utf8) + Array(repeating: 0, count: 47))
+    write([0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1] + Array("CURVE".utf8) + Array(repeating: 0, count: 47))
   }
 
-  private func say(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+  private func write(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
   /// Returns when the peer has closed the connection.
   package func untilEnded() async {

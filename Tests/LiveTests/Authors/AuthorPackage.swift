@@ -104,8 +104,8 @@ struct AuthorPackage: Sendable {
   private func ready(_ errors: String) async throws {
     let answer = try await widgetlab("wait", "--for", "host=ready", "--timeout", "600")
     guard answer.status == 0 else {
-      let said = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
-      throw LabError("the cluster is not ready: \(answer.errors)\n`widgetlab up` printed:\n\(said)")
+      let output = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+      throw LabError("the cluster is not ready: \(answer.errors)\n`widgetlab up` printed:\n\(output)")
     }
   }
 }

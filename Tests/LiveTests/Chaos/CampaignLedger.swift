@@ -14,7 +14,7 @@ struct CampaignLedger: Sendable {
   }
 
   /// A process instance of an app or an extension that has sent `process.ready`.
-  struct Life: Sendable {
+  struct Instance: Sendable {
     let generation: UInt32
     let pid: Int32
     let readyAt: Timestamp
@@ -36,7 +36,7 @@ struct CampaignLedger: Sendable {
   private var last: UInt64 = 0
   /// Sequence number `n` is at index `n - 1` if none is missing.
   private(set) var lines: [Line] = []
-  private(set) var instances: [Address: Life] = [:]
+  private(set) var instances: [Address: Instance] = [:]
   /// The pids whose exit was reported.
   private(set) var exits: Set<Int32> = []
   private(set) var busRuns: [UInt32] = []
@@ -47,7 +47,7 @@ struct CampaignLedger: Sendable {
   private(set) var accepted: Set<Download> = []
   private var deliveries: [UUID: Set<Download>] = [:]
   /// How often `didCompleteWithError` was called for each.
-  private(set) var received: [Download: Int] = [:]
+  private(set) var completions: [Download: Int] = [:]
   private var acknowledged: Set<UUID> = []
   private var forgotten: Set<UUID> = []
 
@@ -76,7 +76,7 @@ struct CampaignLedger: Sendable {
     if header.sequence != last + 1 { faults.append("#\(header.sequence) follows #\(last)") }
     last = header.sequence
     lines.append(Line(id: header.id, kind: header.kind.name))
-    if let story = header.correlation, let stranger = strangers[story],
+    if let correlation = header.correlation, let stranger = strangers[correlation],
       header.source == stranger || header.destination == stranger
     {
       faults.append("#\(header.sequence) \(header.kind) has the correlation id of a session that is not \(stranger)'s")
@@ -85,7 +85,7 @@ struct CampaignLedger: Sendable {
     case BusStarted.kind: if let body = read(BusStarted.self, envelope) { busRuns.append(body.generation) }
     case ProcessReady.kind:
       guard let body = read(ProcessReady.self, envelope) else { return }
-      instances[header.source] = Life(generation: header.sourceGeneration, pid: body.pid, readyAt: header.sentAt)
+      instances[header.source] = Instance(generation: header.sourceGeneration, pid: body.pid, readyAt: header.sentAt)
     case ProcessExited.kind: if let body = read(ProcessExited.self, envelope) { exits.insert(body.pid) }
     default: takeTransfer(envelope)
     }
@@ -103,7 +103,8 @@ struct CampaignLedger: Sendable {
     case SessionEvents.kind: if let body = read(SessionEvents.self, envelope) { handedOver(body, header) }
     case DelegateCalled.kind:
       guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
-      received[Download(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0), default: 0] += 1
+      completions[Download(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0), default: 0] +=
+        1
     case SessionEvents.kind.answered(.acknowledged): if let cause = header.cause { acknowledged.insert(cause) }
     case SessionAcknowledged.kind:
       guard let body = read(SessionAcknowledged.self, envelope) else { return }

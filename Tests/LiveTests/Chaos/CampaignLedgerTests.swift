@@ -8,12 +8,12 @@ import WidgetLabTesting
   /// Gives each envelope the next sequence number.
   private struct Journal {
     var ledger = CampaignLedger(
-      owners: [LiveFixture.session: LiveFixture.widgetExtension], strangers: [LiveFixture.story: LiveFixture.app],
+      owners: [LiveFixture.session: LiveFixture.widgetExtension], strangers: [LiveFixture.correlation: LiveFixture.app],
       digest: { $0.owner == LiveFixture.widgetExtension ? "good" : nil })
     var sequence: UInt64 = 0
 
     @discardableResult
-    mutating func say<C: Message>(
+    mutating func send<C: Message>(
       _ body: C, to destination: Address, kind: Kind = C.kind, id: UUID = UUID(), cause: UUID? = nil,
       from source: Address = LiveFixture.host, correlation: UUID? = nil
     ) throws -> UUID {
@@ -29,8 +29,8 @@ import WidgetLabTesting
       let create = CreateTransfer(
         session: LiveFixture.session, taskIdentifier: 1, request: TransferRequest(url: "http://a"), taskDescription: nil
       )
-      let id = try say(create, to: LiveFixture.host, from: LiveFixture.widgetExtension)
-      try say(
+      let id = try send(create, to: LiveFixture.host, from: LiveFixture.widgetExtension)
+      try send(
         create, to: LiveFixture.widgetExtension, kind: CreateTransfer.kind.answered(.ok), cause: id,
         from: LiveFixture.host)
     }
@@ -40,18 +40,18 @@ import WidgetLabTesting
         taskIdentifier: 1, request: TransferRequest(url: "http://a"), taskDescription: nil, bytesReceived: 1,
         bytesExpected: 1)
       let outcome = TaskOutcome(task: task, response: nil, file: nil, failure: nil)
-      try say(
+      try send(
         SessionEvents(session: LiveFixture.session, wakesHandler: true, outcomes: [outcome]), to: owner, id: delivery)
     }
 
     mutating func forget(_ delivery: UUID) throws {
-      try say(
+      try send(
         SessionAcknowledged(owner: LiveFixture.widgetExtension, session: LiveFixture.session, delivery: delivery),
         to: .journal)
     }
 
     mutating func progress(_ step: TransferProgress.Step, _ digest: String?) throws {
-      try say(
+      try send(
         TransferProgress(
           owner: LiveFixture.widgetExtension, session: LiveFixture.session, taskIdentifier: 1, step: step, bytes: 1,
           sha256: digest), to: .journal)
@@ -105,7 +105,7 @@ import WidgetLabTesting
     var journal = Journal()
     try journal.progress(.finished, "bad")
     try journal.deliver(UUID(), to: LiveFixture.app)
-    try journal.say(Ping(), to: LiveFixture.app, correlation: LiveFixture.story)
+    try journal.send(Ping(), to: LiveFixture.app, correlation: LiveFixture.correlation)
     #expect(journal.ledger.faults.count == 3)
   }
 }

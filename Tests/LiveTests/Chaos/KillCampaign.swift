@@ -41,7 +41,8 @@ struct KillCampaign: Sendable {
     ]
     let ledger = CampaignLedger(
       owners: [LiveFixture.session: widgetExtension, LiveFixture.appSession: app],
-      strangers: [LiveFixture.story: app, LiveFixture.appContext: widgetExtension], digest: { digests[$0.owner] })
+      strangers: [LiveFixture.correlation: app, LiveFixture.appCorrelation: widgetExtension],
+      digest: { digests[$0.owner] })
     return try await begin(cluster, ledger)
   }
 
@@ -155,13 +156,13 @@ struct KillCampaign: Sendable {
   private func killLaunched(
     _ address: Address, named executable: String, demand: () async throws -> Void
   ) async throws -> Duration {
-    var victim: CampaignLedger.Life?
+    var victim: CampaignLedger.Instance?
     try await looked("a process of \(address.short) that is ready") {
-      guard let life = try await watch.look({ $0.instances[address] }) else { return false }
-      let process = LabProcess(pid: life.pid)
+      guard let instance = try await watch.look({ $0.instances[address] }) else { return false }
+      let process = LabProcess(pid: instance.pid)
       // It may have exited with its agent, before its exit is recorded.
       guard process.executableName == executable, (try? process.signal(SIGKILL)) != nil else { return false }
-      victim = life
+      victim = instance
       return true
     }
     guard let victim else { throw LabError("no process was killed") }

@@ -111,7 +111,7 @@ import WidgetLabTesting
   {
     try await TrapFixture.run(9, path: "/") { fixture in
       try await fixture.reload()
-      try await fixture.wrong.says("could not be read")
+      try await fixture.wrong.prints("could not be read")
       try await fixture.right.shows("20000 bytes")
       try await fixture.cluster.expect("file-read-too-late", of: fixture.wrong, notOf: fixture.right)
     }
@@ -123,7 +123,7 @@ import WidgetLabTesting
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text("not found", 404) }
     try await TrapFixture.run(16, path: "/", answer: answer) { fixture in
       try await fixture.reload()
-      try await fixture.right.says("the server answered 404")
+      try await fixture.right.prints("the server answered 404")
       try await fixture.right.acknowledged()
       #expect(try await fixture.cluster.diagnoses().allSatisfy { $0.code != "file-read-too-late" })
     }
@@ -136,7 +136,7 @@ import WidgetLabTesting
     try await TrapFixture.run(1, path: "/", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
         try await fixture.cluster.run("app", "open", bundle)
-        try await fixture.app(bundle).says("came \(TrapFixture.size)")
+        try await fixture.app(bundle).prints("came \(TrapFixture.size)")
       }
       try await fixture.reload()
       try await fixture.right.shows("20000 bytes")

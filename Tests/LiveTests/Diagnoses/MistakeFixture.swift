@@ -88,7 +88,7 @@ struct MistakeFixture: Sendable {
   func openApps() async throws {
     for author in [wrong, right].map(app) {
       try await cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
-      try await author.says("in front")
+      try await author.prints("in front")
     }
   }
 }

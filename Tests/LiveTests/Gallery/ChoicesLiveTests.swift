@@ -66,8 +66,8 @@ import WidgetLabTesting
         }
         let views = try await fixture.entry(of: 1).views
         #expect(views.contains { $0.contains("Toggle(isOn: \(state))") }, "\(views)")
-        let said = try await fixture.cluster.run("tap", "1", "--control", "1")
-        #expect(said.contains("was performed by extension"))
+        let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+        #expect(output.contains("was performed by extension"))
       }
       let asked = try await fixture.journal.all().compactMap { $0.reading(PerformIntent.self)?.values["value"] }
       #expect(asked == [.bool(true), .bool(false), .bool(true)])

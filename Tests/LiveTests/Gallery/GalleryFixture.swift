@@ -94,8 +94,8 @@ struct GalleryFixture: Sendable {
   func refusal(_ words: String...) async throws -> String {
     let answer = try await cluster.attempt(words)
     guard answer.status == 1 else {
-      let said = answer.output + answer.errors
-      throw LabError("widgetlab \(words.joined(separator: " ")) exited with \(answer.status): \(said)")
+      let output = answer.output + answer.errors
+      throw LabError("widgetlab \(words.joined(separator: " ")) exited with \(answer.status): \(output)")
     }
     return answer.errors
   }

@@ -176,9 +176,9 @@ import WidgetLabTesting
     async throws
   {
     try await GalleryFixture.run("configured") { fixture in
-      let said = try await fixture.cluster.run("add", "City")
-      #expect(said.contains("prompts for its configuration"))
-      #expect(said.contains("Select City") && said.contains("paris (Paris)"))
+      let output = try await fixture.cluster.run("add", "City")
+      #expect(output.contains("prompts for its configuration"))
+      #expect(output.contains("Select City") && output.contains("paris (Paris)"))
       #expect(try await fixture.entry(of: 1).views.joined().contains("london for 3 days"))
       try await fixture.add("City", "--set", "city=Paris", "--set", "days=5")
       #expect(try await fixture.entry(of: 2).views.joined().contains("paris for 5 days"))
@@ -190,8 +190,8 @@ import WidgetLabTesting
       #expect(try await fixture.entry(of: 2).views.joined().contains("paris for 5 days"))
     }
     try await GalleryFixture.run("configured 17", device: "model: iPhone 15, version: \"17.0\"") { fixture in
-      let said = try await fixture.cluster.run("add", "City")
-      #expect(!said.contains("prompts for its configuration"))
+      let output = try await fixture.cluster.run("add", "City")
+      #expect(!output.contains("prompts for its configuration"))
     }
   }
 }

@@ -24,8 +24,8 @@ import WidgetLabTesting
       for number in 1...2 { _ = try await fixture.entry(of: number) }
       try await fixture.cluster.run("look", "off")
       let before = try await fixture.last
-      let said = try await fixture.cluster.run("device", "moved")
-      #expect(said == "when seen: 1\n")
+      let output = try await fixture.cluster.run("device", "moved")
+      #expect(output == "when seen: 1\n")
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
@@ -46,8 +46,8 @@ import WidgetLabTesting
     try await GalleryFixture.run("unmoved") { fixture in
       try await fixture.add("Plain")
       _ = try await fixture.entry(of: 1)
-      let said = try await fixture.cluster.run("device", "moved")
-      #expect(said.hasPrefix("no widget uses the location"))
+      let output = try await fixture.cluster.run("device", "moved")
+      #expect(output.hasPrefix("no widget uses the location"))
       #expect(try await fixture.ledger() == ["added free added"])
     }
   }

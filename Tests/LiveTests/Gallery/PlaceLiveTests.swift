@@ -71,8 +71,8 @@ import WidgetLabTesting
       #expect(try await fixture.tint("lockScreen") == nil)
       let head = try await fixture.cluster.run("screen", "standBy").split(separator: "\n").first
       #expect(head == "standBy, unlocked, homeScreen is visible\(tint == nil ? "" : ", tinted red")")
-      let received = try await fixture.journal.all().last { $0.kind == ShowScreen.kind.answered(.ok).name }
-      let reply = try BodyCoding.decode(ShowScreen.Reply.self, from: try #require(received).envelope.body)
+      let entry = try await fixture.journal.all().last { $0.kind == ShowScreen.kind.answered(.ok).name }
+      let reply = try BodyCoding.decode(ShowScreen.Reply.self, from: try #require(entry).envelope.body)
       #expect(reply.tint?.rawValue == tint)
     }
   }

@@ -17,8 +17,8 @@ import WidgetLabTesting
       try await fixture.journal.waitFor("the app is notified that it is in the foreground") {
         $0.reading(AppActivation.self)?.isActive == true
       }
-      let said = try await fixture.cluster.run("look", "light")
-      #expect(said == "unlocked, \(GalleryFixture.app) is in front\n")
+      let output = try await fixture.cluster.run("look", "light")
+      #expect(output == "unlocked, \(GalleryFixture.app) is in front\n")
       try await fixture.cluster.run("app", "background")
       let received = try await fixture.journal.waitFor("the app is notified that it is in the background") {
         $0.reading(AppActivation.self)?.isActive == false
@@ -49,8 +49,8 @@ import WidgetLabTesting
   func `a device restart ends every process and leaves the device locked before its first unlock`() async throws {
     try await GalleryFixture.run("restart") { fixture in
       try await fixture.cluster.run("app", "open")
-      let said = try await fixture.cluster.run("lock", "--restart")
-      #expect(said == "locked, not unlocked since the restart, the display is off\n")
+      let output = try await fixture.cluster.run("lock", "--restart")
+      #expect(output == "locked, not unlocked since the restart, the display is off\n")
       try await fixture.journal.waitFor("the app exits") {
         $0.reading(ProcessExited.self)?.address.role == .app
       }
@@ -66,8 +66,8 @@ import WidgetLabTesting
       try await fixture.cluster.run("lock")
       let locked = try await fixture.entry(of: 1, at: "homeScreen").views.joined()
       #expect(!locked.contains("0 cups") && locked.contains("Text \"Drink\""))
-      let received = try await fixture.journal.all().filter { $0.kind == ShowScreen.kind.answered(.ok).name }
-      let texts = try received.map { try BodyCoding.decode(ShowScreen.Reply.self, from: $0.envelope.body).tiles }
+      let replies = try await fixture.journal.all().filter { $0.kind == ShowScreen.kind.answered(.ok).name }
+      let texts = try replies.map { try BodyCoding.decode(ShowScreen.Reply.self, from: $0.envelope.body).tiles }
       #expect(texts.last?.flatMap(\.view.lines) == ["▒▒▒▒▒▒", "Drink", "More"])
     }
     try await GalleryFixture.run("shared", settings: ["placesEachKind: false", "hidesSensitiveContent: false"]) {
@@ -159,8 +159,8 @@ import WidgetLabTesting
       try await fixture.cluster.run("lock")
       #expect(try await fixture.cluster.run("tap", "1", "--control", "1").contains("locked"))
       try await fixture.cluster.run("unlock")
-      let said = try await fixture.cluster.run("tap", "1", "--control", "1")
-      #expect(said.contains("was performed by extension"))
+      let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+      #expect(output.contains("was performed by extension"))
       try await fixture.cluster.eventually("the widget shows the intent's effect") {
         try await fixture.entry(of: 1).views.joined().contains("2 cups")
       }

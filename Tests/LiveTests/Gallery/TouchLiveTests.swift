@@ -49,10 +49,10 @@ import WidgetLabTesting
       try await fixture.place(Self.phone)
       for (number, place) in zip(1..., Self.phone) {
         for control in ["1", "2"] {
-          let said = try await fixture.cluster.run("tap", "\(number)", "--control", control)
+          let output = try await fixture.cluster.run("tap", "\(number)", "--control", control)
           let isInline = place.family == "accessoryInline"
           #expect(
-            said.contains(isInline ? "nothing happens" : "was performed by extension"), "\(place.family): \(said)")
+            output.contains(isInline ? "nothing happens" : "was performed by extension"), "\(place.family): \(output)")
         }
       }
     }
@@ -86,14 +86,14 @@ import WidgetLabTesting
       try await fixture.add("Slow")
       let before = try await fixture.entry(of: 1).views.joined()
       #expect(before.contains("Toggle(isOn: false)") && !before.contains("redacted"))
-      async let said = fixture.cluster.run("tap", "1", "--control", "1")
+      async let output = fixture.cluster.run("tap", "1", "--control", "1")
       try await fixture.cluster.eventually("the toggle is on, without a new timeline") {
         let views = try await fixture.entry(of: 1).views.joined()
         return views.contains("Toggle(isOn: true)") && views.contains(".redacted(invalidated)")
       }
       #expect(try await fixture.all(TimelineStored.self).count == 1)
       try Data().write(to: URL(fileURLWithPath: gate))
-      #expect(try await said.contains("was performed by extension"))
+      #expect(try await output.contains("was performed by extension"))
       try await fixture.cluster.eventually("the new timeline is shown") {
         let views = try await fixture.entry(of: 1).views.joined()
         return views.contains("Toggle(isOn: true)") && !views.contains("redacted")
@@ -172,8 +172,8 @@ extension GalleryFixture {
   /// timeline is requested.
   fileprivate func expectPerformed(_ intent: String, _ control: Int, cups: Int, by performer: Address) async throws {
     let before = try await last
-    let said = try await cluster.run("tap", "1", "--control", "\(control)")
-    #expect(said.contains("was performed by \(performer.short)"), "\(said)")
+    let answer = try await cluster.run("tap", "1", "--control", "\(control)")
+    #expect(answer.contains("was performed by \(performer.short)"), "\(answer)")
     let output = try await printed("\(intent) with \(cups) cups and no note", after: before)
     #expect(output.address == performer)
     // The request is the interaction's own, or the app's when it came to the foreground.

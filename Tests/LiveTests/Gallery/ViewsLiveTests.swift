@@ -58,8 +58,8 @@ import WidgetLabTesting
     try await GalleryFixture.run("crash in perform", executable: "FixtureViews") { fixture in
       try await fixture.add("Living")
       _ = try await fixture.entry(of: 1)
-      let said = try await fixture.cluster.run("tap", "1", "--control", "2")
-      #expect(said.contains("exited during it"), "\(said)")
+      let output = try await fixture.cluster.run("tap", "1", "--control", "2")
+      #expect(output.contains("exited during it"), "\(output)")
       let asked = try await fixture.journal.all().filter { $0.reading(PerformIntent.self) != nil }
       #expect(asked.count == 1)
     }

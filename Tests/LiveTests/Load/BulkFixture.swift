@@ -67,7 +67,8 @@ struct BulkFixture: Sendable {
 
   /// Waits for a line of the extension's standard output.
   @discardableResult
-  func says(_ beginning: String, after: UInt64 = 0, within limit: Duration = LabTimeout.usual) async throws -> String {
+  func prints(_ beginning: String, after: UInt64 = 0, within limit: Duration = LabTimeout.usual) async throws -> String
+  {
     let entry = try await journal.waitFor("the extension prints: \(beginning)", after: after, within: limit) {
       $0.reading(ProcessOutput.self)?.line.hasPrefix(beginning) ?? false
     }

@@ -57,7 +57,7 @@ import WidgetLabTesting
     #expect(found.faults.isEmpty)
     #expect(found.acknowledgedTwice.isEmpty)
     #expect(found.accepted.count == batches * 50)
-    #expect(found.received.count == batches * 50 && found.received.values.allSatisfy { $0 == 1 })
+    #expect(found.completions.count == batches * 50 && found.completions.values.allSatisfy { $0 == 1 })
     #expect(fixture.leftFiles() == [])
     let longest = recoveries.values.flatMap(\.self).max() ?? .zero
     print(

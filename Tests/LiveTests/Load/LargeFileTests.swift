@@ -50,7 +50,7 @@ import WidgetLabTesting
 
   /// Checks that `didWriteData` reports the whole file, in several calls with growing counts.
   private func expectCounts(_ fixture: BulkFixture) async throws {
-    try await fixture.says("written \(Self.size) of \(Self.size)")
+    try await fixture.prints("written \(Self.size) of \(Self.size)")
     let written = try await fixture.journal.all().compactMap { $0.reading(ProcessOutput.self)?.line }
       .filter { $0.hasPrefix("written ") }.compactMap { Int($0.split(separator: " ")[1]) }
     #expect(written.count > 1)

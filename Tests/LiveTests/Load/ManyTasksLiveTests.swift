@@ -30,7 +30,7 @@ import WidgetLabTesting
     let last = try await fixture.journal.all().last?.sequence ?? 0
     try await fixture.process(1).signal(SIGKILL)
     try await fixture.cluster.run("reload", LiveFixture.kind, "--timeout", "120")
-    let listed = try await fixture.says("listed", after: last)
+    let listed = try await fixture.prints("listed", after: last)
     #expect(listed == "listed \(Self.count) tasks")
     try await fixture.journal.waitFor("the timeline is stored", after: last) { $0.kind == TimelineStored.kind.name }
     steps.add("extension killed and tasks listed", try await memory(fixture, 2))
@@ -46,7 +46,7 @@ import WidgetLabTesting
       try await fixture.journal.all().count { $0.kind == DelegateCalled.kind.name } >= 2 * Self.count
     }
     try await fixture.journal.waitFor(
-      "all tasks are acknowledged", after: try await received(fixture).last?.sequence ?? 0
+      "all tasks are acknowledged", after: try await completions(fixture).last?.sequence ?? 0
     ) {
       $0.kind == SessionAcknowledged.kind.name
     }
@@ -62,8 +62,8 @@ import WidgetLabTesting
   private func make(_ fixture: BulkFixture) async throws -> String {
     try fixture.letGo()
     try await fixture.cluster.run("reload", LiveFixture.kind, "--timeout", "120")
-    let made = try await fixture.says("made \(Self.count) tasks")
-    try await fixture.says("listed \(Self.count) tasks")
+    let made = try await fixture.prints("made \(Self.count) tasks")
+    try await fixture.prints("listed \(Self.count) tasks")
     return "\(made); \(try await memory(fixture, 1))"
   }
 
@@ -76,14 +76,14 @@ import WidgetLabTesting
     let entries = try await fixture.journal.all()
     let ended = entries.compactMap { $0.reading(TransferProgress.self) }.filter { $0.step == .finished }
       .map(\.taskIdentifier)
-    let received = try await received(fixture).compactMap { $0.reading(DelegateCalled.self) }
+    let completions = try await completions(fixture).compactMap { $0.reading(DelegateCalled.self) }
     #expect(Set(ended).count == Self.count)
-    #expect(received.compactMap(\.taskIdentifier) == ended)
-    #expect(received.allSatisfy { $0.failureCode == nil })
+    #expect(completions.compactMap(\.taskIdentifier) == ended)
+    #expect(completions.allSatisfy { $0.failureCode == nil })
   }
 
   /// The recorded calls of `didCompleteWithError`.
-  private func received(_ fixture: BulkFixture) async throws -> [LabEnvelope] {
+  private func completions(_ fixture: BulkFixture) async throws -> [LabEnvelope] {
     try await fixture.journal.all().filter { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" }
   }
 

@@ -12,10 +12,10 @@ import WidgetLabTesting
       try await fixture.cluster.run("app", "open")
       let token = try await appToken(fixture)
       try await fixture.cluster.eventually("the app is in the foreground") {
-        try await said("in front, registered", fixture)
+        try await output("in front, registered", fixture)
       }
       let shown = try await fixture.push("--type", "alert", payload: story("news"))
-      try await fixture.app.says("received news, in front")
+      try await fixture.app.prints("received news, in front")
       try await fixture.station(shown, .handled, "newData")
 
       // In the background: an alert is only shown to the user, and a background push wakes the app.
@@ -24,21 +24,21 @@ import WidgetLabTesting
       try await fixture.station(seen, .handled, "shown")
       try await fixture.app.state("suspended")
       let woken = try await fixture.push("--type", "background", payload: story("fails", wakes: true))
-      try await fixture.app.says("received fails, in the background")
+      try await fixture.app.prints("received fails, in the background")
       try await fixture.station(woken, .handled, "failed")
 
       // Not running: the push launches the app.
       try await fixture.cluster.run("kill", "app")
       let launched = try await fixture.push("--type", "background", payload: story("dawn", wakes: true))
-      try await fixture.app.says("received dawn, in the background")
+      try await fixture.app.prints("received dawn, in the background")
       try await fixture.station(launched, .handled, "newData")
 
       // Force quit: only the user can start the app.
       try await fixture.cluster.run("force-quit")
       let lost = try await fixture.push("--type", "background", payload: story("lost", wakes: true))
       try await fixture.station(lost, .discarded, "force-quit")
-      #expect(try await !said("received lost", fixture))
-      #expect(try await !said("received seen", fixture))
+      #expect(try await !output("received lost", fixture))
+      #expect(try await !output("received seen", fixture))
       #expect(try await fixture.cluster.run("token", "list").contains(token))
     }
   }
@@ -50,7 +50,7 @@ import WidgetLabTesting
       try await fixture.cluster.run("token", "rotate", "--use", "app")
       try await fixture.cluster.eventually("the app has received another token") {
         try await fixture.journal.all().contains { envelope in
-          let line = envelope.saidBy(PushesFixture.app)
+          let line = envelope.line(printedBy: PushesFixture.app)
           return line?.hasPrefix("app token ") == true && line != "app token \(first)"
         }
       }
@@ -69,12 +69,12 @@ import WidgetLabTesting
   }
 
   private func appToken(_ fixture: PushesFixture) async throws -> String {
-    let line = try await fixture.app.says("app token ")
-    return String(line.saidBy(PushesFixture.app)?.dropFirst("app token ".count) ?? "")
+    let line = try await fixture.app.prints("app token ")
+    return String(line.line(printedBy: PushesFixture.app)?.dropFirst("app token ".count) ?? "")
   }
 
-  private func said(_ text: String, _ fixture: PushesFixture) async throws -> Bool {
-    try await fixture.journal.all().contains { $0.saidBy(PushesFixture.app)?.contains(text) == true }
+  private func output(_ text: String, _ fixture: PushesFixture) async throws -> Bool {
+    try await fixture.journal.all().contains { $0.line(printedBy: PushesFixture.app)?.contains(text) == true }
   }
 
   private func story(_ name: String, wakes: Bool = false) -> String {
@@ -105,7 +105,7 @@ import WidgetLabTesting
         TrapAuthor(.widgetExtension(LiveFixture.device, "com.example.\($0).Widget"), cluster)
       }
       try await cluster.run("reload", "--all")
-      try await authors[1].says("SharedHandler on main: ")
+      try await authors[1].prints("SharedHandler on main: ")
       let earned = try await cluster.expect("no-push-entitlement", of: authors[0], notOf: authors[1])
       #expect(earned.subject == "SharedHandler")
     }

@@ -36,11 +36,11 @@ import WidgetLabTesting
 
   @Test func `a restarted backend sends its pending push and still has the token`() async throws {
     try await SampleFixture.run("backend killed between change and push") { fixture in
-      let server = try fixture.life(of: "push-server")
+      let server = try fixture.process(named: "push-server")
       try server.signal(SIGSTOP)
       do {
         let change = try await fixture.drink()
-        let dead = try fixture.life(of: "provider")
+        let dead = try fixture.process(named: "provider")
         try dead.signal(SIGKILL)
         try await dead.ended()
         try server.signal(SIGCONT)

@@ -76,7 +76,7 @@ import WidgetLabTesting
       let script = try await fixture.begin("bad_clients.py", ["idle"], plan: plan)
       async let ending = script.child.ending()
       do {
-        try await fixture.said("all are open", script)
+        try await fixture.output("all are open", script)
         #expect(try await fixture.send([good], with: "httpx")[0].map(\.status) == [200])
         let grown = try residentBytes(of: fixture.place.pid).now - before
         #expect(grown < count * 64 << 10, "\(grown / count >> 10) KiB for each connection")
@@ -94,7 +94,7 @@ import WidgetLabTesting
 
 extension ProviderFixture {
   /// Returns when a script has printed a text on its standard error.
-  fileprivate func said(_ words: String, _ script: Script) async throws {
+  fileprivate func output(_ words: String, _ script: Script) async throws {
     let deadline = ContinuousClock.now + .seconds(300)
     while ContinuousClock.now < deadline {
       let text = (try? String(contentsOfFile: script.errors, encoding: .utf8)) ?? ""

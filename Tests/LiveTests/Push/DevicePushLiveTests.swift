@@ -11,10 +11,10 @@ import WidgetLabTesting
   func `a new token reaches each push handler once, in the extension`() async throws {
     try await PushesFixture.run("first token") { fixture in
       let token = try await fixture.begin()
-      try await fixture.widget.says("SharedHandler on main: \(token) [First,Second,Other]")
-      try await fixture.widget.says("OtherHandler on main: \(token) [First,Second,Other]")
+      try await fixture.widget.prints("SharedHandler on main: \(token) [First,Second,Other]")
+      try await fixture.widget.prints("OtherHandler on main: \(token) [First,Second,Other]")
       let journal = try await fixture.journal.all()
-      let made = journal.filter { $0.saidBy(PushesFixture.widgetExtension) == "made SharedHandler" }
+      let made = journal.filter { $0.line(printedBy: PushesFixture.widgetExtension) == "made SharedHandler" }
       #expect(made.count == 1)
       // The app is not started for the token.
       #expect(!journal.contains { $0.reading(SpawnProcess.self)?.address == PushesFixture.app })
@@ -28,7 +28,7 @@ import WidgetLabTesting
     try await PushesFixture.run("other token") { fixture in
       let first = try await fixture.begin()
       let generation = try await fixture.journal.waitFor("extension output") {
-        $0.saidBy(PushesFixture.widgetExtension) != nil
+        $0.line(printedBy: PushesFixture.widgetExtension) != nil
       }
       try await fixture.cluster.run("kill", "extension")
       try await fixture.journal.waitFor("the exit of the extension") {
@@ -42,11 +42,11 @@ import WidgetLabTesting
         $0.reading(SpawnProcess.self)?.address == PushesFixture.widgetExtension
       }
       #expect(spawned.reading(SpawnProcess.self)?.reason.contains("push handlers") == true)
-      try await fixture.widget.says("SharedHandler on main: \(rotated.token) [First,Second,Other]")
+      try await fixture.widget.prints("SharedHandler on main: \(rotated.token) [First,Second,Other]")
 
       // A widget whose app was never launched cannot be added.
       try await fixture.cluster.run("app", "open")
-      try await fixture.app.says("app token ")
+      try await fixture.app.prints("app token ")
       try await fixture.cluster.run("remove", "1")
       #expect(try await fixture.received(3).widgets.map(\.kind) == ["Second", "Other"])
       try await fixture.cluster.run("add", "First")
@@ -54,7 +54,7 @@ import WidgetLabTesting
       // The handlers are not called for a widget without a handler.
       try await fixture.cluster.run("remove", "4")
       for number in ["2", "3", "5"] { try await fixture.cluster.run("remove", number) }
-      try await fixture.widget.says("SharedHandler on main: \(rotated.token) []")
+      try await fixture.widget.prints("SharedHandler on main: \(rotated.token) []")
       try await fixture.journal.waitFor("the token is unregistered") {
         let token = $0.reading(TokenChanged.self)?.token
         return token?.token == rotated.token && token?.state == .unregistered
@@ -78,7 +78,7 @@ import WidgetLabTesting
       let push = try await fixture.push()
       try await fixture.reloaded(push)
       #expect(try await fixture.stored(.push) == PushesFixture.taking)
-      try await fixture.widget.says("Second has the push info \(token)")
+      try await fixture.widget.prints("Second has the push info \(token)")
       try await fixture.cluster.eventually("the log has all stations") {
         try await fixture.cluster.run("push", "log", push.uuidString).contains("reloaded: placement 3 (Other)")
       }

@@ -110,13 +110,13 @@ struct LonePushServer: Sendable {
 
   // MARK: Connections
 
-  /// Connects as the device, and calls `hear` with each notification.
+  /// Connects as the device, and calls `handler` with each notification.
   func device(
-    _ hear: @escaping @Sendable (PushedNotification, Received) async throws -> Void
+    _ handler: @escaping @Sendable (PushedNotification, Received) async throws -> Void
   ) async throws -> Connection {
     try await connect(as: .host, address: .host(Self.device), instance: instance, within: LabTimeout.usual) {
       connection in
-      connection.onEvent(DeliverPush.self) { event, from in try await hear(event.notification, from) }
+      connection.onEvent(DeliverPush.self) { event, from in try await handler(event.notification, from) }
       connection.onEvent(TokenReplaced.self) { _, _ in }
     }
   }

@@ -25,7 +25,7 @@ import WidgetLabTesting
     var ids: [UUID] { notifications.withLock { $0.map(\.uniqueID) } }
   }
 
-  private func say(_ device: Connection, online: Bool = true, awake: Bool = true) async throws {
+  private func reportReach(_ device: Connection, online: Bool = true, awake: Bool = true) async throws {
     try await device.deliver(DeviceReach(isOnline: online, isAwake: awake), to: .pushServer)
   }
 
@@ -35,14 +35,14 @@ import WidgetLabTesting
       let received = Receipt()
       let device = try await lone.device { notification, _ in received.note(notification) }
       let tool = try await lone.operator()
-      try await say(device, online: false)
+      try await reportReach(device, online: false)
       let token = try await lone.token(device)
       let answered = try await tool.request(LonePushServer.push, to: .pushServer, within: LabTimeout.usual)
       #expect(answered.status == 200 && answered.reason == nil)
       try await lone.kill()
       _ = try await lone.start()
       #expect(try await lone.token(device) == token)
-      try await say(device)
+      try await reportReach(device)
       var arrivals = received.stream.makeAsyncIterator()
       #expect(await arrivals.next()?.uniqueID == answered.uniqueID)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
@@ -50,7 +50,7 @@ import WidgetLabTesting
       // A restarted push server has nothing left to deliver: the next notification is the next push.
       try await lone.kill()
       _ = try await lone.start()
-      try await say(device)
+      try await reportReach(device)
       let next = try await tool.request(
         LonePushServer.push, to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       #expect(await arrivals.next()?.uniqueID == next.uniqueID)
@@ -70,7 +70,7 @@ import WidgetLabTesting
         // The device leaves before it has stored the notification.
         try await Task.sleep(for: .seconds(1_000))
       }
-      try await say(dying)
+      try await reportReach(dying)
       _ = try await lone.token(dying)
       let answered = try await tool.request(LonePushServer.push, to: .pushServer, within: LabTimeout.usual)
       var ids = envelopes.makeAsyncIterator()
@@ -83,7 +83,7 @@ import WidgetLabTesting
         received.note(notification)
         #expect(from.id == notification.uniqueID)
       }
-      try await say(device)
+      try await reportReach(device)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
       #expect(record.stations.map(\.name) == [.accepted, .sent, .sent, .delivered])
       #expect(received.ids == [answered.uniqueID])
@@ -97,7 +97,7 @@ import WidgetLabTesting
       let tool = try await lone.operator()
       let received = Receipt()
       let device = try await lone.device { notification, _ in received.note(notification) }
-      try await say(device)
+      try await reportReach(device)
       _ = try await lone.token(device)
       let ids = try await withThrowingTaskGroup(of: UUID?.self) { group in
         for _ in 0..<400 {
@@ -121,7 +121,7 @@ import WidgetLabTesting
         }
         return ids
       }
-      try await say(device)
+      try await reportReach(device)
       let last = try await tool.request(
         LonePushServer.push, to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       _ = try await lone.record(last.uniqueID, at: .delivered, tool)
@@ -140,7 +140,7 @@ import WidgetLabTesting
     try await LonePushServer.run("rotated") { lone in
       let (replaced, continuation) = AsyncStream.makeStream(of: TokenReplaced.self)
       let device = try await lone.device { _, _ in }
-      try await say(device)
+      try await reportReach(device)
       let token = try await lone.token(device)
       await device.leave()
       let rotated = try await lone.tool("token", "rotate", "--json")
@@ -171,7 +171,7 @@ import WidgetLabTesting
   {
     try await LonePushServer.run("responses of the operator") { lone in
       let device = try await lone.device { _, _ in }
-      try await say(device)
+      try await reportReach(device)
       let token = try await lone.token(device)
       let server = try #require(try PushServerAnnouncement.read(in: lone.instance))
       #expect(try await lone.tool("apns", "answer", "503", "ServiceUnavailable", "--times", "2").status == 0)
@@ -208,7 +208,7 @@ import WidgetLabTesting
     try await LonePushServer.run("operator's push") { lone in
       let received = Receipt()
       let device = try await lone.device { notification, _ in received.note(notification) }
-      try await say(device)
+      try await reportReach(device)
       let none = try await lone.tool("push")
       #expect(none.status == 1 && none.errors.contains("token list"), "\(none)")
       let token = try await lone.token(device)

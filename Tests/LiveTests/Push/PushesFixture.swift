@@ -87,9 +87,11 @@ struct PushesFixture: Sendable {
       try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
       all += ["--payload", file]
     }
-    let said = try await cluster.attempt(all)
-    guard said.status == 0 else { throw LabError("\(all) exited with \(said.status): \(said.output)\(said.errors)") }
-    return try JSONDecoder().decode(Answer.self, from: Data(said.output.utf8)).uniqueID
+    let output = try await cluster.attempt(all)
+    guard output.status == 0 else {
+      throw LabError("\(all) exited with \(output.status): \(output.output)\(output.errors)")
+    }
+    return try JSONDecoder().decode(Answer.self, from: Data(output.output.utf8)).uniqueID
   }
 
   /// Waits for a station of a push; `detail` selects one of several with the same name.

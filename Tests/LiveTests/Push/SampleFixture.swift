@@ -152,12 +152,12 @@ struct SampleFixture: Sendable {
     return try #require(found.reading(PushLogged.self)).uniqueID
   }
 
-  func life(of name: String) throws -> LabProcess { LabProcess(pid: try #require(cluster.pid(of: name))) }
+  func process(named name: String) throws -> LabProcess { LabProcess(pid: try #require(cluster.pid(of: name))) }
 
   /// Kills a standing process; returns when its next instance is connected.
   func killAndReturn(_ name: String, _ address: Address) async throws {
     let last = try await journal.all().last?.sequence ?? 0
-    try life(of: name).signal(SIGKILL)
+    try process(named: name).signal(SIGKILL)
     try await journal.waitFor("another instance of \(name)", after: last) {
       let changed = $0.reading(RegistrationChanged.self)
       return changed?.change == .connected && changed?.registration.address == address
@@ -199,10 +199,10 @@ struct SampleFixture: Sendable {
   /// The stations that the push server and the device have reported since a change. A report that is repeated because
   /// it was not acknowledged has the same id, and counts once.
   private func logged(since change: Change) async throws -> [(uniqueID: UUID, name: PushStation.Name)] {
-    var said: Set<UUID> = []
+    var output: Set<UUID> = []
     return try await journal.all().filter { $0.sequence > change.after }.compactMap { entry in
       if let logged = entry.reading(PushLogged.self) { return (logged.uniqueID, logged.station.name) }
-      guard let progress = entry.reading(PushProgress.self), said.insert(entry.id).inserted else { return nil }
+      guard let progress = entry.reading(PushProgress.self), output.insert(entry.id).inserted else { return nil }
       return (progress.uniqueID, progress.station.name)
     }
   }

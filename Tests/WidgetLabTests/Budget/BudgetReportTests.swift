@@ -81,22 +81,22 @@ private func line(
       environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1))
   }
 
-  private func context(_ verdicts: [LedgerEntry], then: (inout RecordedScenario) throws -> Void = { _ in }) throws
+  private func report(_ verdicts: [LedgerEntry], then: (inout RecordedScenario) throws -> Void = { _ in }) throws
     -> [String]
   {
     var recorded = RecordedScenario()
-    for verdict in verdicts { try recorded.say(BudgetDecided(verdict), from: host) }
+    for verdict in verdicts { try recorded.send(BudgetDecided(verdict), from: host) }
     try then(&recorded)
     return ReloadHistory(7, in: recorded.envelopes)?.text ?? []
   }
 
   @Test func `the report of a reload shows the budget's decisions and the outcome`() throws {
-    let lines = try context([
+    let lines = try report([
       line(7, 1, .delayed, "minimum-spacing", until: noon), line(8, 1, .free), line(7, 0, .granted),
     ]) {
-      try $0.say(stored(), from: host)
-      try $0.say(ask(), from: host, to: widget)
-      try $0.say(stored(), from: host)
+      try $0.send(stored(), from: host)
+      try $0.send(ask(), from: host, to: widget)
+      try $0.send(stored(), from: host)
     }
     #expect(lines.first == "reload 7 of placement 1 (Coffee): because of policy")
     #expect(lines.count == 5)
@@ -105,23 +105,23 @@ private func line(
 
   @Test func `the report of a reload shows what it waits for, or why no timeline comes`() throws {
     #expect(
-      try context([line(7, 0, .delayed, until: noon + 60)]).last
+      try report([line(7, 0, .delayed, until: noon + 60)]).last
         == "outcome: pending: waiting until 2026-11-21 12:01:00Z")
     for rule in [Withholding.locked, .notUnlockedYet] {
       #expect(
-        try context([line(7, 0, .delayed, rule.rawValue)]).last
+        try report([line(7, 0, .delayed, rule.rawValue)]).last
           == "outcome: pending: waiting until the device is unlocked")
     }
-    #expect(try context([line(7, 0, .granted)]).last == "outcome: pending: waiting for the extension")
-    #expect(try context([line(7, 0, .refused)]).last == "outcome: refused")
-    #expect(try context([line(7, 0, .merged)]).last?.contains("a newer reload") == true)
-    let failed = try context([line(7, 0, .granted)]) {
-      try $0.say(ask(), from: host, to: widget)
-      try $0.say(
+    #expect(try report([line(7, 0, .granted)]).last == "outcome: pending: waiting for the extension")
+    #expect(try report([line(7, 0, .refused)]).last == "outcome: refused")
+    #expect(try report([line(7, 0, .merged)]).last?.contains("a newer reload") == true)
+    let failed = try report([line(7, 0, .granted)]) {
+      try $0.send(ask(), from: host, to: widget)
+      try $0.send(
         ReloadFailed(bundle: "com.example.W", widgetKind: "Coffee", placement: 1, reason: "it died", nextTry: noon),
         from: host)
     }
     #expect(failed.last == "outcome: failed: it died, retry at 2026-11-21 12:00:00Z")
-    #expect(try context([line(6, 0, .granted)]).isEmpty)
+    #expect(try report([line(6, 0, .granted)]).isEmpty)
   }
 }

@@ -9,9 +9,9 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
 @Suite struct `Notes of timelines and the budget` {
   private func note<C: Message>(_ body: C) throws -> EnvelopeNote {
-    var context = RecordedScenario()
-    try context.say(body, from: RecordedScenario.cast.host)
-    return EnvelopeNote(context.envelopes[0])
+    var scenario = RecordedScenario()
+    try scenario.send(body, from: RecordedScenario.cast.host)
+    return EnvelopeNote(scenario.envelopes[0])
   }
 
   @Test func `a note on a request or a budget decision shows the placement, the cause and the cost`() throws {

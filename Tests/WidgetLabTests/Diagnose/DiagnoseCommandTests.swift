@@ -115,11 +115,11 @@ import Testing
     try journal.expire("news")
     return try await WrittenJournal.with(journal.envelopes) { folder in
       let command = try TailCommand.parse(arguments + ["--journal", folder, "--color", "never"])
-      let said = Said()
+      let output = Said()
       let filter = try command.filter(now: .now)
-      _ = try await command.printer(filter, now: .now, emit: said.say).run(
+      _ = try await command.printer(filter, now: .now, emit: output.send).run(
         try command.place.reader(command.options), from: command.start(filter), follows: false, limit: nil)
-      return said.lines
+      return output.lines
     }
   }
 

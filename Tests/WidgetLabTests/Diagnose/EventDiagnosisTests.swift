@@ -67,7 +67,7 @@ import Testing
       try journal.launch()
       try journal.handler("news", delivery: delivery)
       try journal.completion("news")
-      try journal.say(
+      try journal.send(
         SessionUnclaimed(owner: RecordedMistakes.widget, session: "news", delivery: delivery, reason: "x"),
         from: RecordedMistakes.host)
     }
@@ -88,7 +88,7 @@ import Testing
       try journal.launch()
       try journal.handler("other")
       try journal.completion("other")
-      try journal.say(
+      try journal.send(
         SessionUnclaimed(owner: RecordedMistakes.widget, session: "news", delivery: UUID(), reason: "x"),
         from: RecordedMistakes.host)
     }
@@ -128,7 +128,7 @@ import Testing
         let question = try journal.ask()
         if opens { try journal.open("news") }
         if gives { try journal.give(question) }
-        try journal.say(
+        try journal.send(
           ProcessState(address: RecordedMistakes.widget, generation: 1, state: "suspended", why: "nothing to do"),
           from: RecordedMistakes.host)
       }
@@ -169,7 +169,8 @@ import Testing
   func `each fault that a process reports gives one diagnosis`(fault: FaultNoticed.Fault) throws {
     let found = try RecordedMistakes.diagnosing { journal in
       for _ in 1...2 {
-        try journal.say(FaultNoticed(fault, subject: "QuoteProvider", details: "it did"), from: RecordedMistakes.widget)
+        try journal.send(
+          FaultNoticed(fault, subject: "QuoteProvider", details: "it did"), from: RecordedMistakes.widget)
       }
     }
     #expect(found.count == 1)

@@ -24,7 +24,7 @@ struct RecordedMistakes {
   mutating func pass(_ seconds: Double) { time += seconds }
 
   @discardableResult
-  mutating func say<C: Message>(
+  mutating func send<C: Message>(
     _ body: C, from source: Address, to destination: Address = .journal, cause: UUID? = nil, again: UInt16 = 0
   ) throws -> UUID {
     try add(C.kind, try BodyCoding.encode(body), source, destination, cause, again)
@@ -53,7 +53,7 @@ struct RecordedMistakes {
 
   /// The extension is launched and announces its widgets, by kind and the provider's type.
   mutating func launch(_ widgets: [String: String] = ["Quote": "QuoteProvider"], handlesEvents: Bool = false) throws {
-    try say(
+    try send(
       ProcessStarted(address: Self.widget, generation: 1, pid: 1, executable: "/x"), from: Self.agent)
     let declarations = widgets.sorted { $0.key < $1.key }.map { kind, provider in
       var declaration = WidgetDeclaration(kind: kind)
@@ -61,40 +61,41 @@ struct RecordedMistakes {
       declaration.handlesBackgroundEvents = handlesEvents
       return declaration
     }
-    try say(ProcessReady(pid: 1, executable: "/x", widgets: declarations), from: Self.widget, to: Self.host)
+    try send(ProcessReady(pid: 1, executable: "/x", widgets: declarations), from: Self.widget, to: Self.host)
   }
 
   mutating func death(_ ending: Ending) throws {
-    try say(ProcessExited(address: Self.widget, generation: 1, pid: 1, ending: ending), from: Self.agent, to: Self.host)
+    try send(
+      ProcessExited(address: Self.widget, generation: 1, pid: 1, ending: ending), from: Self.agent, to: Self.host)
   }
 
   @discardableResult
   mutating func open(_ session: String, in owner: Address = widget) throws -> UUID {
-    try say(OpenSession(identifier: session, configuration: SessionConfiguration()), from: owner, to: Self.host)
+    try send(OpenSession(identifier: session, configuration: SessionConfiguration()), from: owner, to: Self.host)
   }
 
   mutating func create(_ session: String, task: Int = 1) throws {
-    try say(
+    try send(
       CreateTransfer(
         session: session, taskIdentifier: task, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
       from: Self.widget, to: Self.host)
   }
 
   mutating func handler(_ session: String, matching: Int = 1, delivery: UUID = UUID()) throws {
-    try say(HandlerCalled(session: session, pid: 1, matching: matching), from: Self.widget, cause: delivery)
+    try send(HandlerCalled(session: session, pid: 1, matching: matching), from: Self.widget, cause: delivery)
   }
 
   mutating func completion(_ session: String, outstanding: Int = 0) throws {
-    try say(CompletionCalled(session: session, outstanding: outstanding), from: Self.widget)
+    try send(CompletionCalled(session: session, outstanding: outstanding), from: Self.widget)
   }
 
   mutating func expire(_ session: String) throws {
-    try say(ExpireEvents(session: session, delivery: UUID()), from: Self.host, to: Self.widget)
+    try send(ExpireEvents(session: session, delivery: UUID()), from: Self.host, to: Self.widget)
   }
 
   @discardableResult
   mutating func ask(_ kind: String = "Quote", because: ReloadCause = .operator, cause: UUID? = nil) throws -> UUID {
-    try say(
+    try send(
       RequestTimeline(
         widgetKind: kind, placement: 1, because: because,
         environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1)),
@@ -112,7 +113,7 @@ struct RecordedMistakes {
   mutating func stored(
     _ policy: ReloadPolicy, entries: Int = 1, last: Date? = nil, because: ReloadCause = .operator, digest: String = "00"
   ) throws {
-    try say(
+    try send(
       TimelineStored(
         bundle: "com.example.Lab.Widget", widgetKind: "Quote", placement: 1, family: .systemSmall, because: because,
         entries: entries, first: now, last: last ?? now, policy: policy, bytes: 1, digest: digest, text: []),
@@ -120,7 +121,7 @@ struct RecordedMistakes {
   }
 
   mutating func failed(_ failure: ReloadFailed.Failure) throws {
-    try say(
+    try send(
       ReloadFailed(
         bundle: "com.example.Lab.Widget", widgetKind: "Quote", placement: 1, failure: failure, reason: "it failed"),
       from: Self.host)
@@ -130,7 +131,7 @@ struct RecordedMistakes {
   mutating func reload(_ kind: String?, by source: Address = widget, cause: UUID? = nil, within: String? = nil) throws
     -> UUID
   {
-    try say(ReloadTimelines(widgetKind: kind, within: within), from: source, to: Self.host, cause: cause)
+    try send(ReloadTimelines(widgetKind: kind, within: within), from: source, to: Self.host, cause: cause)
   }
 
   // MARK: Results

@@ -55,7 +55,7 @@ import Testing
       try RecordedMistakes.codes { journal in
         try journal.launch()
         for number in 0..<count {
-          try journal.say(
+          try journal.send(
             ReloadTimelines(widgetKind: "Quote"), from: RecordedMistakes.app, to: RecordedMistakes.host,
             again: again ? UInt16(number) : 0)
           journal.pass(seconds)

@@ -91,7 +91,7 @@ import Testing
     func codes(_ state: ClockState) throws -> [String] {
       try RecordedMistakes.codes { journal in
         try journal.launch()
-        try journal.say(ClockChanged(state: state), from: RecordedMistakes.host)
+        try journal.send(ClockChanged(state: state), from: RecordedMistakes.host)
         journal.pass(10)
         try journal.stored(.after(held.addingTimeInterval(7200)), last: held)
       }
@@ -115,7 +115,7 @@ import Testing
     let found = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.ask()
-      try journal.say(
+      try journal.send(
         ProcessOutput(
           address: RecordedMistakes.widget, generation: 1, pid: 1, stream: "stderr", line: "Index out of range"),
         from: RecordedMistakes.agent)
@@ -138,7 +138,7 @@ import Testing
     let found = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.ask()
-      try journal.say(
+      try journal.send(
         MemoryExceeded(address: RecordedMistakes.widget, generation: 1, pid: 1, memory: 64 << 20, limit: 30 << 20),
         from: RecordedMistakes.agent, to: RecordedMistakes.host)
     }

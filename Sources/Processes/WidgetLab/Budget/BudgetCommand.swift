@@ -38,9 +38,9 @@ struct BudgetCommand: AsyncParsableCommand {
           Exit.no, "placement \(placement) does not exist", at: try options.folder(),
           advice: "`widgetlab budget` lists the placements")
       }
-      if json { return Output.say(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
+      if json { return Output.print(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
       let lines = report.lines(width: Output.width, isColourful: Output.isColourful)
-      for line in lines + (placement == nil ? [] : report.ledger) { Output.say(line) }
+      for line in lines + (placement == nil ? [] : report.ledger) { Output.print(line) }
     }
   }
 }

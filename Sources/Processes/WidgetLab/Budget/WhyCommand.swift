@@ -28,13 +28,13 @@ struct WhyCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let envelopes = try place.reader(options).read(from: .beginning)
-      guard let context = ReloadHistory(reload, in: envelopes) else {
+      guard let history = ReloadHistory(reload, in: envelopes) else {
         throw CommandError(
           Exit.no, "the journal does not contain reload \(reload)", at: try place.folder(options),
           advice: "`widgetlab budget PLACEMENT` lists the reloads of a placed widget")
       }
-      if json { return Output.say(String(decoding: try BodyCoding.data(context), as: UTF8.self)) }
-      for line in context.text { Output.say(line) }
+      if json { return Output.print(String(decoding: try BodyCoding.data(history), as: UTF8.self)) }
+      for line in history.text { Output.print(line) }
     }
   }
 }

@@ -68,10 +68,10 @@ struct DemoCommand: AsyncParsableCommand {
       defer { impatient.cancel() }
       do {
         let cluster = try await home.up()
-        Output.say("demo: starting a cluster in \(folder)")
+        Output.print("demo: starting a cluster in \(folder)")
         try await play(in: cluster, fileBytes: DemoHome.fileBytes, isLocal: true)
         await home.down()
-        if keep { Output.say("kept: \(folder)") } else { home.remove() }
+        if keep { Output.print("kept: \(folder)") } else { home.remove() }
       } catch {
         // The journal is now available for inspection.
         await home.down()

@@ -38,13 +38,13 @@ final class DemoHome: Sendable {
     let up = try await Child.start(
       Child.Order(
         executable: ProcessFacts.own, arguments: arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log))
-    await child.born(up)
+    await child.launched(up)
     try pipe.fileHandleForWriting.close()
     let line = await FirstLine.of(pipe.fileHandleForReading)
     guard let line, (try? JSONDecoder().decode(ClusterLifecycle.Ready.self, from: Data(line.utf8))) != nil else {
-      let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+      let output = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
       throw CommandError(
-        Exit.unavailable, "the demo's cluster did not start\n\(said)", at: instance, advice: "read \(instance)/logs")
+        Exit.unavailable, "the demo's cluster did not start\n\(output)", at: instance, advice: "read \(instance)/logs")
     }
     return try ClusterFacts(folder: instance, configurationPath: configurationPath)
   }
@@ -89,7 +89,7 @@ private actor ChildOfDemo {
   private var child: Child?
   private var end: Task<String, Never>?
 
-  func born(_ child: Child) {
+  func launched(_ child: Child) {
     self.child = child
     end = Task { await child.ending() }
   }

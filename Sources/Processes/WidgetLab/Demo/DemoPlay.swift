@@ -32,7 +32,7 @@ struct DemoPlay {
     do {
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
-      narrator.tell("killing: \(victim.rawValue); all lines below come from the journal of the bus")
+      narrator.note("killing: \(victim.rawValue); all lines below come from the journal of the bus")
       var asked = try await reload(session)
       var hasOpened = false
       var hasKilled = victim == .none
@@ -81,7 +81,7 @@ struct DemoPlay {
     let app = watch.facts.cast.app
     if !startsWithJournal, try await isAlive(app, session) {
       let ended = try await Killing(cluster: cluster).kill(app, 9)
-      narrator.tell("the app was open: killed \(ended), so that a new process begins its own download")
+      narrator.note("the app was open: killed \(ended), so that a new process begins its own download")
       while try await isAlive(app, session) { try await Task.sleep(for: .milliseconds(20)) }
     }
     try await session.openApp(try cluster.bundle(ofApp: nil))
@@ -107,7 +107,7 @@ struct DemoPlay {
     guard let address = watch.facts.cast.address(of: victim) else { return }
     narrator.willKill(address)
     let killed = try await Killing(cluster: cluster).kill(address, 9)
-    narrator.tell("sent SIGKILL to \(killed) in the middle of the download")
+    narrator.note("sent SIGKILL to \(killed) in the middle of the download")
   }
 }
 
@@ -138,7 +138,7 @@ final class ScenarioNarrator {
   }
 
   /// Prints a line of the demo itself.
-  func tell(_ text: String) { Output.say(Colour.bold("         · \(text)", isColourful)) }
+  func note(_ text: String) { Output.print(Colour.bold("         · \(text)", isColourful)) }
 
   /// Processes the next envelope of the journal.
   func see(_ envelope: Envelope, isScenario: Bool) {
@@ -149,27 +149,27 @@ final class ScenarioNarrator {
     let note = EnvelopeNote(envelope)
     if note.mark == .launch || note.mark == .exit, sight.steps.isEmpty, header.kind != RegistrationChanged.kind {
       let line = "\(time(header)) \(note.mark.rawValue) \(note.text)"
-      Output.say(note.mark == .launch ? Colour.green(line, isColourful) : Colour.red(line, isColourful))
+      Output.print(note.mark == .launch ? Colour.green(line, isColourful) : Colour.red(line, isColourful))
     }
     for step in sight.steps {
-      Output.say("\(time(header)) \(Colour.green("✓", isColourful)) \(step.title): \(step.note)  #\(header.sequence)")
+      Output.print("\(time(header)) \(Colour.green("✓", isColourful)) \(step.title): \(step.note)  #\(header.sequence)")
     }
-    for what in sight.forbidden { Output.say(Colour.red("\(time(header)) ✗ \(what)", isColourful)) }
+    for what in sight.forbidden { Output.print(Colour.red("\(time(header)) ✗ \(what)", isColourful)) }
     lookAtProcess(envelope)
   }
 
   /// Checks a process that reports ready in `/proc`: its pid must run the executable that the agent reported.
   private func lookAtProcess(_ envelope: Envelope) {
     guard isLocal, let ready = envelope.reading(ProcessReady.self), watch.hasSeen("started") else { return }
-    let life = DemoInstance(address: envelope.header.source, generation: envelope.header.sourceGeneration)
+    let instance = DemoInstance(address: envelope.header.source, generation: envelope.header.sourceGeneration)
     guard let executable = ProcessFacts(pid: ready.pid).executable else { return }
-    let name = watch.facts.executables[life]?.split(separator: "/").last.map(String.init)
+    let name = watch.facts.executables[instance]?.split(separator: "/").last.map(String.init)
     let isExtension = executable == ready.executable && (name == nil || executable.hasSuffix("/\(name ?? "")"))
     guard !isExtension else { return }
     let what =
-      "pid \(ready.pid) of \(life) runs \(executable), not \(watch.facts.executables[life] ?? ready.executable)"
+      "pid \(ready.pid) of \(instance) runs \(executable), not \(watch.facts.executables[instance] ?? ready.executable)"
     watch.contradict(what)
-    Output.say(Colour.red("         ✗ \(what)", isColourful))
+    Output.print(Colour.red("         ✗ \(what)", isColourful))
   }
 
   /// Prints the verdict.
@@ -192,8 +192,8 @@ final class ScenarioNarrator {
     let app =
       "the app received none of it: none of the \(watch.envelopesOfApp) envelopes from or to it is of the extension's "
       + "session"
-    Output.say("         \(Colour.green("✓", isColourful)) \(app)")
-    Output.say(Colour.bold("all \(watch.steps.count) steps were seen, without violations", isColourful))
+    Output.print("         \(Colour.green("✓", isColourful)) \(app)")
+    Output.print(Colour.bold("all \(watch.steps.count) steps were seen, without violations", isColourful))
   }
 
   private func time(_ header: EnvelopeHeader) -> String {

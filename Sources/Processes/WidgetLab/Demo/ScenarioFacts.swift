@@ -50,7 +50,7 @@ struct ScenarioFacts: Sendable {
   /// The newest generation of each address.
   private(set) var generation: [Address: UInt32] = [:]
   /// The pid of each process instance, and the first source of it.
-  private(set) var pids: [DemoInstance: (pid: Int32, saidBy: String)] = [:]
+  private(set) var pids: [DemoInstance: (pid: Int32, source: String)] = [:]
   /// The executables that the agent reported at the start.
   private(set) var executables: [DemoInstance: String] = [:]
   /// The extension's background session of this demo: the one of its first download after the demo requested a reload.
@@ -70,7 +70,7 @@ struct ScenarioFacts: Sendable {
   init(cast: Cast) { self.cast = cast }
 
   /// The correlation id of the extension's session.
-  var correlation: UUID? { session.map { MessageContext.session(cast.widgetExtension, $0) } }
+  var correlation: UUID? { session.map { MessageContext.correlation(ofSession: $0, of: cast.widgetExtension) } }
 
   /// Whether an envelope's sender is an instance of `address` that was started after the kill; any instance when that
   /// address was not a victim.
@@ -88,14 +88,14 @@ struct ScenarioFacts: Sendable {
   /// The generations at the time of the kill, for processes that exit with an agent.
   private var lastBefore: [Address: UInt32] = [:]
 
-  private func exitsWith(_ dead: Address, _ address: Address) -> Bool {
-    dead == cast.agent && (address == cast.widgetExtension || (address == cast.app && cast.sharesAgent))
+  private func exitsWith(_ ended: Address, _ address: Address) -> Bool {
+    ended == cast.agent && (address == cast.widgetExtension || (address == cast.app && cast.sharesAgent))
   }
 
   /// Records the instance that is about to be killed.
-  mutating func willKill(_ life: DemoInstance) {
+  mutating func willKill(_ instance: DemoInstance) {
     lastBefore = generation
-    killed = life
+    killed = instance
   }
 
   /// Processes the next envelope of the journal. `isScenario`: it was sent after the demo began.
@@ -103,9 +103,9 @@ struct ScenarioFacts: Sendable {
     let header = envelope.header
     let sender = DemoInstance(address: header.source, generation: header.sourceGeneration)
     if let started = envelope.reading(ProcessStarted.self) {
-      let life = DemoInstance(address: started.address, generation: started.generation)
-      executables[life] = started.executable
-      claim(life, started.pid, "process.started from the agent")
+      let instance = DemoInstance(address: started.address, generation: started.generation)
+      executables[instance] = started.executable
+      claim(instance, started.pid, "process.started from the agent")
     } else if let spawn = envelope.reading(SpawnProcess.self) {
       spawns[header.id] = spawn.address
     } else if header.kind == SpawnProcess.kind.answered(.ok), let address = header.cause.flatMap({ spawns[$0] }),
@@ -153,15 +153,15 @@ struct ScenarioFacts: Sendable {
   }
 
   /// Records a pid of a process instance, and its source. All sources must agree.
-  private mutating func claim(_ life: DemoInstance, _ pid: Int32, _ voice: String) {
-    generation[life.address] = max(generation[life.address] ?? 0, life.generation)
-    guard let known = pids[life] else {
-      pids[life] = (pid, voice)
+  private mutating func claim(_ instance: DemoInstance, _ pid: Int32, _ source: String) {
+    generation[instance.address] = max(generation[instance.address] ?? 0, instance.generation)
+    guard let known = pids[instance] else {
+      pids[instance] = (pid, source)
       return
     }
     guard known.pid != pid else { return }
     contradictions.append(
-      "contradictory pids of \(life): \(known.pid) according to \(known.saidBy), \(pid) according to \(voice)")
+      "contradictory pids of \(instance): \(known.pid) according to \(known.source), \(pid) according to \(source)")
   }
 }
 

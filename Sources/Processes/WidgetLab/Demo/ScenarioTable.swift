@@ -8,7 +8,7 @@ enum ScenarioTable {
   ///
   /// - Parameter sharesAgent: whether the extension's agent also spawns the app.
   static func steps(killing victim: Victim, fileBytes: Int64?, sharesAgent: Bool = true) -> [ScenarioStep] {
-    beginning + death(of: victim) + download(victim, fileBytes) + relaunch(victim) + events(victim)
+    beginning + exit(of: victim) + download(victim, fileBytes) + relaunch(victim) + events(victim)
       + app(relaunched: victim == .app || (victim == .agent && sharesAgent))
   }
 
@@ -38,13 +38,13 @@ enum ScenarioTable {
     },
   ]
 
-  private static func death(of victim: Victim) -> [ScenarioStep] {
+  private static func exit(of victim: Victim) -> [ScenarioStep] {
     let before = ["accepted", "started", "app-started"]
     switch victim {
     case .none: return []
     case .widgetExtension, .app:
       return [
-        ScenarioStep("death", "the \(victim.rawValue) was killed by SIGKILL, as reported by its agent", after: before) {
+        ScenarioStep("exit", "the \(victim.rawValue) was killed by SIGKILL, as reported by its agent", after: before) {
           envelope, facts in
           guard let exited = envelope.reading(ProcessExited.self), let killed = facts.killed,
             exited.address == killed.address, exited.generation == killed.generation,
@@ -55,25 +55,25 @@ enum ScenarioTable {
       ]
     case .host, .agent:
       return [
-        ScenarioStep("death", "the \(victim.rawValue) exited: its connection to the bus was lost", after: before) {
+        ScenarioStep("exit", "the \(victim.rawValue) exited: its connection to the bus was lost", after: before) {
           envelope, facts in
           registration(envelope, .disconnected, facts.killed?.address) { $0 == facts.killed?.generation }
         },
-        ScenarioStep("back", "a new \(victim.rawValue) connected to the bus", after: ["death"]) { envelope, facts in
+        ScenarioStep("back", "a new \(victim.rawValue) connected to the bus", after: ["exit"]) { envelope, facts in
           registration(envelope, .connected, facts.killed?.address) { $0 > facts.killed?.generation ?? .max }
         },
       ]
     case .bus:
       return [
         ScenarioStep(
-          "death", "the bus exited, and a new one restored its registrations from the journal", after: before
+          "exit", "the bus exited, and a new one restored its registrations from the journal", after: before
         ) {
           envelope, facts in
           guard let started = envelope.reading(BusStarted.self), started.generation > facts.killed?.generation ?? .max
           else { return nil }
           return "generation \(started.generation), pid \(started.pid), \(started.registrations.count) addresses"
         },
-        ScenarioStep("back", "the host connected to the new bus", after: ["death"]) { envelope, facts in
+        ScenarioStep("back", "the host connected to the new bus", after: ["exit"]) { envelope, facts in
           registration(envelope, .connected, facts.cast.host) { _ in true }
         },
       ]
@@ -81,7 +81,7 @@ enum ScenarioTable {
   }
 
   private static func download(_ victim: Victim, _ fileBytes: Int64?) -> [ScenarioStep] {
-    let before = victim == .none ? ["accepted", "started"] : ["death"]
+    let before = victim == .none ? ["accepted", "started"] : ["exit"]
     let resumed = ScenarioStep("resumed", "the new host resumed the download with Range", after: ["back"]) {
       envelope, facts in
       guard let step = progress(envelope, facts.cast.widgetExtension, [.resumed]), step.bytes > 0 else { return nil }
@@ -102,7 +102,8 @@ enum ScenarioTable {
   private static func relaunch(_ victim: Victim) -> [ScenarioStep] {
     guard victim == .widgetExtension || victim == .agent else { return [] }
     return [
-      ScenarioStep("born", "a new generation of the extension was launched", after: ["finished"]) { envelope, facts in
+      ScenarioStep("launched", "a new generation of the extension was launched", after: ["finished"]) {
+        envelope, facts in
         guard let started = envelope.reading(ProcessStarted.self), started.address == facts.cast.widgetExtension,
           facts.isNew(started.generation, of: started.address), pidIsNew(started.pid, facts)
         else { return nil }
@@ -124,7 +125,7 @@ enum ScenarioTable {
     return [
       ScenarioStep(
         "handler", "onBackgroundURLSessionEvents was called \(place)",
-        after: relaunched ? ["born", "ready"] : ["finished"]
+        after: relaunched ? ["launched", "ready"] : ["finished"]
       ) { envelope, facts in
         guard let called = envelope.reading(HandlerCalled.self), called.session == facts.session,
           facts.isNewInstance(envelope.header, of: facts.cast.widgetExtension)
@@ -180,8 +181,8 @@ enum ScenarioTable {
   }
 
   private static func app(relaunched: Bool) -> [ScenarioStep] {
-    let born = ScenarioStep(
-      "app-born", "a new generation of the app was launched for its own session", after: ["death"]
+    let launched = ScenarioStep(
+      "app-launched", "a new generation of the app was launched for its own session", after: ["exit"]
     ) {
       envelope, facts in
       guard let started = envelope.reading(ProcessStarted.self), started.address == facts.cast.app,
@@ -189,8 +190,9 @@ enum ScenarioTable {
       else { return nil }
       return "generation \(started.generation), pid \(started.pid)"
     }
-    let file = ScenarioStep("app-file", "the app got its own file", after: relaunched ? ["app-born"] : ["app-started"])
-    {
+    let file = ScenarioStep(
+      "app-file", "the app got its own file", after: relaunched ? ["app-launched"] : ["app-started"]
+    ) {
       envelope, facts in
       guard let call = envelope.reading(DelegateCalled.self), call.method == "didFinishDownloadingTo",
         facts.isNewInstance(envelope.header, of: facts.cast.app), facts.sessionsOfApp.contains(call.session)
@@ -206,7 +208,7 @@ enum ScenarioTable {
       }
       return acknowledged.session
     }
-    return (relaunched ? [born] : []) + [file, acknowledged]
+    return (relaunched ? [launched] : []) + [file, acknowledged]
   }
 
   /// Violations, whichever process is killed.
@@ -220,7 +222,7 @@ enum ScenarioTable {
     ForbiddenSight(title: "the app received events of a session that it does not own") { envelope, facts, _ in
       guard let events = envelope.reading(SessionEvents.self), envelope.header.destination == facts.cast.app,
         !facts.sessionsOfApp.contains(events.session)
-          || envelope.header.correlation != MessageContext.session(facts.cast.app, events.session)
+          || envelope.header.correlation != MessageContext.correlation(ofSession: events.session, of: facts.cast.app)
       else { return nil }
       return events.session
     },

@@ -61,7 +61,7 @@ struct ScenarioWatch: Sendable {
   func hasSeen(_ name: String) -> Bool { seen.contains(name) }
 
   /// Records the instance that is about to be killed.
-  mutating func willKill(_ life: DemoInstance) { facts.willKill(life) }
+  mutating func willKill(_ instance: DemoInstance) { facts.willKill(instance) }
 
   /// Processes the next envelope.
   ///

@@ -70,10 +70,10 @@ struct ClockCommand: AsyncParsableCommand {
         defer { progress?.end() }
         return try await session.ask(SetClock(change: change), within: .seconds(timeout))
       }
-      if json { return Output.say(String(decoding: try BodyCoding.data(state), as: UTF8.self)) }
-      Output.say(state.text)
+      if json { return Output.print(String(decoding: try BodyCoding.data(state), as: UTF8.self)) }
+      Output.print(state.text)
       guard case .advance(let seconds) = change else { return }
-      Output.say(ClockProgress.summary(of: seconds, in: (ContinuousClock.now - begun) / .seconds(1)))
+      Output.print(ClockProgress.summary(of: seconds, in: (ContinuousClock.now - begun) / .seconds(1)))
     }
   }
 

@@ -49,13 +49,13 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         return try await session.ask(SetPower(isAwake: nil))
       }
-      Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+      Output.print(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
     }
   }
 
   private func move() async throws {
     let reply = try await OperatorSession.with(options) { session in try await session.ask(MoveDevice()) }
-    if json { try Output.json(reply) } else { Output.say(reply.text) }
+    if json { try Output.json(reply) } else { Output.print(reply.text) }
   }
 }
 

@@ -29,7 +29,7 @@ struct ForceQuitCommand: AsyncParsableCommand {
       let bundle = try options.cluster().bundle(ofApp: bundle)
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(ForceQuitApp(bundle: bundle), within: .seconds(30))
-        Output.say("force-quit \(bundle); only `widgetlab app open` starts it again")
+        Output.print("force-quit \(bundle); only `widgetlab app open` starts it again")
       }
     }
   }
@@ -60,7 +60,7 @@ struct UpdateCommand: AsyncParsableCommand {
       let bundle = try options.cluster().bundle(ofApp: bundle)
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(UpdateApp(bundle: bundle), within: .seconds(60))
-        Output.say("updated \(bundle): its containers have a new path")
+        Output.print("updated \(bundle): its containers have a new path")
       }
     }
   }

@@ -56,7 +56,7 @@ struct NetworkCommand: AsyncParsableCommand {
         guard let wanted = try wanted(now) else { return now }
         return try await session.ask(SetNetwork(state: wanted))
       }
-      Output.say(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+      Output.print(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
     }
   }
 

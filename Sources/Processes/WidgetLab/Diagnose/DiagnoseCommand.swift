@@ -100,7 +100,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
         if json {
           try Output.json(DiagnosisReport(diagnosis))
         } else {
-          for line in DiagnosisText.lines(diagnosis, isColourful: Output.isColourful) + [""] { Output.say(line) }
+          for line in DiagnosisText.lines(diagnosis, isColourful: Output.isColourful) + [""] { Output.print(line) }
         }
       }
     }
@@ -109,15 +109,15 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
   private func show(_ diagnosed: Diagnostician) throws {
     if json { return try Output.json(diagnosed.diagnoses.map(DiagnosisReport.init)) }
-    for line in DiagnosisText.lines(of: diagnosed, isColourful: Output.isColourful) { Output.say(line) }
+    for line in DiagnosisText.lines(of: diagnosed, isColourful: Output.isColourful) { Output.print(line) }
   }
 
   private func printList() throws {
     let descriptions = DiagnosticTable.descriptions.filter { codes.isEmpty || codes.contains($0.code) }
     if json { return try Output.json(descriptions.map(DescriptionReport.init)) }
-    if markdown { return Output.say(String(DiagnosesPage.text.dropLast())) }
+    if markdown { return Output.print(String(DiagnosesPage.text.dropLast())) }
     for line in descriptions.flatMap({ DiagnosisText.lines($0, isColourful: Output.isColourful) + [""] }) {
-      Output.say(line)
+      Output.print(line)
     }
   }
 }

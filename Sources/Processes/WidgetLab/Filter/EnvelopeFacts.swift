@@ -65,7 +65,7 @@ final class EnvelopeFacts {
   /// is about, so that replies belong to the session too.
   func belongs(toSession name: String) -> Bool {
     guard let correlation = envelope.header.correlation else { return false }
-    return parties.contains { MessageContext.session($0, name) == correlation }
+    return parties.contains { MessageContext.correlation(ofSession: name, of: $0) == correlation }
   }
 
   private var parties: [Address] {

@@ -30,10 +30,10 @@ struct ListCommand: AsyncParsableCommand {
       let registry = InstanceRegistry.ofThisUser
       let running = try registry.running()
       if json { return try Output.json(Report(registry: registry.folder, clusters: running)) }
-      guard !running.isEmpty else { return Output.say("none of your clusters is running on this machine") }
+      guard !running.isEmpty else { return Output.print("none of your clusters is running on this machine") }
       var table = TextTable(headings: ["NAME", "UP", "SINCE", "BUS", "INSTANCE"])
       table.rows = running.map { [$0.name, "\($0.pid)", $0.since, $0.endpoint ?? "starting", $0.instance] }
-      for line in table.lines { Output.say(line) }
+      for line in table.lines { Output.print(line) }
     }
   }
 }

@@ -48,7 +48,7 @@ struct ListKeysCommand: AsyncParsableCommand {
     try await reporting {
       let report = try await KeyReport.gather(try options.cluster())
       if json { return try Output.json(report) }
-      for line in report.lines { Output.say(line) }
+      for line in report.lines { Output.print(line) }
     }
   }
 }
@@ -78,7 +78,7 @@ struct MakeKeysCommand: AsyncParsableCommand {
             in: cluster.instance.pushCredentials, serverNames: [pushServer.advertise].compactMap(\.self))
         }
         try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
-        for line in try KeyReport.written(cluster).lines { Output.say(line) }
+        for line in try KeyReport.written(cluster).lines { Output.print(line) }
       } catch {
         throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
       }
@@ -130,7 +130,7 @@ struct RotateKeysCommand: AsyncParsableCommand {
       for name in names {
         do {
           let outcome = try await rotation.rotate(name)
-          if json { try Output.json(outcome) } else { Output.say(outcome.line) }
+          if json { try Output.json(outcome) } else { Output.print(outcome.line) }
         } catch let commandError as CommandError where commandError.exit != Exit.no {
           throw commandError
         } catch {

@@ -45,7 +45,7 @@ struct ProviderKeyCommand: AsyncParsableCommand {
       let path = try PushCredentials.read(in: folder).path(of: key) ?? ""
       let made = MadeCredential(id: key.id, teamID: key.teamID, path: path, keyPath: nil)
       if json { return try Output.json(made) }
-      Output.say("key id \(key.id), team \(key.teamID): \(path)")
+      Output.print("key id \(key.id), team \(key.teamID): \(path)")
     }
   }
 }
@@ -84,7 +84,7 @@ struct ClientCertificateCommand: AsyncParsableCommand {
       let paths = try PushCredentials.read(in: folder).paths(of: listed)
       let made = MadeCredential(id: bundle, teamID: nil, path: paths.certificate, keyPath: paths.key)
       if json { return try Output.json(made) }
-      Output.say("certificate \(paths.certificate), key \(paths.key)")
+      Output.print("certificate \(paths.certificate), key \(paths.key)")
     }
   }
 }

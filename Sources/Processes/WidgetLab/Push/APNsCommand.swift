@@ -38,7 +38,7 @@ struct ReasonsCommand: ParsableCommand {
       if json {
         try Output.json(Line(status: reason.status, reason: reason.rawValue))
       } else {
-        Output.say("\(reason.status) \(reason.rawValue)")
+        Output.print("\(reason.status) \(reason.rawValue)")
       }
     }
   }
@@ -94,7 +94,7 @@ struct AnswerCommand: AsyncParsableCommand {
     try await reporting {
       let order = try order()
       _ = try await OperatorSession.with(options) { try await $0.askPushServer(order) }
-      Output.say(order.line)
+      Output.print(order.line)
     }
   }
 

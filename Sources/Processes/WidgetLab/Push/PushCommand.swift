@@ -75,7 +75,7 @@ struct PushSendCommand: AsyncParsableCommand {
       if json {
         try Output.json(reply)
       } else {
-        for line in reply.lines { Output.say(line) }
+        for line in reply.lines { Output.print(line) }
       }
       guard reply.status == 200 else { throw Exit.no }
     }

@@ -56,7 +56,7 @@ struct PushLogCommand: AsyncParsableCommand {
         let log = PushLog(session: session)
         if follow { return try await log.follow(limit, json: json) }
         let records = try await log.records(id.flatMap { UUID(uuidString: $0) }, limit)
-        for record in records { try say(record) }
+        for record in records { try printRecord(record) }
         guard id == nil || !records.isEmpty else {
           throw CommandError(
             Exit.no, "the delivery log does not contain the notification \(id ?? "")", at: session.folder,
@@ -66,10 +66,10 @@ struct PushLogCommand: AsyncParsableCommand {
     }
   }
 
-  private func say(_ record: PushRecord) throws {
-    if json { return Output.say(String(decoding: try BodyCoding.data(record), as: UTF8.self)) }
-    Output.say(record.headline)
-    for station in record.stations { Output.say("  \(Amount.text(station.at))  \(station.line)") }
+  private func printRecord(_ record: PushRecord) throws {
+    if json { return Output.print(String(decoding: try BodyCoding.data(record), as: UTF8.self)) }
+    Output.print(record.headline)
+    for station in record.stations { Output.print("  \(Amount.text(station.at))  \(station.line)") }
   }
 }
 
@@ -112,32 +112,32 @@ struct PushLog {
 
   /// Prints each station of the last `limit` requests and of all later ones.
   func follow(_ limit: Int, json: Bool) async throws {
-    var said: [Int64: Int] = [:]
+    var output: [Int64: Int] = [:]
     while true {
       // The device reports its stations later, so the last requests are read again.
       let records = try await records(nil, max(limit, 100))
-      let first = said.isEmpty ? records.suffix(limit) : records[...]
+      let first = output.isEmpty ? records.suffix(limit) : records[...]
       for record in first {
-        for station in record.stations.dropFirst(said[record.number] ?? 0) {
-          try say(record, station, json)
+        for station in record.stations.dropFirst(output[record.number] ?? 0) {
+          try printRecord(record, station, json)
         }
-        said[record.number] = record.stations.count
+        output[record.number] = record.stations.count
       }
-      for record in records where said[record.number] == nil { said[record.number] = record.stations.count }
+      for record in records where output[record.number] == nil { output[record.number] = record.stations.count }
       let oldest = records.first?.number ?? 0
-      said = said.filter { $0.key >= oldest }
+      output = output.filter { $0.key >= oldest }
       try await Task.sleep(for: .milliseconds(250))
     }
   }
 
-  private func say(_ record: PushRecord, _ station: PushStation, _ json: Bool) throws {
+  private func printRecord(_ record: PushRecord, _ station: PushStation, _ json: Bool) throws {
     guard json else {
-      return Output.say("\(Amount.text(station.at))  \(record.name)  \(station.line)")
+      return Output.print("\(Amount.text(station.at))  \(record.name)  \(station.line)")
     }
     let line = Line(
       number: record.number, uniqueID: record.uniqueID, subject: record.subject, type: record.type,
       status: record.status, reason: record.reason, station: station)
-    Output.say(String(decoding: try BodyCoding.data(line), as: UTF8.self))
+    Output.print(String(decoding: try BodyCoding.data(line), as: UTF8.self))
   }
 }
 

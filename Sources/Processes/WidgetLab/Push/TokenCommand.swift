@@ -36,11 +36,11 @@ struct TokenListCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let reply = try await OperatorSession.with(options) { try await $0.askPushServer(ListTokens()) }
-      if json { return Output.say(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
+      if json { return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
       guard !reply.tokens.isEmpty else {
-        return Output.say("no device has requested a token: place a widget with pushHandler(_:), or register the app")
+        return Output.print("no device has requested a token: place a widget with pushHandler(_:), or register the app")
       }
-      for token in reply.tokens { for line in token.lines { Output.say(line) } }
+      for token in reply.tokens { for line in token.lines { Output.print(line) } }
     }
   }
 }
@@ -105,8 +105,8 @@ private struct TokenChange {
       let reply = try await OperatorSession.with(cluster) { session in
         try await session.askPushServer(ChangeToken(subject: subject, change: change))
       }
-      if json { return Output.say(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
-      for token in reply.tokens { for line in token.lines { Output.say(line) } }
+      if json { return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
+      for token in reply.tokens { for line in token.lines { Output.print(line) } }
     }
   }
 }

@@ -31,7 +31,7 @@ struct AppCommand: AsyncParsableCommand {
         let bundle = try options.cluster().bundle(ofApp: bundle)
         try await OperatorSession.with(options) { session in
           try await session.openApp(bundle)
-          Output.say("\(bundle) is open")
+          Output.print("\(bundle) is open")
         }
       }
     }
@@ -57,7 +57,7 @@ struct AppCommand: AsyncParsableCommand {
         let bundle = try options.cluster().bundle(ofApp: bundle)
         try await OperatorSession.with(options) { session in
           _ = try await session.ask(ChangeScreen(.background(app: bundle)))
-          Output.say("\(bundle) is in the background")
+          Output.print("\(bundle) is in the background")
         }
       }
     }

@@ -37,7 +37,7 @@ struct GalleryCommand: AsyncParsableCommand {
       try await OperatorSession.with(options) { session in
         try location?.check(session.cluster)
         let reply = try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
-        if json { try Output.json(reply) } else { for line in reply.lines { Output.say(line) } }
+        if json { try Output.json(reply) } else { for line in reply.lines { Output.print(line) } }
         if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }

@@ -59,9 +59,9 @@ struct AddCommand: AsyncParsableCommand {
           within: .seconds(60))
       }
       if json { return try Output.json(report) }
-      for line in report.lines("added") { Output.say(line) }
+      for line in report.lines("added") { Output.print(line) }
       if report.promptsForConfiguration, choices.isEmpty {
-        Output.say("the widget prompts for its configuration: widgetlab edit \(report.placement.id) --set NAME=VALUE")
+        Output.print("the widget prompts for its configuration: widgetlab edit \(report.placement.id) --set NAME=VALUE")
       }
     }
   }
@@ -99,7 +99,7 @@ struct EditCommand: AsyncParsableCommand {
           EditPlacement(placement: number, configuration: choices.configuration), within: .seconds(60))
       }
       if json { return try Output.json(report) }
-      for line in report.lines(choices.isEmpty ? "is" : "edited") { Output.say(line) }
+      for line in report.lines(choices.isEmpty ? "is" : "edited") { Output.print(line) }
     }
   }
 }
@@ -125,7 +125,7 @@ struct RemoveCommand: AsyncParsableCommand {
     try await reporting {
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(RemovePlacement(placement: number))
-        Output.say("removed \(number)")
+        Output.print("removed \(number)")
       }
     }
   }

@@ -37,7 +37,7 @@ struct ScreenCommand: AsyncParsableCommand {
         let reply = try await session.ask(ShowScreen(location: location?.name))
         let clock = try await session.ask(SetClock(change: .ask))
         let print = ScreenPrint(reply: reply, now: clock.now, configuration: session.cluster.configuration)
-        if json { try Output.json(print.facts) } else { for line in print.lines { Output.say(line) } }
+        if json { try Output.json(print.facts) } else { for line in print.lines { Output.print(line) } }
         if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
@@ -70,7 +70,7 @@ struct ScreenPrint {
 
   private func lines(_ tile: ShowScreen.Tile) -> [String] {
     let placement = tile.placement
-    var lines = ["\(placement.id)  \(placement.kind)  \(placement.family.rawValue)  \(words(tile))"]
+    var lines = ["\(placement.id)  \(placement.kind)  \(placement.family.rawValue)  \(text(tile))"]
     if !placement.configuration.isEmpty {
       let choices = placement.configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value.text)" }
       lines.append("   " + choices.joined(separator: ", "))
@@ -87,7 +87,7 @@ struct ScreenPrint {
     return lines
   }
 
-  private func words(_ tile: ShowScreen.Tile) -> String {
+  private func text(_ tile: ShowScreen.Tile) -> String {
     let content =
       switch tile.content {
       case .entry: "entry\(tile.date.map { " of \(Amount.text($0))" } ?? "")"

@@ -135,7 +135,7 @@ struct SystemCommand: AsyncParsableCommand {
     try await reporting {
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(ChangeScreen(.system(setting)))
-        Output.say("changed \(setting): all widgets are reloaded")
+        Output.print("changed \(setting): all widgets are reloaded")
       }
     }
   }
@@ -149,7 +149,7 @@ func changeScreen(
     let state = try await OperatorSession.with(options) { session in
       try await session.ask(ChangeScreen(try change(session.cluster)))
     }
-    if json { try Output.json(state) } else { Output.say(state.text) }
+    if json { try Output.json(state) } else { Output.print(state.text) }
   }
 }
 
@@ -192,7 +192,7 @@ struct TapCommand: AsyncParsableCommand {
       let reply = try await OperatorSession.with(options) { session in
         try await session.ask(TapWidget(placement: number, control: control, link: link), within: .seconds(40))
       }
-      if json { try Output.json(reply) } else { Output.say(reply.outcome) }
+      if json { try Output.json(reply) } else { Output.print(reply.outcome) }
     }
   }
 }

@@ -29,7 +29,7 @@ struct TurnCommand: AsyncParsableCommand {
       let reply = try await OperatorSession.with(options) { session in
         try await session.ask(TurnStack(placement: number))
       }
-      if json { try Output.json(reply) } else { Output.say("\(number) is on top of the stack of \(reply.text)") }
+      if json { try Output.json(reply) } else { Output.print("\(number) is on top of the stack of \(reply.text)") }
     }
   }
 }

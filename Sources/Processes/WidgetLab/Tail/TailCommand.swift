@@ -143,7 +143,7 @@ struct TailCommand: AsyncParsableCommand {
   }
 
   func printer(
-    _ filter: TailFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.say
+    _ filter: TailFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.print
   ) throws -> TailPrinter {
     TailPrinter(
       format: output,

@@ -44,7 +44,7 @@ struct TailPrinter: Sendable {
   init(
     format: TailCommand.Format, lines: TailLines, filter: TailFilter, exitWhen: FilterExpression? = nil,
     around: Around? = nil, diagnostician: Diagnostician? = nil, isColourful: Bool = false,
-    emit: @escaping @Sendable (String) -> Void = Output.say
+    emit: @escaping @Sendable (String) -> Void = Output.print
   ) {
     self.format = format
     self.filter = filter

@@ -103,10 +103,10 @@ private struct TraceGathering {
     self.subject = subject
     self.envelopes = envelopes
     addStory()
-    let story = chosen
+    let related = chosen
     addCauses()
     addAnswers()
-    addInstances(around: story)
+    addInstances(around: related)
   }
 
   var indices: [Int] { chosen.sorted() }
@@ -148,9 +148,9 @@ private struct TraceGathering {
   /// Adds spawns, starts, exits, stops and continuations of the owner, and events of the host, the agents and the bus;
   /// from the spawn of the first instance that took part to the end of the operation, or of the journal when it has not
   /// ended.
-  private mutating func addInstances(around story: Set<Int>) {
-    guard let owner = subject.owner, let first = story.min(), let last = story.max() else { return }
-    let latest = story.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
+  private mutating func addInstances(around related: Set<Int>) {
+    guard let owner = subject.owner, let first = related.min(), let last = related.max() else { return }
+    let latest = related.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
     let hasEnded = envelopes[latest].header.kind == SessionAcknowledged.kind
     let begin =
       envelopes[..<first].lastIndex { $0.reading(SpawnProcess.self)?.address == owner } ?? chosen.min() ?? first

@@ -21,7 +21,7 @@ struct TraceCommand: AsyncParsableCommand {
         widgetlab trace com.example.figures    a session by its identifier
         widgetlab trace 3fa94c                 by the correlation id in the tail
         widgetlab trace 3fa94c --output json   one JSON object
-        widgetlab trace 3fa94c --output mermaid > story.mmd
+        widgetlab trace 3fa94c --output mermaid > trace.mmd
         widgetlab trace daily --since 5m       only the last download
         widgetlab trace daily --journal ~/copied/journal
 
@@ -37,7 +37,7 @@ struct TraceCommand: AsyncParsableCommand {
   @OptionGroup var place: JournalLocation
 
   @Argument(help: "A session's identifier, or the first digits of a correlation or of an envelope's id.")
-  var story: String?
+  var operation: String?
 
   @Option(help: "Only envelopes from this point on: \(TailFilter.Moment.forms).")
   var since: String?
@@ -64,12 +64,12 @@ struct TraceCommand: AsyncParsableCommand {
         since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
         until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
       let envelopes = try place.reader(options).read(from: range.start).filter { range.place($0.header) == .inside }
-      guard let story else { return try list(TraceSubject.sessions(in: envelopes)) }
-      let trace = Trace(try TraceSubject(story, in: envelopes), in: envelopes)
+      guard let operation else { return try list(TraceSubject.sessions(in: envelopes)) }
+      let trace = Trace(try TraceSubject(operation, in: envelopes), in: envelopes)
       switch output {
-      case .pretty: for line in trace.lines(isColourful: color.isColourful) { Output.say(line) }
+      case .pretty: for line in trace.lines(isColourful: color.isColourful) { Output.print(line) }
       case .json: try Output.json(trace.report)
-      case .mermaid: Output.say(trace.mermaid)
+      case .mermaid: Output.print(trace.mermaid)
       }
     }
   }
@@ -84,6 +84,6 @@ struct TraceCommand: AsyncParsableCommand {
     table.rows = sessions.map {
       [$0.correlation.map { String($0.digits.prefix(6)) } ?? "-", $0.session ?? "-", $0.owner?.short ?? "-"]
     }
-    for line in table.lines { Output.say(line) }
+    for line in table.lines { Output.print(line) }
   }
 }

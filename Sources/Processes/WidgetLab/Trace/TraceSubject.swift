@@ -68,9 +68,9 @@ struct TraceSubject: Equatable, Sendable {
       } else {
         return nil
       }
-      let story = MessageContext.session(owner, name)
-      guard seen.insert(story).inserted else { return nil }
-      return TraceSubject(correlation: story, session: name, owner: owner)
+      let correlation = MessageContext.correlation(ofSession: name, of: owner)
+      guard seen.insert(correlation).inserted else { return nil }
+      return TraceSubject(correlation: correlation, session: name, owner: owner)
     }
   }
 

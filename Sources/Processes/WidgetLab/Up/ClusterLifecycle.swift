@@ -191,7 +191,7 @@ struct ClusterLifecycle {
       group.addTask {
         let deadline = ContinuousClock.now + Self.patience
         while ContinuousClock.now < deadline {
-          if let hopeless = await supervisor.hopeless { throw hopeless }
+          if let startFailure = await supervisor.startFailure { throw startFailure }
           try await Task.sleep(for: .milliseconds(50))
         }
         throw CommandError(

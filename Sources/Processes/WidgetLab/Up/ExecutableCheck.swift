@@ -100,8 +100,8 @@ struct ExecutableCheck {
         executable: loader, arguments: ["--list", file.path],
         environment: environment.merging(["LC_ALL": "C"]) { $1 }, log: output))
     let ending = await child.ending()
-    let said = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-    return file.problem(inListing: said, failed: ending != "exit code 0")
+    let listing = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+    return file.problem(inListing: listing, failed: ending != "exit code 0")
   }
 
   // MARK: Paths

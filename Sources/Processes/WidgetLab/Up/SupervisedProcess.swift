@@ -16,8 +16,8 @@ struct RestartDelay: Sendable, Equatable {
   private(set) var next: Duration = .zero
 
   /// Returns the delay after a run of this length.
-  mutating func pause(afterRunOf life: Duration) -> Duration {
-    if life >= Self.shortRun {
+  mutating func pause(afterRunOf runTime: Duration) -> Duration {
+    if runTime >= Self.shortRun {
       next = .zero
       return .zero
     }

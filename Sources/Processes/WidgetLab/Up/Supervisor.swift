@@ -5,9 +5,9 @@ import Messages
 /// Starts the standing processes of an instance, restarts them when they exit, and stops them in reverse order.
 actor Supervisor {
   /// Events for the user or for the program that reads the output.
-  enum News: Sendable {
-    case born(name: String, pid: Int32, generation: Int)
-    case died(name: String, pid: Int32, ending: String, again: Duration)
+  enum Event: Sendable {
+    case launched(name: String, pid: Int32, generation: Int)
+    case exited(name: String, pid: Int32, ending: String, again: Duration)
   }
 
   private struct Held {
@@ -20,17 +20,17 @@ actor Supervisor {
 
   private let instance: String
   private let logs: String
-  private let tell: @Sendable (News) -> Void
+  private let report: @Sendable (Event) -> Void
   private var held: [Held] = []
   private var isStopping = false
   private var isReady = false
   /// Set when a process repeatedly exits during the start.
-  private(set) var hopeless: CommandError?
+  private(set) var startFailure: CommandError?
 
-  init(instance: String, tell: @escaping @Sendable (News) -> Void) {
+  init(instance: String, report: @escaping @Sendable (Event) -> Void) {
     self.instance = instance
     self.logs = instance + "/logs"
-    self.tell = tell
+    self.report = report
   }
 
   /// Starts a process and supervises it from now on.
@@ -67,7 +67,7 @@ actor Supervisor {
     held[index].record.pid = child.pid
     held[index].record.generation += 1
     write()
-    tell(.born(name: process.name, pid: child.pid, generation: held[index].record.generation))
+    report(.launched(name: process.name, pid: child.pid, generation: held[index].record.generation))
     return child
   }
 
@@ -85,7 +85,7 @@ actor Supervisor {
         child = try await self.start(index)
         if isStopping { kill(child.pid, SIGKILL) }
       } catch let commandError as CommandError {
-        hopeless = commandError
+        startFailure = commandError
         return
       } catch {
         return
@@ -93,18 +93,18 @@ actor Supervisor {
     }
   }
 
-  private func recordExit(_ index: Int, _ ending: String, after life: Duration) -> Duration {
+  private func recordExit(_ index: Int, _ ending: String, after runTime: Duration) -> Duration {
     let pid = held[index].record.pid ?? 0
     held[index].record.pid = nil
     held[index].record.lastEnding = ending
-    let pause = held[index].backOff.pause(afterRunOf: life)
+    let pause = held[index].backOff.pause(afterRunOf: runTime)
     write()
     guard !isStopping else { return .zero }
     if !isReady {
       held[index].exitsBeforeReady += 1
-      if held[index].exitsBeforeReady >= 3 { hopeless = cannotStart(index, ending) }
+      if held[index].exitsBeforeReady >= 3 { startFailure = cannotStart(index, ending) }
     }
-    tell(.died(name: held[index].process.name, pid: pid, ending: ending, again: pause))
+    report(.exited(name: held[index].process.name, pid: pid, ending: ending, again: pause))
     return pause
   }
 

@@ -109,10 +109,10 @@ struct UpCommand: AsyncParsableCommand {
     whenReady: (ClusterLifecycle.Ready) throws -> Void
   ) async throws {
     let json = json
-    let supervisor = Supervisor(instance: cluster.folder) { Self.tell($0, json: json) }
-    let life = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
-    defer { life.removeAnnouncements() }
-    let starting = Task { try await life.start() }
+    let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
+    let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
+    defer { lifecycle.removeAnnouncements() }
+    let starting = Task { try await lifecycle.start() }
     let asked = Task {
       await signals.next()
       starting.cancel()
@@ -120,7 +120,7 @@ struct UpCommand: AsyncParsableCommand {
     do {
       let ready = try await starting.value
       try whenReady(ready)
-      try say(ready)
+      try printReady(ready)
       await asked.value
     } catch {
       if !starting.isCancelled {
@@ -128,7 +128,7 @@ struct UpCommand: AsyncParsableCommand {
         throw error
       }
     }
-    if !json { Output.say("stopping; press Ctrl-C again to kill at once") }
+    if !json { Output.print("stopping; press Ctrl-C again to kill at once") }
     let impatient = Task {
       await signals.next()
       await supervisor.killAll()
@@ -137,26 +137,26 @@ struct UpCommand: AsyncParsableCommand {
     impatient.cancel()
   }
 
-  private func say(_ ready: ClusterLifecycle.Ready) throws {
+  private func printReady(_ ready: ClusterLifecycle.Ready) throws {
     if json { return try Output.json(ready) }
     let here = FileManager.default.currentDirectoryPath + "/.widgetlab/default"
     let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
     let pushServer = ready.pushServer.map { ", push server \($0.development)" } ?? ""
-    Output.say(
+    Output.print(
       "ready: bus \(ready.endpoint)\(provider)\(pushServer); next: `widgetlab tail\(place)` in a second terminal, then"
         + " `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)` in a third")
   }
 
-  private static func tell(_ news: Supervisor.News, json: Bool) {
+  private static func printEvent(_ event: Supervisor.Event, json: Bool) {
     let line: String
-    switch news {
-    case .born(let name, let pid, let generation):
+    switch event {
+    case .launched(let name, let pid, let generation):
       line = "^ \(name) pid \(pid)\(generation > 1 ? ", restarted (generation \(generation))" : "")"
-    case .died(let name, let pid, let ending, let pause):
+    case .exited(let name, let pid, let ending, let pause):
       line = "! \(name) pid \(pid) exited: \(ending); restarting\(pause > .zero ? " in \(pause)" : "")"
     }
-    if json { Output.printError(line) } else { Output.say(line) }
+    if json { Output.printError(line) } else { Output.print(line) }
   }
 }
 

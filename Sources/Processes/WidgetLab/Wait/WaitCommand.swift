@@ -15,7 +15,7 @@ struct WaitCommand: AsyncParsableCommand {
       extension that should become running or suspended cannot be started. The cluster need not be up yet.
 
       CONDITIONS
-        host=ready               host, bus, agent, provider: ready, running or dead
+        host=ready               host, bus, agent, provider: ready, running or exited
         extension=suspended      app, extension or a bundle identifier: absent,
                                  launching, running, suspended or dying
         session=acknowledged     a session is opened, downloading, downloaded,
@@ -79,7 +79,7 @@ struct Waiting: Sendable {
     if case .standing(let address, let state) = condition {
       let cluster = try options.cluster()
       while try await !isStanding(address, state, cluster) { try await Task.sleep(for: .milliseconds(50)) }
-      return Output.say("\(address.short) is \(state)")
+      return Output.print("\(address.short) is \(state)")
     }
     let instance = InstanceFolder(folder)
     while !FileManager.default.fileExists(atPath: instance.busAnnouncement) {
@@ -87,7 +87,7 @@ struct Waiting: Sendable {
     }
     let match = try await watch(condition, JournalReader(folder: URL(fileURLWithPath: instance.journal)))
     var lines = TailLines(clock: .wall, columns: [.time, .sequence, .kind, .note], isColourful: false)
-    Output.say(match.map { lines.line($0) } ?? "the condition already holds")
+    Output.print(match.map { lines.line($0) } ?? "the condition already holds")
   }
 
   /// Follows the journal until the condition holds. Existing entries are evaluated together at their end, new ones one

@@ -4,14 +4,14 @@ import Messages
 /// What `widgetlab wait` waits for.
 enum WaitCondition: Equatable, Sendable {
   /// An envelope that matches.
-  case said(FilterExpression)
+  case output(FilterExpression)
   /// The last state of an app or an extension that the host reported.
   case state(Address, String)
-  /// The state of a process that `up` supervises: `ready`, `running` or `dead`.
+  /// The state of a process that `up` supervises: `ready`, `running` or `exited`.
   case standing(Address, String)
 
   static let states = ["absent", "launching", "running", "suspended", "dying"]
-  static let standingStates = ["ready", "running", "dead"]
+  static let standingStates = ["ready", "running", "exited"]
   private static let sessionSteps = [
     ("opened", "kind == session.open"), ("downloading", "kind == transfer.progress && step == started"),
     ("downloaded", "kind == transfer.progress && step == finished"), ("delivered", "kind == session.events"),
@@ -25,7 +25,7 @@ enum WaitCondition: Equatable, Sendable {
   init(_ text: String, address: (String) throws -> Address) throws {
     if ["==", "!=", "<", ">"].contains(where: text.contains) {
       do {
-        self = .said(try FilterExpression(text))
+        self = .output(try FilterExpression(text))
       } catch {
         throw CommandError(Exit.usage, "\(error)")
       }
@@ -41,7 +41,7 @@ enum WaitCondition: Equatable, Sendable {
     }
     let (name, state) = (parts[0], parts[1])
     if name == "session" || name.hasPrefix("session:") {
-      self = .said(try Self.session(name == "session" ? nil : String(name.dropFirst("session:".count)), state))
+      self = .output(try Self.session(name == "session" ? nil : String(name.dropFirst("session:".count)), state))
       return
     }
     let found = try address(name)
@@ -86,7 +86,7 @@ struct WaitWatch: Sendable {
 
   mutating func see(_ envelope: Envelope) {
     switch condition {
-    case .said(let expression):
+    case .output(let expression):
       guard !holds, expression.matches(envelope) else { return }
       match = envelope
       holds = true

@@ -51,7 +51,7 @@ import WidgetLabTesting
 
   @Test func `a backend change appears after the host is killed before it acknowledges the push`() async throws {
     try await SampleFixture.run("host killed before its acknowledgement") { fixture in
-      try fixture.life(of: "host").signal(SIGSTOP)
+      try fixture.process(named: "host").signal(SIGSTOP)
       let change = try await fixture.drink()
       try await fixture.pushIs("sent")
       try await fixture.journal.waitFor("the push is sent to the host") { $0.kind == "push.deliver" }
@@ -64,7 +64,7 @@ import WidgetLabTesting
   @Test
   func `a backend change appears after the push server is killed while the host does not acknowledge`() async throws {
     try await SampleFixture.run("push server killed before the acknowledgement") { fixture in
-      let host = try fixture.life(of: "host")
+      let host = try fixture.process(named: "host")
       try host.signal(SIGSTOP)
       let change = try await fixture.drink()
       do {

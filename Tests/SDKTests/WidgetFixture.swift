@@ -9,11 +9,11 @@ import Messages
 extension SDKFixture {
   /// An announced extension with these widgets.
   static func serving(_ descriptions: @MainActor () -> [WidgetDescription]) async throws -> SDKFixture {
-    let stage = try SDKFixture()
-    try await stage.host.start()
-    await MainActor.run { serve(descriptions(), in: stage.process) }
-    try await stage.announce()
-    return stage
+    let fixture = try SDKFixture()
+    try await fixture.host.start()
+    await MainActor.run { serve(descriptions(), in: fixture.process) }
+    try await fixture.announce()
+    return fixture
   }
 
   /// Requests a timeline from the extension.

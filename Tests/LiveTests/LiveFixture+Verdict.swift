@@ -107,8 +107,8 @@ extension LiveFixture {
   private func expectNoStrayEnvelopes(_ entries: [LabEnvelope]) {
     for entry in entries {
       let parties = [entry.envelope.header.source, entry.envelope.header.destination]
-      if entry.correlation == Self.story { #expect(!parties.contains(Self.app), "\(entry)") }
-      if entry.correlation == Self.appContext { #expect(!parties.contains(Self.widgetExtension), "\(entry)") }
+      if entry.correlation == Self.correlation { #expect(!parties.contains(Self.app), "\(entry)") }
+      if entry.correlation == Self.appCorrelation { #expect(!parties.contains(Self.widgetExtension), "\(entry)") }
       guard let events = entry.reading(SessionEvents.self) else { continue }
       let owner = events.session == Self.session ? Self.widgetExtension : Self.app
       #expect(entry.envelope.header.destination == owner, "\(entry)")

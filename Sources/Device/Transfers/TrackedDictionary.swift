@@ -1,5 +1,5 @@
 /// A dictionary that records which keys were changed, so that the database can be updated without comparing all values.
-package struct TrackedTransfer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct TrackedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   package private(set) var all: [Key: Value]
   private var touched: Set<Key> = []
 

@@ -5,7 +5,7 @@ import NIOHPACK
 @testable import APNsServer
 
 /// A connection without a socket, and its client: bytes in, frames out, with a manual clock.
-final class HTTP2Dialogue {
+final class HTTP2ConnectionFixture {
   var http: HTTP2Connection
   var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
   var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
@@ -15,7 +15,7 @@ final class HTTP2Dialogue {
     http.begin(streams: streams, at: now)
     guard greets else { return }
     send(HTTP2Frames.greeting + HTTP2Frames.acknowledgement)
-    _ = said()
+    _ = sent()
   }
 
   /// Sends bytes; returns the complete requests.
@@ -29,7 +29,7 @@ final class HTTP2Dialogue {
   }
 
   /// The frames since the last call.
-  func said() -> [Seen] {
+  func sent() -> [Seen] {
     var frames: [Seen] = []
     while let frame = Seen(cutFrom: &http.output) { frames.append(frame) }
     return frames
@@ -49,5 +49,5 @@ final class HTTP2Dialogue {
   }
 
   /// The content of the last GOAWAY.
-  func farewell() -> Seen.Farewell? { said().compactMap(\.farewell).last }
+  func farewell() -> Seen.Farewell? { sent().compactMap(\.farewell).last }
 }

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// An owner of tasks: it cancels them and waits for their end. Any thread.
+final class TaskOwner: Sendable {
+  private struct State {
+    var running: [UInt64: Task<Void, Never>] = [:]
+    var isClosed = false
+    /// The number of the last task.
+    var last: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// The number of tasks that have not ended.
+  var count: Int { state.withLock { $0.running.count } }
+
+  /// Starts a task. After `end()` was called, nothing is started.
+  ///
+  /// - Returns: the task, to cancel it early; `nil` when none was started.
+  @discardableResult
+  func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.last += 1
+      let number = state.last
+      // A task that ends at once waits here for the lock, so it is removed after it was added.
+      let task = Task {
+        await work()
+        self.ended(number)
+      }
+      state.running[number] = task
+      return task
+    }
+  }
+
+  /// Cancels all tasks, which end when they check for that. Nothing is started any more.
+  func cancel() {
+    let running = state.withLock { state in
+      state.isClosed = true
+      return Array(state.running.values)
+    }
+    for task in running { task.cancel() }
+  }
+
+  /// Cancels all tasks, and returns when the last one has ended. A task of this owner must not call it.
+  func end() async {
+    cancel()
+    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+  }
+
+  private func ended(_ number: UInt64) {
+    state.withLock { _ = $0.running.removeValue(forKey: number) }
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Testing
+import Timekeeping
+import ZeroMQ
+
+@testable import Gallery
+
+extension GalleryService {
+  /// Returns whether the service runs on the thread of the loop.
+  fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Executor and outputs of the gallery service` {
+  private func service(_ bus: InMemoryBus, clock: any DeviceClock) throws -> GalleryService {
+    try GalleryService(
+      device: GallerySamples.phone(), apps: [GallerySamples.app], database: try DatabaseQueue(),
+      bus: bus.connection(.host("phone")), clock: clock)
+  }
+
+  @Test func `the gallery service does not run on the bus thread of the handler that calls it`() async throws {
+    let bus = InMemoryBus()
+    let service = try service(bus, clock: ManualClock())
+    let loop = bus.loop
+    await loop.task { #expect(await !service.works(on: loop)) }.value
+  }
+
+  @Test func `an advance of the clock waits until each output of the gallery service has been handled`() async throws {
+    let start = Date(timeIntervalSince1970: 1_000_000_000)
+    let clock = AdjustableClock(.held(start))
+    let service = try service(InMemoryBus(), clock: clock)
+    try await service.open(GallerySamples.app)
+    _ = try await service.change(.lock)
+    service.outputs.finish()
+    let advance = Task { try await clock.advance(by: 60) }
+    var count = 0
+    for await _ in service.outputs {
+      for _ in 0..<100 { await Task.yield() }
+      #expect(clock.now == start)
+      count += 1
+    }
+    try await advance.value
+    #expect(count == 3 && clock.now == start + 60)
+  }
+}

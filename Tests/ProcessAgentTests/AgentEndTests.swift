@@ -1,0 +1,109 @@
+import Dispatch
+import Foundation
+import Glibc
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+
+@testable import ProcessAgent
+
+/// The order in which the agent handles what the bus reports, and its end.
+@Suite(.timeLimit(.minutes(1)))
+struct AgentEndTests {
+  @Test func `presence of the host is applied in the order in which the bus reported it`() async throws {
+    let barrier = ActorBarrier()
+    // An acknowledgement would report the host as present.
+    try await onStage(isHostDeaf: true, reportedPid: { barrier.pass($0) }) { stage in
+      _ = try await stage.spawn("exec sleep 600")
+      // A busy actor sorts its waiting jobs by priority, so two tasks without an owner are reversed for certain.
+      barrier.close()
+      async let children = stage.children()
+      await barrier.untilReached()
+      for (isPresent, priority) in [(false, TaskPriority.background), (true, .high)] {
+        await perform(priority) {
+          stage.agent.presenceChanged(Presence(address: .host("d"), isPresent: isPresent, generation: 2))
+        }
+      }
+      await perform(.background) {}
+      barrier.open()
+      _ = try await children
+      // The failure of a spawn is an event of the children, which is handled after the presence before it.
+      await #expect(throws: BusError.self) {
+        try await stage.spawn(executable: try stage.damagedProgram(), address: .app("d", "com.example.B"))
+      }
+      #expect(await stage.agent.isHostPresent)
+    }
+  }
+
+  @Test func `after its end the agent runs no task and sends nothing to a host that connects`() async throws {
+    let stage = try await AgentFixture(isHostDeaf: true)
+    let instance = try await stage.spawn("exit 3")
+    _ = try await stage.exit(of: instance.generation)
+    await stage.bus.disconnect(.host("d"))
+    await stage.agent.end()
+    #expect(stage.agent.tasks.count == 0)
+    let second = try await AgentFixture.startHost(on: stage.bus)
+    let error = await #expect(throws: BusError.self) {
+      try await second.request(ListProcesses(), to: .agent("d", 1))
+    }
+    #expect(error?.code == .unreachable)
+    #expect(await stage.bus.said.count { $0.header.kind == ProcessExited.kind } == 1)
+    await second.leave()
+    await stage.end()
+  }
+
+  @Test func `the agent retires its process instances before it leaves the bus`() async throws {
+    let stage = try await AgentFixture()
+    let instance = try await stage.spawn("exec sleep 600")
+    await stage.agent.end()
+    let kinds = await stage.bus.said.map(\.header.kind)
+    let retired = try #require(kinds.firstIndex(of: RetireInstance.kind.answered(.ok)))
+    #expect(retired < (try #require(kinds.firstIndex(of: Goodbye.kind))))
+    #expect(try await stage.received(RetireInstance.self).generation == instance.generation)
+    await stage.end()
+  }
+
+  @Test func `the agent ends while the bus is disconnected and a child writes`() async throws {
+    let stage = try await AgentFixture()
+    let instance = try await stage.spawn("while :; do echo line; done")
+    _ = try await stage.received(ProcessOutput.self)
+    await stage.bus.disconnect(.agent("d", 1))
+    await stage.agent.end()
+    #expect(kill(instance.pid, 0) == -1)
+    #expect(stage.agent.tasks.count == 0)
+    await stage.end()
+  }
+}
+
+/// Runs `body` in a task of a priority, without raising that priority to the one of the waiting task.
+private func perform(_ priority: TaskPriority, _ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    Task.detached(priority: priority) {
+      body()
+      continuation.resume()
+    }
+  }
+}
+
+/// Keeps an actor busy: blocks the thread of the first call after `close()`, until `open()`.
+private final class ActorBarrier: Sendable {
+  private let isClosed = Mutex(false)
+  private let gate = DispatchSemaphore(value: 0)
+  private let (reached, reach) = AsyncStream.makeStream(of: Void.self)
+
+  func close() { isClosed.withLock { $0 = true } }
+  func open() { gate.signal() }
+  func untilReached() async { for await _ in reached { return } }
+
+  func pass(_ pid: Int32) -> Int32 {
+    let mustWait = isClosed.withLock { isClosed in
+      defer { isClosed = false }
+      return isClosed
+    }
+    guard mustWait else { return pid }
+    reach.yield()
+    gate.wait()
+    return pid
+  }
+}
