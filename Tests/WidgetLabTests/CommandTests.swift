@@ -106,6 +106,13 @@ import Testing
     #expect(page.hasSuffix("\n") && !page.hasSuffix("\n\n"))
   }
 
+  @Test func `every command is in exactly one group, and --version has a version`() {
+    let names = WidgetLabTool.configuration.subcommands.map { $0._commandName }
+    #expect(Set(names).count == names.count && names.count == 42)
+    #expect(WidgetLabTool.configuration.ungroupedSubcommands.isEmpty)
+    #expect(WidgetLabTool.configuration.version.contains("."))
+  }
+
   @Test func `the help text fits a terminal of 80 columns`() {
     for command in [WidgetLabTool.configuration] + WidgetLabTool.configuration.subcommands.map({ $0.configuration }) {
       for line in command.discussion.split(separator: "\n") where line.hasPrefix("  ") {

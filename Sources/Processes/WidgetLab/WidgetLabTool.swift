@@ -30,17 +30,36 @@ struct WidgetLabTool: AsyncParsableCommand {
 
       \(Exit.table)
       """,
-    subcommands: [
-      UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self, TailCommand.self,
-      TraceCommand.self, DiagnoseCommand.self,
-      SessionsCommand.self, JournalCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
-      GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, TurnCommand.self, ScreenCommand.self,
-      LookCommand.self,
-      LockCommand.self, UnlockCommand.self, TapCommand.self, SystemCommand.self,
-      ReloadCommand.self, SnapshotCommand.self, BudgetCommand.self, WhyCommand.self,
-      AppCommand.self, ForceQuitCommand.self, UpdateCommand.self, NetworkCommand.self, DeviceCommand.self,
-      ClockCommand.self, PushCommand.self, TokenCommand.self, APNsCommand.self, EnvCommand.self,
-      PingCommand.self, KeysCommand.self, DemoCommand.self, ProtocolCommand.self,
+    version: "0.1.0",
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Cluster",
+        subcommands: [
+          DemoCommand.self, UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self,
+          EnvCommand.self, KeysCommand.self, PingCommand.self,
+        ]),
+      CommandGroup(
+        name: "Observe",
+        subcommands: [
+          TailCommand.self, TraceCommand.self, DiagnoseCommand.self, SessionsCommand.self, BudgetCommand.self,
+          WhyCommand.self, JournalCommand.self, ProtocolCommand.self,
+        ]),
+      CommandGroup(
+        name: "Widgets",
+        subcommands: [
+          GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, TurnCommand.self,
+          ScreenCommand.self, TapCommand.self, ReloadCommand.self, SnapshotCommand.self,
+        ]),
+      CommandGroup(
+        name: "Device",
+        subcommands: [
+          AppCommand.self, LookCommand.self, LockCommand.self, UnlockCommand.self, SystemCommand.self,
+          NetworkCommand.self, DeviceCommand.self, ClockCommand.self, UpdateCommand.self,
+        ]),
+      CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
+      CommandGroup(
+        name: "Faults",
+        subcommands: [KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self]),
     ])
 }
 
