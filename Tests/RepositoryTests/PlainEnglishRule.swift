@@ -1,6 +1,7 @@
 import Foundation
 
-/// The words and phrases of the project's former dialect, each with a plain replacement. The list may only grow.
+/// The words and phrases that no file of the project may contain, each with a plain replacement. The project's first
+/// version used them. The first text of each pair is a quotation of the old word. The list may only grow.
 enum PlainEnglish {
   /// Phrases in lower case, as words separated by single spaces.
   static let phrases: [(phrase: String, instead: String)] = [

@@ -120,6 +120,7 @@ package actor PushDeliveryService {
       if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
       perform(batch)
       guard batch.changes.requests.count >= settings.busy else { continue }
+      // Collects further requests for the next transaction.
       try? await Task.sleep(for: .seconds(settings.gathering))
     }
   }

@@ -33,7 +33,7 @@ package actor Agent {
   private var hostGeneration: UInt32?
   /// The number of process instances that the broker has not retired yet.
   private var retirements = 0
-  /// Continuations that wait until no child runs, or until nothing is left to be said.
+  /// Continuations that wait until no child runs, or until nothing is left to be sent.
   private var quietWaiters: [UUID: QuietWaiter] = [:]
   private typealias Quiet = @Sendable (isolated Agent) -> Bool
   private typealias QuietWaiter = (isQuiet: Quiet, continuation: CheckedContinuation<Void, Never>)
@@ -281,7 +281,7 @@ package actor Agent {
   ///
   /// - Returns: `false` when the connection was left, or the task cancelled, before that.
   private func delivered(_ event: some Event, _ id: UUID) async -> Bool {
-    await said { try await connection.deliver(event, to: host, id: id, context: .none) }
+    await retryUntilAccepted { try await connection.deliver(event, to: host, id: id, context: .none) }
   }
 
   /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
@@ -292,20 +292,20 @@ package actor Agent {
   }
 
   private func retire(_ request: RetireInstance) async {
-    _ = await said {
+    _ = await retryUntilAccepted {
       _ = try await connection.request(request, to: .messageBus, within: .seconds(30), whenUnreachable: .wait)
     }
     retirements -= 1
     checkQuiet()
   }
 
-  /// Retries, after a second, until it succeeds.
+  /// Calls `send` until it succeeds, with a pause of a second of machine time after each failure.
   ///
   /// - Returns: `false` when the connection was left, or the task cancelled, before that.
-  private func said(_ speak: () async throws -> Void) async -> Bool {
+  private func retryUntilAccepted(_ send: () async throws -> Void) async -> Bool {
     while !Task.isCancelled {
       do {
-        try await speak()
+        try await send()
         return true
       } catch let error as BusError where error.code == .closed || error.code == .refused {
         return false
