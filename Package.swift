@@ -156,7 +156,10 @@ let package = Package(
     .target(name: "CProcess", path: "Sources/Bus/CProcess"),
     .target(name: "CChecksum", path: "Sources/Bus/CChecksum"),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
+    // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
+    module("OwnedTasks", in: "Model"),
+    module("Timekeeping", in: "Model", ["CClock"]),
     module("Messages", in: "Bus", ["Archive", "CClock"]),
     module("Journal", in: "Bus", ["CChecksum", "Messages"]),
     module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
@@ -193,8 +196,7 @@ let package = Package(
         "MessageBus", "PreviewsMacros", "SwiftUI",
       ]),
 
-    // Device: the modules of the host system. They do not import each other, except Timekeeping.
-    module("Timekeeping", in: "Device", ["CClock"]),
+    // Device: the services of the host system. They do not import each other.
     module("Launching", in: "Device", ["Messages", "MessageBus", "Timekeeping", grdb]),
     module(
       "Transfers", in: "Device",
@@ -224,7 +226,7 @@ let package = Package(
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     module(
       "ProcessAgent", in: "Processes",
-      ["CProcess", "Cluster", "Messages", "MessageBus", "ZeroMQ", arguments, logging]),
+      ["CProcess", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     module(
       "HostSystem", in: "Processes",
@@ -295,6 +297,7 @@ let package = Package(
         "Localization", "MessageBus", "SwiftUI", "UIKit", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("OwnedTasksTests", ["OwnedTasks"]),
     tests("TimekeepingTests", ["CClock", "FidelityRules", "Timekeeping"]),
     tests(
       "CurlURLLoadingTests",

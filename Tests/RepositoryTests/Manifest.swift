@@ -118,8 +118,6 @@ enum ImportTable {
   static let breaker = "Faults"
   /// The target without code that names the executables of the demo.
   static let demo = "DemoExecutables"
-  /// The one device module that the other device modules and the push server may import.
-  static let ground = "Timekeeping"
   /// Modules of the Swift toolchain and the system, which every target may import.
   static let system: Set<String> = [
     "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
@@ -149,9 +147,10 @@ enum ImportTable {
     switch target.layer {
     case "Bus", "Model": allowed = ["Bus", "Model"].contains(other.layer)
     case "SDK": allowed = ["SDK", "Bus", "Model"].contains(other.layer)
-    case "Device": allowed = ["Bus", "Model"].contains(other.layer) || other.name == ground
-    case "APNs": allowed = ["APNs", "Bus", "Model"].contains(other.layer) || other.name == ground
-    case "Processes": allowed = ["APNs", "Bus", "Device", "Model", "Processes"].contains(other.layer)
+    case "Device", "Observability": allowed = ["Bus", "Model"].contains(other.layer)
+    case "APNs": allowed = ["APNs", "Bus", "Model"].contains(other.layer)
+    case "Processes":
+      allowed = ["APNs", "Bus", "Device", "Model", "Observability", "Processes"].contains(other.layer)
     case "Samples": allowed = other.layer == "SDK" && target.name != "ProviderServer"
     case "Testing", "Tests": allowed = true
     default: return "the layer '\(target.layer)' is not in the import table"

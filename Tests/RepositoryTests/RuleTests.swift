@@ -103,7 +103,7 @@ import Testing
       // module("Gone", in: "Bus"),
       module("MessageBus", in: "Bus", ["ZeroMQ", logging]),
       module("SwiftUI", in: "SDK", ["MessageBus"]),
-      module("Timekeeping", in: "Device"),
+      module("Timekeeping", in: "Model"),
       module("Launching", in: "Device", ["MessageBus", "Timekeeping", nioCore]),
       module(
         "Transfers", in: "Device",
@@ -121,7 +121,7 @@ import Testing
   /// A change of the valid manifest, and a text that the finding must contain.
   private static let manifestSamples: [(from: String, to: String, word: String)] = [
     ("\"Bus\", [\"ZeroMQ\", logging]", "\"Bus\", [\"SwiftUI\"]", "Bus may not import SwiftUI"),
-    ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [\"Timekeeping\"]", "SDK may not import Timekeeping"),
+    ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [\"Launching\"]", "SDK may not import Launching"),
     ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [nioCore]", "links NIOCore"),
     ("[\"ZeroMQ\", logging]", "[\"ZeroMQ\", nioCore]", "WidgetExtension: links NIOCore"),
     ("\"Timekeeping\", nioCore]", "\"Transfers\"]", "Device may not import Transfers"),

@@ -4,6 +4,7 @@ import Glibc
 import Logging
 package import MessageBus
 import Messages
+import OwnedTasks
 import ZeroMQ
 
 /// The process API of one container: spawns, signals and reaps on the host's request, and reports how each child ended.

@@ -1,7 +1,10 @@
 import Synchronization
 
 /// An owner of tasks: it cancels them and waits for their end. Any thread.
-final class TaskOwner: Sendable {
+///
+/// A service starts with it each task that nothing else awaits, and calls `end()` when it leaves: then nothing of the
+/// service runs any more.
+package final class TaskOwner: Sendable {
   private struct State {
     var running: [UInt64: Task<Void, Never>] = [:]
     var isClosed = false
@@ -11,14 +14,16 @@ final class TaskOwner: Sendable {
 
   private let state = Mutex(State())
 
+  package init() {}
+
   /// The number of tasks that have not ended.
-  var count: Int { state.withLock { $0.running.count } }
+  package var count: Int { state.withLock { $0.running.count } }
 
   /// Starts a task. After `end()` was called, nothing is started.
   ///
   /// - Returns: the task, to cancel it early; `nil` when none was started.
   @discardableResult
-  func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
+  package func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
       state.last += 1
@@ -34,7 +39,7 @@ final class TaskOwner: Sendable {
   }
 
   /// Cancels all tasks, which end when they check for that. Nothing is started any more.
-  func cancel() {
+  package func cancel() {
     let running = state.withLock { state in
       state.isClosed = true
       return Array(state.running.values)
@@ -43,7 +48,7 @@ final class TaskOwner: Sendable {
   }
 
   /// Cancels all tasks, and returns when the last one has ended. A task of this owner must not call it.
-  func end() async {
+  package func end() async {
     cancel()
     for task in state.withLock({ Array($0.running.values) }) { await task.value }
   }
