@@ -335,7 +335,7 @@ let package = Package(
         "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
         "Transfers", "ZeroMQ", grdb,
       ]),
-    tests("ProcessAgentTests", ["Cluster", "Messages", "FidelityRules", "MessageBus", "ProcessAgent"]),
+    tests("ProcessAgentTests", ["Cluster", "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "ProcessAgent"]),
     tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),
     tests(
       "WidgetLabTests",

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import MessageBus
 import Messages
+import OwnedTasks
 import Synchronization
 import Testing
 
