@@ -36,7 +36,7 @@ fail() {
 
 # prints the comment at the top of the calling script as its help
 help() {
-  sed -n '2,/^[^#]/ s/^# \{0,1\}//p' "$0"
+  sed -n '2,/^[^#]/ { /SPDX-/d; s/^# \{0,1\}//p; }' "$0"
   exit 0
 }
 

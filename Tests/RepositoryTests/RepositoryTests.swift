@@ -40,6 +40,15 @@ import Testing
     expectNone(files.flatMap(SourceRules.all[index].rule), SourceRules.all[index].name)
   }
 
+  @Test func `every symbol of a DocC catalogue is declared in its module`() throws {
+    let pages = try tree.files(below: "Sources", withSuffix: ".md").filter { $0.contains(".docc/") }
+    #expect(pages.count >= 5, "the catalogues were not found")
+    for page in pages {
+      let module = page.split(separator: "/").dropLast(2).joined(separator: "/")
+      expectNone(TreeRules.declared(page, try tree.read(page), in: try tree.swiftFiles(below: module)))
+    }
+  }
+
   @Test func `each target has a folder, and each folder belongs to a target`() throws {
     var folders: Set<String> = []
     for layer in try tree.folders(in: "Sources") { folders.formUnion(try tree.folders(in: layer)) }
@@ -67,7 +76,7 @@ import Testing
     expectNone(TreeRules.known(manifest, supported: Set(features.map(\.name))))
   }
 
-  @Test func `tracked files contain no files and paths of one machine`() throws {
+  @Test func `tracked files have a licence identifier and name nothing of one machine`() throws {
     guard tree.has(".git"), let list = try tree.run("git", "-c", "safe.directory=*", "ls-files", "-z") else { return }
     let tracked = list.split(separator: "\0").map(String.init).filter(tree.has)
     #expect(tracked.contains(Manifest.path))
@@ -75,6 +84,7 @@ import Testing
     for path in tracked {
       guard let text = try? tree.read(path) else { continue }  // not a text file
       expectNone(TreeRules.noMachinePaths(path, text))
+      expectNone(TreeRules.licensed(path, text))
     }
   }
 
@@ -127,15 +137,18 @@ struct Tree {
     try Tree.swiftFiles.get().filter { $0.path.hasPrefix(path + "/") }
   }
 
+  /// The paths of the files with this suffix, relative to the root.
+  func files(below path: String, withSuffix suffix: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: path).path).sorted()
+      .filter { $0.hasSuffix(suffix) }.map { "\(path)/\($0)" }
+  }
+
   /// Read once, because reading takes most of the time of these tests.
   private static let swiftFiles = Result { try Tree().readSwiftFiles(below: "Sources", "Tests") }
 
   private func readSwiftFiles(below folders: String...) throws -> [SourceFile] {
     try folders.flatMap { folder in
-      let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-      return try names.sorted().filter { $0.hasSuffix(".swift") }.map {
-        SourceFile("\(folder)/\($0)", try read("\(folder)/\($0)"))
-      }
+      try files(below: folder, withSuffix: ".swift").map { SourceFile($0, try read($0)) }
     }
   }
 

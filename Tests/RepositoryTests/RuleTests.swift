@@ -182,6 +182,26 @@ import Testing
     #expect(TreeRules.noMachinePaths("a.md", "cd /workers").isEmpty)
   }
 
+  @Test(arguments: [
+    ("A.swift", "// SPDX-License-Identifier: Apache-2.0\n\nimport A", true),
+    ("A.swift", "import A", false),
+    ("A.swift", "\n\n\n// SPDX-License-Identifier: Apache-2.0", false),
+    ("Package.swift", "// swift-tools-version: 6.3\n// SPDX-License-Identifier: Apache-2.0", true),
+    ("scripts/a", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0", true),
+    ("scripts/a", "#!/bin/sh\necho", false),
+    ("scripts/a.py", "import a", false),
+    ("a.md", "text", true),
+  ])
+  func `a source file or script without a licence identifier is reported`(path: String, text: String, isValid: Bool) {
+    #expect(TreeRules.licensed(path, text).isEmpty == isValid)
+  }
+
+  @Test func `a symbol of a DocC catalogue that its module does not declare is reported`() {
+    let page = "# ``A``\n\n- ``Known``\n- ``Wrapper``\n- ``Missing``\n"
+    let file = SourceFile("A/A.swift", "public struct Known {}\n@propertyWrapper public final class Wrapper {}")
+    #expect(TreeRules.declared("A.md", page, in: [file]).map(\.line) == [5])
+  }
+
   @Test func `a target without a folder or a mention and an unknown feature are reported`() {
     let manifest = Manifest(Self.sound)
     let folders = Set(manifest.targets.values.map(\.folder))
