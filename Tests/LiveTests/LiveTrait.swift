@@ -81,9 +81,10 @@ actor Turns {
   }()
 
   /// A cluster waits more than it computes, so more clusters than cores run. `WIDGETLAB_CLUSTERS` sets another number.
-  static func count(cores: Int) -> Int {
-    let wanted = ProcessInfo.processInfo.environment["WIDGETLAB_CLUSTERS"].flatMap { Int($0) }
-    return max(1, wanted ?? 1 + 2 * cores)
+  static func count(
+    cores: Int, wanted: String? = ProcessInfo.processInfo.environment["WIDGETLAB_CLUSTERS"]
+  ) -> Int {
+    max(1, wanted.flatMap { Int($0) } ?? 2 + 3 * cores)
   }
 
   /// Waits for a turn, and does the work in it.
