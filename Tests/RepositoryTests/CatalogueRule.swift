@@ -6,7 +6,8 @@ extension TreeRules {
     for words in files.lazy.flatMap(\.code).map(\.identifiers) {
       for (keyword, name) in zip(words, words.dropFirst()) where keywords.contains(keyword) { declared.insert(name) }
     }
-    return zip(1..., text.split(separator: "\n", omittingEmptySubsequences: false)).compactMap { number, line in
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return zip(1..., lines).compactMap { number, line in
       guard line.hasPrefix("- ``"), let name = line.identifiers.first, !declared.contains(name) else { return nil }
       return Finding(path: path, line: number, advice: "the module does not declare \(name); correct this name")
     }
