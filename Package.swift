@@ -152,25 +152,23 @@ let package = Package(
     .systemLibrary(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
-    .target(name: "CClock", path: "Sources/Bus/CClock"),
-    .target(name: "CProcess", path: "Sources/Bus/CProcess"),
-    .target(name: "CChecksum", path: "Sources/Bus/CChecksum"),
+    .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("OwnedTasks", in: "Model"),
-    module("Timekeeping", in: "Model", ["CClock"]),
-    module("Messages", in: "Bus", ["Archive", "CClock"]),
-    module("Journal", in: "Bus", ["CChecksum", "Messages"]),
+    module("Timekeeping", in: "Model", ["CPlatform"]),
+    module("Messages", in: "Bus", ["Archive", "CPlatform"]),
+    module("Journal", in: "Bus", ["CPlatform", "Messages"]),
     module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
-      ["Archive", "CDeviceClock", "CProcess", "Messages", "MessageBus", "ZeroMQ"]),
+      ["Archive", "CDeviceClock", "CPlatform", "Messages", "MessageBus", "ZeroMQ"]),
     module("Localization", in: "SDK"),
     module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Messages", "Localization", "MessageBus"]),
-    .target(name: "CDeviceClock", dependencies: ["CClock"], path: "Sources/SDK/CDeviceClock"),
+    .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
       "CurlURLLoading", in: "SDK",
@@ -219,14 +217,14 @@ let package = Package(
     // process.
     module(
       "Cluster", in: "Processes",
-      ["Archive", "CProcess", "Messages", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+      ["Archive", "CPlatform", "Messages", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
     module(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Messages", "Journal", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     module(
       "ProcessAgent", in: "Processes",
-      ["CProcess", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging]),
+      ["CPlatform", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     module(
       "HostSystem", in: "Processes",
@@ -245,7 +243,7 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "CProcess", "Cluster", "Messages", "Journal", "MessageBus", arguments,
+        "APNs", "Archive", "CPlatform", "Cluster", "Messages", "Journal", "MessageBus", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -269,7 +267,7 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
-    module("WidgetLabTesting", in: "Testing", ["CProcess", "Cluster", "Messages", "Journal"]),
+    module("WidgetLabTesting", in: "Testing", ["CPlatform", "Cluster", "Messages", "Journal"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -298,7 +296,7 @@ let package = Package(
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
-    tests("TimekeepingTests", ["CClock", "FidelityRules", "Timekeeping"]),
+    tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(
       "CurlURLLoadingTests",
       [

@@ -99,7 +99,7 @@ import Testing
     func module(_ name: String) -> Target { .target(name: name) }
       .enableUpcomingFeature("ExistentialAny"),
       .systemLibrary(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ", providers: [.apt(["libzmq3-dev"])]),
-      module("ZeroMQ", in: "Bus", ["CZeroMQ", "CProcess"]), .target(name: "CProcess", path: "Sources/Bus/CProcess"),
+      module("ZeroMQ", in: "Bus", ["CZeroMQ", "CPlatform"]), .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
       // module("Gone", in: "Bus"),
       module("MessageBus", in: "Bus", ["ZeroMQ", logging]),
       module("SwiftUI", in: "SDK", ["MessageBus"]),
@@ -135,7 +135,7 @@ import Testing
     ("HostSystemTests\", [\"HostSystem\"]", "LaunchingTests\", [\"HostSystem\"]", "only HostSystemMain"),
     ("[\"HostSystem\"]),\n", "[\"LaunchService\"]),\n", "not a target of this package"),
     ("module(\"Timekeeping\"", "module(\"os\"", "choose another"),
-    ("\"Bus\", [\"CZeroMQ\", \"CProcess\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
+    ("\"Bus\", [\"CZeroMQ\", \"CPlatform\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
     ("in: \"Testing\"", "in: \"Attic\"", "'Attic' is not in the import table"),
   ]
 

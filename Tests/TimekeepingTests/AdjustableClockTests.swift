@@ -1,4 +1,4 @@
-import CClock
+import CPlatform
 import FidelityRules
 import Foundation
 import Glibc

@@ -1,4 +1,4 @@
-import CChecksum
+import CPlatform
 import Messages
 
 /// The layout of a segment, `<first sequence, 20 digits>.journal`. All integers are little-endian.

@@ -1,4 +1,4 @@
-import CClock
+import CPlatform
 package import Foundation
 
 /// The name of a message type: dotted lower-case ASCII, at most 31 bytes: `transfer.create`, `session.events`.

@@ -1,4 +1,4 @@
-import CClock
+import CPlatform
 import Foundation
 import Glibc
 

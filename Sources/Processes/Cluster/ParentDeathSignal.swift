@@ -1,4 +1,4 @@
-import CProcess
+import CPlatform
 import Glibc
 
 /// Binds a process to the `widgetlab up` that starts it: when `up` exits for any reason, the process is killed.

@@ -1,4 +1,4 @@
-import CProcess
+import CPlatform
 import Foundation
 import Glibc
 import Messages

@@ -1,5 +1,5 @@
 package import Archive
-import CProcess
+import CPlatform
 import Foundation
 import Glibc
 import MessageBus

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "device_clock.h"
 
-#include <CClock.h>
+#include <CPlatform.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-import CProcess
+import CPlatform
 import Dispatch
 import Foundation
 import Glibc

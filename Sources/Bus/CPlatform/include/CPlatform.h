@@ -1,11 +1,40 @@
 #pragma once
 
 #include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
-// Linux process functions that Swift cannot import: functions with variable arguments, system calls without a wrapper
-// in the C library of Debian 12, and functions that its headers declare with _GNU_SOURCE only.
-// Each returns -1 with the reason in errno unless stated otherwise.
+// What Swift cannot call or express: Linux functions with variable arguments, system calls without a wrapper in the C
+// library of Debian 12, functions that its headers declare with _GNU_SOURCE only, atomics in shared memory, and a
+// processor instruction.
+
+// MARK: Clock
+//
+// The machine's clock, independent of the time that a process assumes, and the page in which a host publishes the
+// device's time to the processes of its device. All times are nanoseconds since 1970-01-01 00:00:00 UTC.
+
+/// Calls the C library's clock_gettime, also in an executable that overrides it.
+int machine_clock_gettime(clockid_t clock, struct timespec *now);
+
+/// Returns the machine's time.
+int64_t machine_time(void);
+
+/// Size in bytes of a page file. Readers map it read-only, its single writer maps it read-write. A new page is all
+/// zeros.
+enum { clock_page_size = 4096 };
+
+/// Sets the device's time to `origin + (machine_time() - since) * rate` from now on. If the writer is killed halfway,
+/// the previous setting stays in force. One writer at a time.
+void clock_page_set(void *page, int64_t origin, int64_t since, double rate);
+
+/// Returns the device's time, or the machine's time while the page is not set.
+int64_t clock_page_now(const void *page);
+
+// MARK: Processes
+//
+// Each function returns -1 with the reason in errno unless stated otherwise.
 
 /// prctl(PR_SET_PDEATHSIG, signal): the kernel sends this process the signal when the thread that spawned it ends. The
 /// setting belongs to the calling thread, which therefore must be the main one; other threads get EDEADLK.
@@ -39,3 +68,12 @@ int process_close_others(posix_spawn_file_actions_t *actions);
 int process_spawn(
     pid_t *pid, const char *path, char *const arguments[], char *const environment[], const char *directory,
     int standard_input, int standard_output, int standard_error);
+
+// MARK: Checksum
+
+/// Updates a running CRC-32 (reflected polynomial 0xedb88320, not inverted) with the processor's carry-less
+/// multiplication, about ten times as fast as a table.
+///
+/// Returns the number of bytes processed: a multiple of 16 that leaves fewer than 16, or 0 for fewer than 64 bytes and
+/// where the processor lacks the instruction. The caller processes the rest.
+size_t checksum_fold(const void *bytes, size_t count, uint32_t *sum);

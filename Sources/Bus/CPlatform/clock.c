@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CClock.h"
+#include "CPlatform.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
