@@ -153,6 +153,7 @@ let package = Package(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
+    module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
@@ -224,7 +225,9 @@ let package = Package(
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     module(
       "ProcessAgent", in: "Processes",
-      ["CPlatform", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging]),
+      [
+        "CPlatform", "ChildProcesses", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging,
+      ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     module(
       "HostSystem", in: "Processes",
@@ -243,7 +246,7 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "CPlatform", "Cluster", "Messages", "Journal", "MessageBus", arguments,
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Messages", "Journal", "MessageBus", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -267,7 +270,7 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
-    module("WidgetLabTesting", in: "Testing", ["CPlatform", "Cluster", "Messages", "Journal"]),
+    module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Messages", "Journal"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -283,6 +286,7 @@ let package = Package(
 
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["Messages", "FidelityRules"]),
+    tests("ChildProcessesTests", ["ChildProcesses"]),
     tests("JournalTests", ["Messages", "Journal"]),
     tests("MessageBusTests", ["Messages", "MessageBus", "ZeroMQ"]),
     tests(

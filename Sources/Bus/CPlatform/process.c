@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -33,40 +34,38 @@ int process_clone_file(int destination, int source) { return ioctl(destination, 
 
 int process_pipe(int descriptors[2]) { return pipe2(descriptors, O_CLOEXEC); }
 
-int process_close_others(posix_spawn_file_actions_t *actions) {
-  return posix_spawn_file_actions_addclosefrom_np(actions, 3);
-}
-
 static int prepare(
-    posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions, const char *directory, int standard_input,
-    int standard_output, int standard_error) {
+    posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions, const char *directory, const int standard[3],
+    int new_session) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   int error = posix_spawnattr_setsigmask(attributes, &none);
   if (!error) error = posix_spawnattr_setsigdefault(attributes, &all);
+  if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
   if (!error) {
-    error = posix_spawnattr_setflags(
-        attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    const int group = new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+    error = posix_spawnattr_setflags(attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
-  if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_input, 0);
-  if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_output, 1);
-  if (!error) error = posix_spawn_file_actions_adddup2(actions, standard_error, 2);
-  if (!error) error = process_close_others(actions);
-  if (!error) error = posix_spawn_file_actions_addchdir_np(actions, directory);
+  for (int index = 0; !error && index < 3; index++) {
+    error = posix_spawn_file_actions_adddup2(actions, standard[index], index);
+  }
+  // Sockets of libraries may lack close-on-exec, and a child that inherits one keeps the connection open.
+  if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+  if (!error && directory) error = posix_spawn_file_actions_addchdir_np(actions, directory);
   return error;
 }
 
 int process_spawn(
     pid_t *pid, const char *path, char *const arguments[], char *const environment[], const char *directory,
-    int standard_input, int standard_output, int standard_error) {
+    const int standard[3], int new_session) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;
   int error = posix_spawnattr_init(&attributes);
   if (error) return error;
   error = posix_spawn_file_actions_init(&actions);
   if (!error) {
-    error = prepare(&attributes, &actions, directory, standard_input, standard_output, standard_error);
+    error = prepare(&attributes, &actions, directory, standard, new_session);
     if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
   }

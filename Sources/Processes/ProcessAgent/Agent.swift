@@ -1,3 +1,4 @@
+import ChildProcesses
 package import Cluster
 import Foundation
 import Glibc
@@ -169,10 +170,9 @@ package actor Agent {
     case .success(let pid): return pid
     case .failure(let failure):
       retire(order.instance)
-      let reason = String(cString: strerror(failure.code))
       throw BusError(
         failure.code == ENOENT ? .noSuchExecutable : .notStarted,
-        "\(order.executable) cannot be started in \(order.directory): \(reason) (errno \(failure.code))")
+        "\(order.executable) cannot be started in \(order.directory): \(failure) (errno \(failure.code))")
     }
   }
 

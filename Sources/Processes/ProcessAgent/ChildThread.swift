@@ -1,4 +1,5 @@
 import CPlatform
+import ChildProcesses
 import Foundation
 import Glibc
 import Messages
@@ -170,11 +171,11 @@ final class ChildThread: Sendable {
   }
 
   private func spawnNow(_ order: SpawnOrder) -> WatchedChild? {
-    switch WatchedChild.spawn(order) {
-    case .success(let child):
+    do throws(SpawnFailure) {
+      let child = try WatchedChild.spawn(order)
       events.yield(.child(.spawned(order.instance, pid: child.pid)))
       return child
-    case .failure(let error):
+    } catch {
       events.yield(.child(.notSpawned(order.instance, code: error.code)))
       return nil
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -58,16 +57,12 @@ int process_clone_file(int destination, int source);
 /// pipe2(O_CLOEXEC). descriptors[0] is the reading end.
 int process_pipe(int descriptors[2]);
 
-/// posix_spawn_file_actions_addclosefrom_np(actions, 3): the child inherits its three standard descriptors only.
-/// Sockets of libraries may lack close-on-exec, and a child that inherits one keeps the connection open. Returns 0 or
-/// an errno.
-int process_close_others(posix_spawn_file_actions_t *actions);
-
-/// posix_spawn with a new session, no blocked and no ignored signal, `directory` as the working directory, the three
-/// descriptors as 0, 1 and 2, and no others. Returns 0, or the errno of the failure; then nothing was started.
+/// posix_spawn with no blocked and no ignored signal, the three descriptors as 0, 1 and 2, and no others. The child
+/// leads a new session, or a new process group of the caller's session. `directory` is its working directory; NULL is
+/// the caller's. Returns 0, or the errno of the failure; then nothing was started.
 int process_spawn(
     pid_t *pid, const char *path, char *const arguments[], char *const environment[], const char *directory,
-    int standard_input, int standard_output, int standard_error);
+    const int standard[3], int new_session);
 
 // MARK: Checksum
 

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Cluster
 import Foundation
 import Glibc
@@ -35,9 +36,8 @@ final class DemoHome: Sendable {
     arguments += ["--die-with-parent", "\(getpid())"]
     if let executables { arguments += ["--executables", executables] }
     let log = instance + "/up.log"
-    let up = try await Child.start(
-      Child.Order(
-        executable: ProcessFacts.own, arguments: arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log))
+    let up = try await SpawnedProcess.start(
+      ProcessFacts.own, arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log)
     await child.launched(up)
     try pipe.fileHandleForWriting.close()
     let line = await FirstLine.of(pipe.fileHandleForReading)
@@ -86,20 +86,20 @@ final class DemoHome: Sendable {
 
 /// The `widgetlab up` of a demo.
 private actor ChildOfDemo {
-  private var child: Child?
-  private var end: Task<String, Never>?
+  private var child: SpawnedProcess?
+  private var end: Task<ChildEnding, Never>?
 
-  func launched(_ child: Child) {
+  func launched(_ child: SpawnedProcess) {
     self.child = child
     end = Task { await child.ending() }
   }
 
   func stop() async {
     guard let child, let end else { return }
-    kill(child.pid, SIGTERM)
+    child.signal(SIGTERM)
     let deadline = Task {
       try await Task.sleep(for: .seconds(20))
-      kill(child.pid, SIGKILL)
+      child.signal(SIGKILL)
     }
     _ = await end.value
     deadline.cancel()

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Cluster
 import Foundation
 import Glibc
@@ -95,13 +96,11 @@ struct ExecutableCheck {
     close(descriptor)
     let output = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { unlink(output) }
-    let child = try await Child.start(
-      Child.Order(
-        executable: loader, arguments: ["--list", file.path],
-        environment: environment.merging(["LC_ALL": "C"]) { $1 }, log: output))
+    let child = try await SpawnedProcess.start(
+      loader, ["--list", file.path], environment: environment.merging(["LC_ALL": "C"]) { $1 }, log: output)
     let ending = await child.ending()
     let listing = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-    return file.problem(inListing: listing, failed: ending != "exit code 0")
+    return file.problem(inListing: listing, failed: ending != .exited(code: 0))
   }
 
   // MARK: Paths

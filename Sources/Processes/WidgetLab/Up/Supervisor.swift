@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Glibc
 import Messages
@@ -15,6 +16,8 @@ actor Supervisor {
     var record: StandingProcesses.Record
     var backOff = RestartDelay()
     var exitsBeforeReady = 0
+    /// The running process; `nil` between an exit and the next start.
+    var child: SpawnedProcess?
     var task: Task<Void, Never>?
   }
 
@@ -59,11 +62,11 @@ actor Supervisor {
 
   func pid(of name: String) -> Int32? { pids[name] }
 
-  private func start(_ index: Int) async throws -> Child {
+  private func start(_ index: Int) async throws -> SpawnedProcess {
     let process = held[index].process
-    let child = try await Child.start(
-      Child.Order(
-        executable: process.executable, arguments: process.arguments(), log: "\(logs)/\(process.name).log"))
+    let child = try await SpawnedProcess.start(
+      process.executable, process.arguments(), log: "\(logs)/\(process.name).log")
+    held[index].child = child
     held[index].record.pid = child.pid
     held[index].record.generation += 1
     write()
@@ -71,19 +74,19 @@ actor Supervisor {
     return child
   }
 
-  private func supervise(_ index: Int, _ first: Child) async {
+  private func supervise(_ index: Int, _ first: SpawnedProcess) async {
     var child = first
     while true {
       let clock = ContinuousClock()
       let start = clock.now
-      let ending = await child.ending()
+      let ending = await child.ending().text
       let pause = recordExit(index, ending, after: clock.now - start)
       guard !isStopping else { return }
       do {
         if pause > .zero { try await Task.sleep(for: pause) }
         guard !isStopping else { return }
         child = try await self.start(index)
-        if isStopping { kill(child.pid, SIGKILL) }
+        if isStopping { child.signal(SIGKILL) }
       } catch let commandError as CommandError {
         startFailure = commandError
         return
@@ -96,6 +99,7 @@ actor Supervisor {
   private func recordExit(_ index: Int, _ ending: String, after runTime: Duration) -> Duration {
     let pid = held[index].record.pid ?? 0
     held[index].record.pid = nil
+    held[index].child = nil
     held[index].record.lastEnding = ending
     let pause = held[index].backOff.pause(afterRunOf: runTime)
     write()
@@ -122,17 +126,17 @@ actor Supervisor {
   func stop() async {
     isStopping = true
     for index in held.indices.reversed() {
-      guard let pid = held[index].record.pid else {
+      guard let child = held[index].child else {
         held[index].task?.cancel()
         await held[index].task?.value
         continue
       }
-      kill(pid, SIGTERM)
+      child.signal(SIGTERM)
       // A stopped process must be continued to receive SIGTERM.
-      kill(pid, SIGCONT)
+      child.signal(SIGCONT)
       let deadline = Task {
         try await Task.sleep(for: .seconds(3))
-        kill(pid, SIGKILL)
+        child.signal(SIGKILL)
       }
       await held[index].task?.value
       deadline.cancel()
@@ -142,7 +146,7 @@ actor Supervisor {
   /// Sends SIGKILL to all processes at once.
   func killAll() {
     isStopping = true
-    for pid in pids.values { kill(pid, SIGKILL) }
+    for held in held { held.child?.signal(SIGKILL) }
   }
 
   private func write() {
