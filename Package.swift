@@ -219,28 +219,31 @@ let package = Package(
     module(
       "Cluster", in: "Processes",
       ["Archive", "CPlatform", "Messages", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+    // StandingProcesses is what the commands of broker, agent, host and push server share.
+    module("StandingProcesses", in: "Processes", ["Cluster", "Messages", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "Messages", "Journal", "ZeroMQ", arguments, logging]),
+      ["Cluster", "Messages", "Journal", "StandingProcesses", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
     module(
       "ProcessAgent", in: "Processes",
       [
-        "CPlatform", "ChildProcesses", "Cluster", "Messages", "MessageBus", "OwnedTasks", "ZeroMQ", arguments, logging,
+        "CPlatform", "ChildProcesses", "Cluster", "Messages", "MessageBus", "OwnedTasks", "StandingProcesses", "ZeroMQ",
+        arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
     module(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "Timekeeping",
-        "Timelines",
-        "Transfers", arguments, grdb, logging,
+        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses",
+        "Timekeeping", "Timelines", "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", arguments, grdb, logging,
+        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", arguments, grdb,
+        logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
     module(

@@ -103,7 +103,7 @@ struct TestAPNsServer {
     _ backend: TestBackend = TestBackend(), limits: APNsServerLimits = .unhurried,
     asksForCertificate: Bool = false
   ) async throws -> TestAPNsServer {
-    guard let authority else { throw APNsServerError("no CA") }
+    guard let authority else { throw APNsServerError(.certificate, "no CA") }
     let (certificate, key) = try authority.issue("localhost")
     let log = LogLines()
     let front = try await APNsHTTP2Server.start(

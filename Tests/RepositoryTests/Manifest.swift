@@ -113,7 +113,7 @@ struct Manifest {
 /// The import table of Documentation/architecture.md.
 enum ImportTable {
   /// Libraries in the layer of the processes that every process and the fixtures may import.
-  static let shared: Set<String> = ["Cluster"]
+  static let shared: Set<String> = ["Cluster", "StandingProcesses"]
   /// The executable that breaks processes on purpose.
   static let breaker = "Faults"
   /// The target without code that names the executables of the demo.

@@ -47,7 +47,7 @@ package final class APNsHTTP2Server: Sendable {
     do {
       authority = try configuration.clientAuthority.map { try ClientAuthority(derEncoded: $0) }
     } catch {
-      throw APNsServerError("the client CA is not a valid certificate: \(error)")
+      throw APNsServerError(.certificate, "the client CA is not a valid certificate: \(error)")
     }
     let registry = ConnectionRegistry(
       limits: configuration.limits, backend: backend, authority: authority, log: log)
@@ -72,6 +72,7 @@ package final class APNsHTTP2Server: Sendable {
     } catch {
       try? await group.shutdownGracefully()
       throw APNsServerError(
+        .endpoint,
         "cannot listen on \(configuration.host):\(configuration.port): \(error). Is the port in use?")
     }
   }

@@ -38,14 +38,14 @@ package struct APNsServerConfiguration: Sendable {
     limits: APNsServerLimits = APNsServerLimits(), eventLoops: Int = min(2, System.coreCount)
   ) throws -> APNsServerConfiguration {
     func read<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-      do { return try body() } catch { throw APNsServerError("cannot use \(path) for TLS: \(error)") }
+      do { return try body() } catch { throw APNsServerError(.certificate, "cannot use \(path) for TLS: \(error)") }
     }
     let chain = try read(certificatePath) { try NIOSSLCertificate.fromPEMFile(certificatePath) }
     let key = try read(keyPath) { try NIOSSLPrivateKey(file: keyPath, format: .pem) }
     let authority = try authorityPath.map { path in
       try read(path) {
         guard let first = try NIOSSLCertificate.fromPEMFile(path).first else {
-          throw APNsServerError("the file has no certificate")
+          throw APNsServerError(.certificate, "the file has no certificate")
         }
         return try first.toDERBytes()
       }
@@ -73,6 +73,19 @@ package struct APNsServerConfiguration: Sendable {
 
 /// Why a server cannot start, as a text for the user.
 package struct APNsServerError: Error, CustomStringConvertible {
+  /// What cannot be used.
+  package enum Code: Sendable {
+    /// A certificate or a key.
+    case certificate
+    /// The host name or the port.
+    case endpoint
+  }
+
+  package let code: Code
   package let description: String
-  init(_ description: String) { self.description = description }
+
+  init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
 }

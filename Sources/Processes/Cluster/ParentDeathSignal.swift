@@ -33,7 +33,8 @@ package enum ParentDeathSignal {
   }
 
   private static func printError(_ text: String) {
-    let line = Array("\(CommandLine.arguments.first ?? "process"): \(text)\n".utf8)
+    let name = CommandLine.arguments.first?.split(separator: "/").last ?? "process"
+    let line = Array("\(name): \(text)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
   }
 }

@@ -1,3 +1,3 @@
 import HostSystem
 
-await HostProgram.main()
+await HostCommand.start()

@@ -1,18 +1,14 @@
-import ArgumentParser
+package import ArgumentParser
 import Cluster
 import Glibc
 import Journal
+package import Logging
+package import StandingProcesses
 import ZeroMQ
 
 /// The command `message-bus`.
-package func runBroker() async {
-  ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
-  LineLogHandler.bootstrap()
-  await MessageBusCommand.main()
-}
-
-struct MessageBusCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct MessageBusCommand: StandingProcessCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "message-bus",
     abstract: "The message broker of a WidgetLab cluster.",
     discussion: """
@@ -31,11 +27,10 @@ struct MessageBusCommand: AsyncParsableCommand {
       broker continues when there is room.
 
       Exits with 0 on SIGTERM or SIGINT, 64 for wrong arguments, 69 when the endpoint or the instance is in use, 74 \
-      when the journal cannot be started, 78 when keys are missing or --config cannot be used.
+      when a folder or the journal cannot be used, 78 when keys are missing or --config cannot be used.
       """)
 
-  @Option(help: "The cluster's folder.", completion: .directory)
-  var instance: String
+  @OptionGroup package var options: StandingProcessOptions
 
   @Option(help: "Where peers connect: tcp://HOST:PORT; the port * uses that of the last broker, or a free one.")
   var listen = "tcp://127.0.0.1:*"
@@ -59,10 +54,9 @@ struct MessageBusCommand: AsyncParsableCommand {
   @Option(help: "The number of seconds that a standing key is still accepted after its successor was used.")
   var keyGrace: Double?
 
-  @Option(name: .customLong("die-with-parent"), help: "Exit when the parent process with this id exits.")
-  var parent: Int32?
+  package init() {}
 
-  func validate() throws {
+  package func validate() throws {
     if let peerLimit, peerLimit < 1 { throw ValidationError("--peer-limit must be at least 1") }
     if let keyGrace, !(0...86_400).contains(keyGrace) {
       throw ValidationError("--key-grace must be a number of seconds, 0 to 86400")
@@ -90,38 +84,28 @@ struct MessageBusCommand: AsyncParsableCommand {
     if let peerLimit { limits.peers = peerLimit }
     if let keyGrace { limits.keyGrace = .seconds(keyGrace) }
     return BrokerSettings(
-      instance: InstanceFolder(instance), listen: listen, tap: tap, advertise: advertise, limits: limits)
+      instance: options.folder, listen: listen, tap: tap, advertise: advertise, limits: limits)
   }
 
-  func run() async throws {
+  package func serve(_ logger: Logger) async throws {
     async let asked = StandingProcess.untilAskedToEnd()
     StandingProcess.raiseDescriptorLimit()
     // With SIGXFSZ ignored, a file size limit is a write error with a code and does not kill the broker.
     signal(SIGXFSZ, SIG_IGN)
-    do {
-      let broker = try Broker(settings())
-      _ = try await broker.start()
-      _ = await asked
-      await broker.stop()
-    } catch {
-      printError("\(error)")
-      throw ExitCode(code(of: error))
-    }
+    let broker = try Broker(settings())
+    _ = try await broker.start()
+    let ending = await asked
+    logger.info("terminating", metadata: ["signal": "\(ending)"])
+    await broker.stop()
   }
 
-  private func code(of error: any Error) -> Int32 {
+  package static func exitCode(of error: any Error) -> StandingProcessExit? {
     switch error {
-    case is JournalError: EX_IOERR
-    case let error as ClusterError: [.key, .configuration].contains(error.code) ? EX_CONFIG : EX_IOERR
-    case is BrokerError: EX_UNAVAILABLE
-    default: EX_SOFTWARE
+    case is JournalError: .io
+    case let error as BrokerError: error.code == .lock ? .io : .unavailable
+    default: nil
     }
   }
 }
 
 extension ByteCount: ExpressibleByArgument {}
-
-private func printError(_ text: String) {
-  let line = Array("message-bus: \(text)\n".utf8)
-  _ = write(STDERR_FILENO, line, line.count)
-}

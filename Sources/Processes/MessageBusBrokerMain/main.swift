@@ -1,3 +1,3 @@
 import MessageBusBroker
 
-await runBroker()
+await MessageBusCommand.start()

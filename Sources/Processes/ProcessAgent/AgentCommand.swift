@@ -2,22 +2,20 @@ package import ArgumentParser
 import Cluster
 import Foundation
 import Glibc
-import Logging
+package import Logging
 import MessageBus
 import Messages
+package import StandingProcesses
 
 /// The command `process-agent`.
-package struct AgentCommand: AsyncParsableCommand {
+package struct AgentCommand: StandingProcessCommand {
   package static let configuration = CommandConfiguration(
     commandName: "process-agent",
     abstract: "Starts, stops and reaps the apps and extensions of a device, in its container.",
     discussion: "It is started by `widgetlab up` or as a service of docker-compose.yml, and acts on host requests.")
 
-  @Option(help: "The folder of the cluster.")
-  package var instance: String
-
-  @Option(help: "The cluster's widgetlab.yaml.")
-  package var config: String
+  @OptionGroup package var options: StandingProcessOptions
+  @OptionGroup package var config: ConfigurationOption
 
   @Option(help: "The number of this agent, which products in widgetlab.yaml refer to.")
   package var number = 1
@@ -25,38 +23,24 @@ package struct AgentCommand: AsyncParsableCommand {
   @Option(help: "The folder in which executables are looked up first; see `widgetlab up --help`.")
   package var executables: String?
 
-  @Option(help: "Exit when the parent process with this id exits.")
-  package var dieWithParent: Int32?
-
   package init() {}
-
-  /// Runs the process: parses the arguments, and returns after a graceful end.
-  ///
-  /// - Parameter reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a
-  ///   deliberate fault.
-  package static func main(reportedPid: @escaping @Sendable (Int32) -> Int32) async {
-    ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
-    do {
-      try await parse().run(reportedPid: reportedPid)
-    } catch {
-      exit(withError: error)
-    }
-  }
 
   package func validate() throws {
     guard number > 0 else { throw ValidationError("--number must be 1 or more") }
   }
 
-  package mutating func run() async throws { try await run(reportedPid: { $0 }) }
+  package func serve(_ logger: Logger) async throws { try await serve(logger, reportedPid: { $0 }) }
 
-  private func run(reportedPid: @escaping @Sendable (Int32) -> Int32) async throws {
-    LineLogHandler.bootstrap()
-    let logger = Logger(label: "process-agent")
-    let configuration = try ClusterConfiguration.load(config)
-    let instance = InstanceFolder(instance)
+  /// Runs the process.
+  ///
+  /// - Parameter reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a
+  ///   deliberate fault.
+  package func serve(_ logger: Logger, reportedPid: @escaping @Sendable (Int32) -> Int32) async throws {
+    let configuration = try config.load()
+    let instance = options.folder
     let address = Address.agent(configuration.device.name, number)
     logger.info("waiting for the bus", metadata: ["address": "\(address)", "instance": "\(instance.path)"])
-    let executables = ExecutableSearch(configuration: config, named: executables)
+    let executables = ExecutableSearch(configuration: config.path, named: executables)
     let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
     let agent = Agent(
       connection: connection, executables: executables, bus: { try AgentCommand.place(in: instance) },

@@ -1,3 +1,3 @@
 import ProcessAgent
 
-await AgentCommand.main(reportedPid: { $0 })
+await AgentCommand.start()

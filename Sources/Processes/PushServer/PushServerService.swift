@@ -7,18 +7,20 @@ import Logging
 import MessageBus
 import Messages
 import PushStore
+import StandingProcesses
 
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
   private let place: ClusterConfiguration.PushServer
   private let instance: InstanceFolder
-  private let logger = Logger(label: "push-server")
+  private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
-  init(_ place: ClusterConfiguration.PushServer, instance: InstanceFolder) {
+  init(_ place: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
     self.place = place
     self.instance = instance
+    self.logger = logger
   }
 
   /// Serves until SIGTERM or SIGINT.
@@ -38,9 +40,7 @@ struct PushServerService {
     let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
     let service = try PushDeliveryService(database: database, bus: connection, settings: PushSettings(place.rules)) {
       reason in
-      FileHandle.standardError.write(
-        Data("push-server: \(reason). Is the disk full? Restart it to continue.\n".utf8))
-      Foundation.exit(1)
+      PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
     }
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let orders = PushBackend.Orders()

@@ -1,3 +1,3 @@
 import PushServer
 
-await PushServerProgram.main()
+await PushServerCommand.start()

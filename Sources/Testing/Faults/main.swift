@@ -24,11 +24,15 @@ let fault = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
 
 switch (name, fault) {
 case ("host-system", "misrouted"):
-  await HostProgram.main(faults: HostSystem.Faults(deliverTo: containingApp))
+  await HostCommand.start {
+    try await $0.serve($1, faults: HostSystem.Faults(deliverTo: containingApp))
+  }
 case ("host-system", "unlaunched"):
-  await HostProgram.main(faults: HostSystem.Faults(relaunches: false))
+  await HostCommand.start { try await $0.serve($1, faults: HostSystem.Faults(relaunches: false)) }
 case ("process-agent", "false-pid"):
-  await AgentCommand.main(reportedPid: { $0 + 1 })
+  await AgentCommand.start { command, logger in
+    try await command.serve(logger, reportedPid: { $0 + 1 })
+  }
 default:
   FileHandle.standardError.write(
     Data(

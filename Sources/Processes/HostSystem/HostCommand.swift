@@ -1,47 +1,30 @@
-import ArgumentParser
+package import ArgumentParser
 import Cluster
-import Foundation
 import GRDB
-import Logging
+package import Logging
 import MessageBus
 import Messages
+package import StandingProcesses
 
 /// The command `host-system`.
-package enum HostProgram {
-  /// Runs the host of a device until it is asked to stop, and exits.
-  ///
-  /// - Parameter faults: the faults of a deliberately broken build.
-  package static func main(_ arguments: [String] = CommandLine.arguments, faults: Faults = Faults()) async {
-    ParentDeathSignal.exitWithParentIfRequested(arguments)
-    LineLogHandler.bootstrap()
-    let command = HostCommand.parseOrExit(Array(arguments.dropFirst()))
-    do {
-      try await command.run(faults)
-    } catch {
-      FileHandle.standardError.write(Data("host-system: \(error)\n".utf8))
-      Foundation.exit(1)
-    }
-  }
-}
-
-struct HostCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct HostCommand: StandingProcessCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "host-system",
     abstract: "Simulates a device: launches processes, runs their background transfers, and stores their timelines.")
 
-  @Option(help: "The folder of the cluster.")
-  var instance: String
+  @OptionGroup package var options: StandingProcessOptions
+  @OptionGroup package var config: ConfigurationOption
 
-  @Option(help: "The configuration file of the device: a widgetlab.yaml.")
-  var config: String
+  package init() {}
 
-  @Option(help: "The process id of the parent; this process exits when the parent exits.")
-  var dieWithParent: Int32?
+  package func serve(_ logger: Logger) async throws { try await serve(logger, faults: Faults()) }
 
-  func run(_ faults: Faults) async throws {
-    let logger = Logger(label: "host-system")
-    let configuration = try ClusterConfiguration.load(config)
-    let folder = InstanceFolder(instance)
+  /// Runs the host of a device.
+  ///
+  /// - Parameter faults: the faults of a deliberately broken build.
+  package func serve(_ logger: Logger, faults: Faults) async throws {
+    let configuration = try config.load()
+    let folder = options.folder
     try folder.create()
     let database = try openDatabase(folder)
     // Not started yet: the downloads do not wait for the bus.
@@ -51,9 +34,7 @@ struct HostCommand: ParsableCommand {
     let device = try Device(
       configuration, instance: folder, database: database, bus: connection, faults: faults
     ) { reason in
-      FileHandle.standardError.write(
-        Data("host-system: \(reason). Is the disk full? After a restart, the host resumes where it was.\n".utf8))
-      Foundation.exit(1)
+      Self.fail("\(reason). Is the disk full? After a restart, the host resumes where it was.", .io)
     }
     try await device.resume()
     let generation = try await connection.start()
@@ -62,6 +43,8 @@ struct HostCommand: ParsableCommand {
     await StandingProcess.run(connection, logger: logger) { await device.leave() }
     try database.close()
   }
+
+  package static func exitCode(of error: any Error) -> StandingProcessExit? { error is DatabaseError ? .io : nil }
 
   private func openDatabase(_ folder: InstanceFolder) throws -> DatabasePool {
     let path = folder.host + "/host.sqlite"

@@ -1,0 +1,62 @@
+import APNs
+import APNsServer
+package import ArgumentParser
+import Cluster
+import GRDB
+package import Logging
+package import StandingProcesses
+
+/// The command `push-server`.
+package struct PushServerCommand: StandingProcessCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "push-server",
+    abstract: "Simulate APNs: receive notifications over HTTP/2 and deliver them to the devices on the bus.",
+    discussion: """
+      Listens on two ports: the development and the production environment. A notification is on disk before its 200 \
+      is sent, and is delivered when the device can be reached, even after a restart. `widgetlab up` starts it; manually:
+
+        push-server --instance DIR --config widgetlab.yaml
+        widgetlab env --instance DIR       URL, key and CA for a provider
+        widgetlab push log --follow        progress of each notification, and why one was refused
+
+      The defaults of the options are in `pushServer` of widgetlab.yaml. DIR/push-server.json has the addresses. DIR/push-server has the database and, in \
+      `credentials/provider`, the files for a provider.
+
+      On SIGTERM or SIGINT it sends GOAWAY to providers, answers open requests, and exits with 0.
+      """)
+
+  @OptionGroup package var options: StandingProcessOptions
+  @OptionGroup package var config: ConfigurationOption
+
+  @Option(help: "The address to listen on.")
+  var listen: String?
+
+  @Option(help: "The host name for providers and for the certificate; required with --listen 0.0.0.0.")
+  var advertise: String?
+
+  @Option(help: "The port of the development environment; 0 for a free one.")
+  var developmentPort: Int?
+
+  @Option(help: "The port of the production environment; 0 for a free one.")
+  var productionPort: Int?
+
+  package init() {}
+
+  package func serve(_ logger: Logger) async throws {
+    var place = try config.load().pushServer ?? ClusterConfiguration.PushServer()
+    place.listen = listen ?? place.listen
+    place.advertise = advertise ?? place.advertise
+    place.developmentPort = developmentPort ?? place.developmentPort
+    place.productionPort = productionPort ?? place.productionPort
+    try await PushServerService(place, instance: options.folder, logger: logger).run()
+  }
+
+  package static func exitCode(of error: any Error) -> StandingProcessExit? {
+    switch error {
+    case is DatabaseError: .io
+    case is PushCredentialsError: .configuration
+    case let error as APNsServerError: error.code == .endpoint ? .unavailable : .configuration
+    default: nil
+    }
+  }
+}

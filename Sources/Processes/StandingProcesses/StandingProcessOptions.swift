@@ -1,0 +1,32 @@
+package import ArgumentParser
+package import Cluster
+
+/// The options of every standing process.
+package struct StandingProcessOptions: ParsableArguments {
+  /// The path of the instance's folder.
+  @Option(help: "The cluster's folder.", completion: .directory)
+  package var instance: String
+
+  /// The pid of the parent. `ParentDeathSignal` reads it before all other options.
+  @Option(help: "Exit when the parent process with this id exits.")
+  package var dieWithParent: Int32?
+
+  package init() {}
+
+  /// The instance's folder.
+  package var folder: InstanceFolder { InstanceFolder(instance) }
+}
+
+/// The option of a standing process that needs a `widgetlab.yaml`.
+package struct ConfigurationOption: ParsableArguments {
+  /// The path of the file.
+  @Option(name: .customLong("config"), help: "The cluster's widgetlab.yaml.", completion: .file())
+  package var path: String
+
+  package init() {}
+
+  /// Reads the file.
+  ///
+  /// - Throws: `configuration`, with the line of the mistake.
+  package func load() throws(ClusterError) -> ClusterConfiguration { try ClusterConfiguration.load(path) }
+}
