@@ -160,6 +160,7 @@ let package = Package(
     module("OwnedTasks", in: "Model"),
     module("Timekeeping", in: "Model", ["CPlatform"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform"]),
+    module("Stores", in: "Model", ["Messages", grdb]),
     module("Journal", in: "Bus", ["CPlatform", "Messages"]),
     module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
 
@@ -196,20 +197,20 @@ let package = Package(
       ]),
 
     // Device: the services of the host system. They do not import each other.
-    module("Launching", in: "Device", ["Messages", "MessageBus", "Timekeeping", grdb]),
+    module("Launching", in: "Device", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
     module(
       "Transfers", in: "Device",
       [
-        "Messages", "MessageBus", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
+        "Messages", "MessageBus", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
-    module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", crypto, grdb]),
-    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", grdb]),
-    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Timekeeping", grdb]),
+    module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", crypto, grdb]),
+    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
+    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
 
     // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Timekeeping", grdb, heap]),
+    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Processes: each is a library, which its tests can link, and a main of three lines. Other targets do not import
@@ -236,14 +237,14 @@ let package = Package(
       "HostSystem", in: "Processes",
       [
         "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses",
-        "Timekeeping", "Timelines", "Transfers", arguments, grdb, logging,
+        "Stores", "Timekeeping", "Timelines", "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem"]),
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", arguments, grdb,
-        logging,
+        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", "Stores", arguments,
+        grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer"]),
     module(
@@ -303,6 +304,7 @@ let package = Package(
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
+    tests("StoresTests", ["Stores", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(
       "CurlURLLoadingTests",

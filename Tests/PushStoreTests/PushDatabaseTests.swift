@@ -130,44 +130,4 @@ private struct Provider {
     let record = try #require(try await database.page(ListPushes(uniqueID: id)).pushes.first)
     #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
   }
-
-  @Test func `a database of the first schema is migrated with its tokens, log and stored notifications`() async throws {
-    let queue = try DatabaseQueue()
-    try PushDatabase.migrator.migrate(queue, upTo: "pushes-1")
-    let (refused, stored) = (UUID(), UUID())
-    try await queue.write { db in
-      let at = origin.timeIntervalSince1970
-      try db.execute(
-        sql: """
-          INSERT INTO tokens VALUES ('00ff', 'iphone', 'com.example.A', 'widgets', 'development', 'active', \(at));
-          INSERT INTO due VALUES ('iphone', 'com.example.A', 'widgets', '00ff');
-          """)
-      for (number, id, status, reason) in [(4, refused, 400, "BadTopic"), (7, stored, 200, nil)] {
-        try db.execute(
-          sql: "INSERT INTO requests VALUES (?, ?, 'id', 'iphone', 'com.example.A', 'widgets', '00ff', NULL, ?, ?, ?)",
-          arguments: [number, id, status, reason, at])
-      }
-      for (number, name, detail) in [
-        (4, "refused", "BadTopic: none"), (7, "accepted", ""), (7, "storedOffline", "off"),
-      ] {
-        try db.execute(
-          sql: "INSERT INTO stations (request, name, at, detail) VALUES (?, ?, ?, ?)",
-          arguments: [number, name, at, detail])
-      }
-      try db.execute(
-        sql: """
-          INSERT INTO kept VALUES (
-            ?, 7, 'id', '00ff', 'iphone', 'com.example.A', 'widgets', 'widgets', 5, 'c', '{}', ?, NULL, 1)
-          """, arguments: [stored, at])
-    }
-    let database = try PushDatabase(queue)
-    let left = try database.left()
-    #expect(left.tokens.map(\.token) == ["00ff"] && left.due.map(\.token) == ["00ff"] && left.lastNumber == 7)
-    let kept = try #require(left.kept.first)
-    #expect(kept.id == stored && kept.number == 7 && kept.token == "00ff" && kept.notification.collapseID == "c")
-    #expect(kept.notification.isFromStorage && kept.notification.subject.device == "iphone")
-    let log = try await database.page(ListPushes()).pushes
-    #expect(log.map { $0.stations.map(\.name) } == [[.refused], [.accepted, .storedOffline]])
-    #expect(log.map { $0.stations.map(\.detail) } == [["BadTopic: none"], [nil, "off"]])
-  }
 }

@@ -7,12 +7,12 @@ import Testing
 @testable import Timelines
 
 @Suite struct `Animation between entries` {
-  private func motion(_ view: ViewArchive) throws -> EntryTransition {
+  private func transition(_ view: ViewArchive) throws -> EntryTransition {
     EntryTransition(view, try BodyCoding.data(view))
   }
 
   private func animation(_ former: ViewArchive, _ next: ViewArchive) throws -> EntryAnimation? {
-    try motion(next).animation(from: motion(former))
+    try transition(next).animation(from: transition(former))
   }
 
   private func text(_ text: String, _ modifiers: ViewArchive.Modifier...) -> ViewArchive {
@@ -58,7 +58,7 @@ import Testing
       #expect(found == EntryAnimation(curve: "linear", seconds: 2))
     }
     // It can also be encoded.
-    _ = try BodyCoding.data(motion(text("1", animated("linear", .infinity))))
+    _ = try BodyCoding.data(transition(text("1", animated("linear", .infinity))))
   }
 
   @Test(.rule("TIMELINE-09")) func `the author can disable the animation between entries`() throws {
@@ -109,7 +109,7 @@ import Testing
     var fixture = TimelineFixture.placed()
     let views = ["a", "b", "c", "d"].map { ViewArchive.text($0) }
     let entries = try zip(0..., views).map { index, view in
-      UpcomingEntry(date: origin + Double(index) * 600, text: [], relevance: nil, motion: try motion(view))
+      UpcomingEntry(date: origin + Double(index) * 600, text: [], relevance: nil, transition: try transition(view))
     }
     fixture.reload()
     fixture.handle(.awake(widget))

@@ -71,7 +71,11 @@ struct TimelineFixture {
   @discardableResult
   mutating func give(_ policy: ReloadPolicy = .never, _ dates: [Double] = [0]) -> [String] {
     guard let question = stateMachine.asking[widget] else { return ["nothing is asked"] }
-    let entries = dates.map { UpcomingEntry(date: now + $0, text: ["\($0)"], relevance: nil) }
+    // The same view: no entry is animated.
+    let transition = EntryTransition(.text(""), Data())
+    let entries = dates.map {
+      UpcomingEntry(date: now + $0, text: ["\($0)"], relevance: nil, transition: transition)
+    }
     let facts = TimelineFacts(
       because: question.because, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
       policy: policy, bytes: 1, digest: "", note: nil)

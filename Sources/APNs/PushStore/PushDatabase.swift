@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 
 /// Persists device tokens, stored notifications and the delivery log.
 ///
@@ -88,63 +89,27 @@ struct PushDatabase: Sendable {
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
-    try Self.migrator.migrate(database)
-  }
-
-  /// - Note: `pushes-1` inserted index entries at random places for each request and each stored notification, and
-  ///   wrote three rows per request.
-  static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("pushes-1") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE tokens (
-            token TEXT PRIMARY KEY, device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL,
-            environment TEXT NOT NULL, state TEXT NOT NULL, since REAL NOT NULL) WITHOUT ROWID;
-          CREATE TABLE due (
-            device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, token TEXT,
-            PRIMARY KEY (device, bundle, use)) WITHOUT ROWID;
-          CREATE TABLE requests (
-            number INTEGER PRIMARY KEY, uniqueID BLOB NOT NULL, apnsID TEXT NOT NULL, device TEXT, bundle TEXT, use TEXT,
-            token TEXT NOT NULL, type TEXT, status INTEGER NOT NULL, reason TEXT, at REAL NOT NULL);
-          CREATE UNIQUE INDEX requestsByID ON requests (uniqueID);
-          CREATE TABLE stations (
-            id INTEGER PRIMARY KEY, request INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL,
-            detail TEXT NOT NULL);
-          CREATE UNIQUE INDEX stationsByRequest ON stations (request, name, at, detail);
-          CREATE TABLE kept (
-            uniqueID BLOB PRIMARY KEY, number INTEGER NOT NULL, apnsID TEXT NOT NULL, token TEXT NOT NULL,
-            device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, type TEXT NOT NULL, priority INTEGER NOT NULL,
-            collapseID TEXT, payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL,
-            isFromStorage INTEGER NOT NULL) WITHOUT ROWID;
-          """)
-    }
-    migrator.registerMigration("pushes-2") { db in
-      try db.execute(
-        sql: """
-          ALTER TABLE requests ADD COLUMN detail TEXT;
-          ALTER TABLE requests ADD COLUMN next TEXT;
-          ALTER TABLE requests ADD COLUMN nextDetail TEXT;
-          UPDATE requests SET detail = (
-            SELECT NULLIF(detail, '') FROM stations
-              WHERE request = requests.number AND name IN ('accepted', 'refused') ORDER BY id LIMIT 1);
-          CREATE TABLE laterStations (
-            request INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL,
-            PRIMARY KEY (request, place)) WITHOUT ROWID;
-          INSERT INTO laterStations SELECT request, id, name, at, detail FROM stations
-            WHERE name NOT IN ('accepted', 'refused');
-          DROP TABLE stations;
-          ALTER TABLE laterStations RENAME TO stations;
-          CREATE TABLE waiting (
-            number INTEGER PRIMARY KEY, type TEXT NOT NULL, priority INTEGER NOT NULL, collapseID TEXT,
-            payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL, isFromStorage INTEGER NOT NULL);
-          INSERT INTO waiting SELECT number, type, priority, collapseID, payload, acceptedAt, expiration, isFromStorage
-            FROM kept;
-          DROP TABLE kept;
-          ALTER TABLE waiting RENAME TO kept;
-          """)
-    }
-    return migrator
+    try database.createTables(
+      of: "push-server",
+      """
+      CREATE TABLE tokens (
+        token TEXT PRIMARY KEY, device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL,
+        environment TEXT NOT NULL, state TEXT NOT NULL, since REAL NOT NULL) WITHOUT ROWID;
+      CREATE TABLE due (
+        device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, token TEXT,
+        PRIMARY KEY (device, bundle, use)) WITHOUT ROWID;
+      CREATE TABLE requests (
+        number INTEGER PRIMARY KEY, uniqueID BLOB NOT NULL, apnsID TEXT NOT NULL, device TEXT, bundle TEXT, use TEXT,
+        token TEXT NOT NULL, type TEXT, status INTEGER NOT NULL, reason TEXT, at REAL NOT NULL, detail TEXT, next TEXT,
+        nextDetail TEXT);
+      CREATE UNIQUE INDEX requestsByID ON requests (uniqueID);
+      CREATE TABLE stations (
+        request INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL,
+        PRIMARY KEY (request, place)) WITHOUT ROWID;
+      CREATE TABLE kept (
+        number INTEGER PRIMARY KEY, type TEXT NOT NULL, priority INTEGER NOT NULL, collapseID TEXT,
+        payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL, isFromStorage INTEGER NOT NULL);
+      """)
   }
 
   // MARK: Reading the previous state
@@ -175,16 +140,14 @@ struct PushDatabase: Sendable {
   private func token(_ row: Row) throws -> DeviceToken {
     DeviceToken(
       token: row["token"], subject: try subject(row), environment: try known(row["environment"]),
-      state: try known(row["state"]), since: Date(timeIntervalSince1970: row["since"]))
+      state: try known(row["state"]), since: row.date("since"))
   }
 
   private func kept(_ row: Row) throws -> StoredPush {
-    let expiration: Double? = row["expiration"]
     let notification = PushedNotification(
       uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: try subject(row), type: try known(row["type"]),
       priority: row["priority"], collapseID: row["collapseID"], payload: row["payload"],
-      acceptedAt: Date(timeIntervalSince1970: row["acceptedAt"]),
-      expiration: expiration.map { Date(timeIntervalSince1970: $0) }, isFromStorage: row["isFromStorage"])
+      acceptedAt: row.date("acceptedAt"), expiration: row.dateIfPresent("expiration"), isFromStorage: row["isFromStorage"])
     return StoredPush(number: row["number"], notification: notification, token: row["token"])
   }
 
@@ -354,7 +317,7 @@ struct PushDatabase: Sendable {
   private func record(_ row: Row, _ db: Database) throws -> PushRecord {
     let number: Int64 = row["number"]
     let status: Int = row["status"]
-    let at = Date(timeIntervalSince1970: row["at"])
+    let at = row.date("at")
     let device: String? = row["device"]
     let next: String? = row["next"]
     let first = PushStation(status == 200 ? .accepted : .refused, at: at, detail: row["detail"])
@@ -364,7 +327,7 @@ struct PushDatabase: Sendable {
     ).map { station in
       let detail: String = station["detail"]
       return PushStation(
-        try known(station["name"]), at: Date(timeIntervalSince1970: station["at"]),
+        try known(station["name"]), at: station.date("at"),
         detail: detail.isEmpty ? nil : detail)
     }
     return PushRecord(

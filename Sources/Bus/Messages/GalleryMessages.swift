@@ -242,21 +242,6 @@ package struct DeviceScreen: Codable, Hashable, Sendable {
   }
 }
 
-extension DeviceScreen {
-  /// Decodes also the format of earlier hosts, without activities.
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      isLocked: try container.decode(Bool.self, forKey: .isLocked),
-      wasUnlocked: try container.decode(Bool.self, forKey: .wasUnlocked),
-      seen: try container.decodeIfPresent(WidgetLocationName.self, forKey: .seen),
-      frontApp: try container.decodeIfPresent(String.self, forKey: .frontApp),
-      colorScheme: try container.decode(ColorSchemeName.self, forKey: .colorScheme),
-      activities: try container.decodeIfPresent([String: AppActivity].self, forKey: .activities) ?? [:])
-    isLuminanceReduced = try container.decodeIfPresent(Bool.self, forKey: .isLuminanceReduced) ?? false
-  }
-}
-
 /// The user locks or unlocks the device, shows another screen, sends the app to the background, or changes a setting;
 /// or an app begins or ends an activity that lets it continue in the background.
 package struct ChangeScreen: Request {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 import Timekeeping
 
 /// The process states and the agents' incarnations in the database.
@@ -9,29 +10,15 @@ struct LaunchStore: Sendable {
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("launching-1") { db in
-      try db.create(table: "instances") { table in
-        table.primaryKey("address", .text)
-        table.column("generation", .integer)
-        table.column("pid", .integer)
-        table.column("state", .text).notNull()
-        table.column("why", .text).notNull()
-        table.column("lastGeneration", .integer).notNull()
-        table.column("readyGeneration", .integer)
-        table.column("lastEnding", .blob)
-        table.column("failures", .integer).notNull()
-        table.column("foreground", .boolean).notNull()
-      }
-      try db.create(table: "agents") { table in
-        table.primaryKey("address", .text)
-        table.column("incarnation", .text).notNull()
-      }
-    }
-    migrator.registerMigration("launching-2") { db in
-      try db.alter(table: "instances") { table in table.add(column: "isQuit", .boolean).notNull().defaults(to: false) }
-    }
-    try migrator.migrate(database)
+    try database.createTables(
+      of: "launching",
+      """
+      CREATE TABLE instances (
+        address TEXT PRIMARY KEY NOT NULL, generation INTEGER, pid INTEGER, state TEXT NOT NULL, why TEXT NOT NULL,
+        lastGeneration INTEGER NOT NULL, readyGeneration INTEGER, lastEnding BLOB, failures INTEGER NOT NULL,
+        foreground BOOLEAN NOT NULL, isQuit BOOLEAN NOT NULL);
+      CREATE TABLE agents (address TEXT PRIMARY KEY NOT NULL, incarnation TEXT NOT NULL);
+      """)
   }
 
   func processes() throws -> [Address: LaunchStateMachine.Process] {
@@ -42,7 +29,6 @@ struct LaunchStore: Sendable {
         var process = LaunchStateMachine.Process()
         let generation: UInt32? = row["generation"]
         let pid: Int32? = row["pid"]
-        let ending: Data? = row["lastEnding"]
         if let generation, let pid { process.instance = ProcessInstance(generation: generation, pid: pid) }
         // Without an instance nothing is in progress: a requested spawn is in the agent's list or lost.
         let state = LaunchStateMachine.State(rawValue: row["state"]) ?? .absent
@@ -50,7 +36,7 @@ struct LaunchStore: Sendable {
         process.why = row["why"]
         process.lastGeneration = row["lastGeneration"]
         process.readyGeneration = row["readyGeneration"]
-        process.lastEnding = try ending.map { try BodyCoding.decode(Ending.self, from: Array($0)) }
+        process.lastEnding = try row.decodedIfPresent("lastEnding")
         process.failures = row["failures"]
         process.isQuit = row["isQuit"]
         if row["foreground"] { process.assertions.insert(.foreground) }
@@ -78,22 +64,20 @@ struct LaunchStore: Sendable {
     guard !processes.isEmpty || !agents.isEmpty else { return }
     try database.write { db in
       for (address, process) in processes {
-        let ending = try process.lastEnding.map { Data(try BodyCoding.encode($0)) }
-        try db.execute(
-          sql: """
-            INSERT OR REPLACE INTO instances (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
-              failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-          arguments: [
+        try db.run(
+          """
+          INSERT OR REPLACE INTO instances (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
+            failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """,
+          [
             address.text, process.instance?.generation, process.instance?.pid, process.state.rawValue, process.why,
-            process.lastGeneration, process.readyGeneration, ending, process.failures,
-            process.assertions.contains(.foreground), process.isQuit,
+            process.lastGeneration, process.readyGeneration, try process.lastEnding.map { try BodyCoding.data($0) },
+            process.failures, process.assertions.contains(.foreground), process.isQuit,
           ])
       }
       for (agent, incarnation) in agents {
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO agents (address, incarnation) VALUES (?, ?)",
-          arguments: [agent.text, incarnation.uuidString])
+        try db.run(
+          "INSERT OR REPLACE INTO agents (address, incarnation) VALUES (?, ?)", [agent.text, incarnation.uuidString])
       }
     }
   }

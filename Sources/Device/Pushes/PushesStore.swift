@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 
 /// A station that is reported to the push server until it is acknowledged.
 struct StationReport: Sendable {
@@ -20,42 +21,30 @@ struct PushesStore: Sendable {
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("pushes-1") { db in
-      try db.create(table: "pushTokens") { table in
-        table.primaryKey("id", .integer)
-        table.column("state", .blob).notNull()
-      }
-      try db.create(table: "takenPushes") { table in
-        table.autoIncrementedPrimaryKey("number")
-        table.column("uniqueID", .text).notNull().unique()
-      }
-      try db.create(table: "openPushes") { table in
-        table.autoIncrementedPrimaryKey("number")
-        table.column("uniqueID", .text).notNull().unique()
-        table.column("push", .blob).notNull()
-      }
-      try db.create(table: "pushStations") { table in
-        table.autoIncrementedPrimaryKey("number")
-        table.column("envelope", .text).notNull()
-        table.column("progress", .blob).notNull()
-      }
-    }
-    try migrator.migrate(database)
+    try database.createTables(
+      of: "pushes",
+      """
+      CREATE TABLE pushTokens (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
+      CREATE TABLE takenPushes (number INTEGER PRIMARY KEY AUTOINCREMENT, uniqueID TEXT NOT NULL UNIQUE);
+      CREATE TABLE openPushes (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, uniqueID TEXT NOT NULL UNIQUE, push BLOB NOT NULL);
+      CREATE TABLE pushStations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, envelope TEXT NOT NULL, progress BLOB NOT NULL);
+      """)
   }
 
   // MARK: Reading
 
   func tokens() throws -> TokenStateMachine.State? {
     try database.read { db in
-      try Data.fetchOne(db, sql: "SELECT state FROM pushTokens").map { try decode(TokenStateMachine.State.self, $0) }
+      try Data.fetchOne(db, sql: "SELECT state FROM pushTokens").map { try TokenStateMachine.State(stored: $0) }
     }
   }
 
   func open() throws -> [NotificationStateMachine.Open] {
     try database.read { db in
       try Data.fetchAll(db, sql: "SELECT push FROM openPushes ORDER BY number")
-        .map { try decode(NotificationStateMachine.Open.self, $0) }
+        .map { try NotificationStateMachine.Open(stored: $0) }
     }
   }
 
@@ -64,7 +53,7 @@ struct PushesStore: Sendable {
       try Row.fetchAll(db, sql: "SELECT * FROM pushStations ORDER BY number").compactMap { row in
         guard let envelope = UUID(uuidString: row["envelope"]) else { return nil }
         return StationReport(
-          number: row["number"], envelope: envelope, progress: try decode(PushProgress.self, row["progress"]))
+          number: row["number"], envelope: envelope, progress: try row.decoded("progress"))
       }
     }
   }
@@ -80,10 +69,7 @@ struct PushesStore: Sendable {
   // MARK: Writing
 
   func save(_ state: TokenStateMachine.State) throws {
-    let data = try BodyCoding.data(state)
-    try database.write { db in
-      try db.execute(sql: "INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", arguments: [data])
-    }
+    try database.run("INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
   }
 
   /// Writes the results of some events in one transaction.
@@ -99,25 +85,24 @@ struct PushesStore: Sendable {
     let left = Set(open.map(\.id))
     return try database.write { db in
       for id in taken {
-        try execute(db, "INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
+        try db.run("INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
       }
       let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Self.remembered
-      if oldest > 0 { try execute(db, "DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
+      if oldest > 0 { try db.run("DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
       for item in open where earlier[item.id] != item {
-        try execute(
-          db,
+        try db.run(
           """
           INSERT INTO openPushes (uniqueID, push) VALUES (?, ?)
           ON CONFLICT (uniqueID) DO UPDATE SET push = excluded.push
           """, [item.id.uuidString, try BodyCoding.data(item)])
       }
       for id in earlier.keys where !left.contains(id) {
-        try execute(db, "DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString])
+        try db.run("DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString])
       }
       return try stations.map { progress in
         let envelope = UUID()
-        try execute(
-          db, "INSERT INTO pushStations (envelope, progress) VALUES (?, ?)",
+        try db.run(
+          "INSERT INTO pushStations (envelope, progress) VALUES (?, ?)",
           [envelope.uuidString, try BodyCoding.data(progress)])
         return StationReport(number: db.lastInsertedRowID, envelope: envelope, progress: progress)
       }
@@ -127,15 +112,7 @@ struct PushesStore: Sendable {
   /// Deletes reports that the push server acknowledged.
   func remove(_ numbers: [Int64]) throws {
     try database.write { db in
-      for number in numbers { try execute(db, "DELETE FROM pushStations WHERE number = ?", [number]) }
+      for number in numbers { try db.run("DELETE FROM pushStations WHERE number = ?", [number]) }
     }
-  }
-
-  private func execute(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws {
-    try db.cachedStatement(sql: sql).execute(arguments: arguments)
-  }
-
-  private func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
-    try BodyCoding.decode(type, from: Array(data))
   }
 }

@@ -47,8 +47,7 @@ package struct UpcomingEntry: Sendable, Equatable {
   let date: Date
   let text: [String]
   let relevance: ArchivedEntry.Relevance?
-  /// `nil` for an entry that an older version of the host wrote.
-  var motion: EntryTransition?
+  let transition: EntryTransition
 }
 
 /// One placement with its timeline and its budget account.
@@ -67,23 +66,23 @@ package struct PlacementState: Codable, Sendable, Equatable {
   var lastFailure: Failure?
   /// Whether the placeholder was requested.
   var hasPlaceholder = false
-  /// Whether a setting that its views read has changed since; `nil`: no.
-  var isPlaceholderOld: Bool?
+  /// Whether a setting that its views read has changed since.
+  var isPlaceholderOld = false
   var timeline: TimelineFacts?
   /// When the timeline's own policy requests the next one; `nil`: never, or already requested.
   var policyDue: Date?
   /// The date of the visible entry.
   var shown: Date?
   /// The animation data of the entry that was shown last; `nil` before the first.
-  var motion: EntryTransition?
+  var transition: EntryTransition?
   var relevance = CurrentRelevance()
   /// The last widget pushes that requested its reload, the oldest first.
-  package internal(set) var pushes: [PushedReload]?
-  /// Whether the device moved far while it was out of sight, so that it is reloaded when it is seen; `nil`: no.
-  var hasMoved: Bool?
+  package internal(set) var pushes: [PushedReload] = []
+  /// Whether the device moved far while it was out of sight, so that it is reloaded when it is seen.
+  var hasMoved = false
 
   /// Whether the placeholder is requested before the next timeline.
-  var needsPlaceholder: Bool { isPlaceholderOld == true || !hasPlaceholder && timeline == nil }
+  var needsPlaceholder: Bool { isPlaceholderOld || !hasPlaceholder && timeline == nil }
 
   init(_ placement: Placement, _ account: BudgetAccount) {
     self.placement = placement

@@ -40,18 +40,18 @@ extension PlacementState {
   /// How many pushes are remembered; Pushes has the results of older ones.
   private static let remembered = 8
 
-  func knows(push: UUID?) -> Bool { push != nil && pushes?.contains { $0.push == push } ?? false }
+  func knows(push: UUID?) -> Bool { push != nil && pushes.contains { $0.push == push } }
 
   /// A new reload replaces a pending one; it may belong to a push.
   mutating func assign(_ reload: Int, insteadOf former: Int?, push: UUID?) {
     if let former { replace(former, by: reload, isPush: push != nil) }
     guard let push else { return }
-    pushes = Array(
-      ((pushes ?? []) + [PushedReload(push: push, reload: reload, state: .pending)]).suffix(PlacementState.remembered))
+    pushes.append(PushedReload(push: push, reload: reload, state: .pending))
+    pushes = pushes.suffix(PlacementState.remembered)
   }
 
   mutating func noted(_ reload: Int, _ state: PushedReload.State) {
-    pushes = pushes?.map { pushed in
+    pushes = pushes.map { pushed in
       guard pushed.reload == reload, pushed.isOpen else { return pushed }
       var changed = pushed
       changed.state = state
@@ -69,7 +69,7 @@ extension PlacementState {
   }
 
   private mutating func replace(_ former: Int, by reload: Int, isPush: Bool) {
-    pushes = pushes?.map { pushed in
+    pushes = pushes.map { pushed in
       guard pushed.reload == former, pushed.isOpen else { return pushed }
       var changed = pushed
       if isPush { changed.state = .superseded } else { changed.reload = reload }
@@ -80,13 +80,13 @@ extension PlacementState {
 
 extension TimelineStateMachine {
   /// All remembered pushes, by placement.
-  package var pushes: [Int: [PushedReload]] { placements.compactMapValues(\.pushes) }
+  package var pushes: [Int: [PushedReload]] { placements.mapValues(\.pushes).filter { !$0.value.isEmpty } }
 
   /// The states of pushes that have changed since `before`.
   func pushActions(since before: [Int: PlacementState]) -> [Action] {
     placements.keys.sorted().flatMap { id -> [Action] in
-      guard let now = placements[id]?.pushes, now != before[id]?.pushes else { return [] }
-      let former = before[id]?.pushes ?? []
+      let (now, former) = (placements[id]?.pushes ?? [], before[id]?.pushes ?? [])
+      guard now != former else { return [] }
       return now.filter { pushed in !former.contains { $0.push == pushed.push && $0.state == pushed.state } }
         .map { .output(.pushed(placement: id, $0)) }
     }

@@ -53,7 +53,7 @@ struct StoredTimeline: Sendable {
       if let dark { hash.update(data: dark) }
       let upcoming = UpcomingEntry(
         date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
-        motion: EntryTransition(entry.view, view))
+        transition: EntryTransition(entry.view, view))
       entries.append(Entry(upcoming: upcoming, view: view, darkView: dark))
     }
     self.entries = entries

@@ -103,7 +103,7 @@ extension TimelineStateMachine {
     switch question.purpose {
     case .placeholder:
       placements[question.placement.id]?.hasPlaceholder = true
-      placements[question.placement.id]?.isPlaceholderOld = nil
+      placements[question.placement.id]?.isPlaceholderOld = false
     case .snapshot: snapshots[question.address]?.removeAll { $0 == question }
     case .timeline: break
     }

@@ -20,7 +20,7 @@ extension TimelineStateMachine {
 
   /// A placement becomes visible after the device moved.
   mutating func seenElsewhere(_ id: Int, _ now: Date) -> [Action] {
-    placements[id]?.hasMoved = nil
+    placements[id]?.hasMoved = false
     return requestReload(id, .location, .none, now: now)
   }
 }

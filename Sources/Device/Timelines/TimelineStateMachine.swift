@@ -176,7 +176,7 @@ package struct TimelineStateMachine: Sendable {
       placements[id]?.account.see(ids.contains(id), policy, now: now)
       let waits = placed.pendingReload.map { !$0.isPaid } ?? false
       guard ids.contains(id) else { continue }
-      if placed.hasMoved == true {
+      if placed.hasMoved {
         actions += seenElsewhere(id, now)
       } else if waits, hours >= policy.staleAfter {
         actions += requestReload(id, .stale, .none, now: now)
@@ -221,7 +221,7 @@ package struct TimelineStateMachine: Sendable {
       placed.relevance.show(entry.relevance, of: entry.date)
     }
     let animation = animation(of: placed, to: due)
-    placed.motion = due.motion
+    placed.transition = due.transition
     placed.shown = due.date
     placements[id] = placed
     upcoming[id] = Array(entries[index...])
@@ -234,8 +234,8 @@ package struct TimelineStateMachine: Sendable {
 
   /// Only visible changes are animated: a widget out of sight is drawn once, and an Always-On display animates nothing.
   private func animation(of placed: PlacementState, to entry: UpcomingEntry) -> EntryAnimation? {
-    guard placed.account.isSeen, !isLuminanceReduced, let former = placed.motion else { return nil }
-    return entry.motion?.animation(from: former)
+    guard placed.account.isSeen, !isLuminanceReduced, let former = placed.transition else { return nil }
+    return entry.transition.animation(from: former)
   }
 
   private mutating func timerFired(_ now: Date) -> [Action] {

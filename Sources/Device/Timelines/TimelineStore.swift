@@ -2,6 +2,7 @@ import Archive
 import Foundation
 import GRDB
 package import Messages
+import Stores
 
 /// Persists placements with their pending reloads, the ledger, and the last good timeline of each placement.
 struct TimelineStore: Sendable {
@@ -27,27 +28,20 @@ struct TimelineStore: Sendable {
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("timelines-2") { db in
-      try db.execute(
-        sql: """
-          DROP TABLE IF EXISTS reloads; DROP TABLE IF EXISTS kinds; DROP TABLE IF EXISTS timelines;
-          CREATE TABLE placed (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
-          CREATE TABLE kinds (extension TEXT PRIMARY KEY, kinds BLOB NOT NULL);
-          CREATE TABLE timelineFacts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-          CREATE TABLE entries (
-            placement INTEGER NOT NULL, position INTEGER NOT NULL, date REAL NOT NULL, view BLOB NOT NULL, dark BLOB,
-            text BLOB NOT NULL, relevance BLOB, PRIMARY KEY (placement, position));
-          CREATE TABLE ledger (
-            number INTEGER PRIMARY KEY, reload INTEGER NOT NULL, placement INTEGER NOT NULL, line BLOB NOT NULL);
-          CREATE INDEX ledgerByReload ON ledger (reload);
-          CREATE INDEX ledgerByPlacement ON ledger (placement);
-          """)
-    }
-    migrator.registerMigration("timelines-3") { db in
-      try db.execute(sql: "ALTER TABLE entries ADD COLUMN motion BLOB")
-    }
-    try migrator.migrate(database)
+    try database.createTables(
+      of: "timelines",
+      """
+      CREATE TABLE placed (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
+      CREATE TABLE kinds (extension TEXT PRIMARY KEY NOT NULL, kinds BLOB NOT NULL);
+      CREATE TABLE timelineFacts (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+      CREATE TABLE entries (
+        placement INTEGER NOT NULL, position INTEGER NOT NULL, date REAL NOT NULL, view BLOB NOT NULL, dark BLOB,
+        text BLOB NOT NULL, relevance BLOB, transition BLOB NOT NULL, PRIMARY KEY (placement, position));
+      CREATE TABLE ledger (
+        number INTEGER PRIMARY KEY, reload INTEGER NOT NULL, placement INTEGER NOT NULL, line BLOB NOT NULL);
+      CREATE INDEX ledgerByReload ON ledger (reload);
+      CREATE INDEX ledgerByPlacement ON ledger (placement);
+      """)
   }
 
   // MARK: Loading
@@ -55,18 +49,17 @@ struct TimelineStore: Sendable {
   func read(_ stateMachine: inout TimelineStateMachine) throws {
     try database.read { db in
       for data in try Data.fetchAll(db, sql: "SELECT state FROM placed") {
-        let placed = try decode(PlacementState.self, data)
+        let placed = try PlacementState(stored: data)
         stateMachine.placements[placed.placement.id] = placed
         stateMachine.upcoming[placed.placement.id] = try upcoming(placed.placement.id, db)
       }
       for row in try Row.fetchAll(db, sql: "SELECT * FROM kinds") {
         guard let address = Address(row["extension"]) else { continue }
-        stateMachine.kinds[address] = try decode([String: WidgetFamilyName].self, row["kinds"])
+        stateMachine.kinds[address] = try row.decoded("kinds")
       }
       let pending = try Data.fetchOne(
         db, sql: "SELECT value FROM timelineFacts WHERE name = ?", arguments: [Self.pending])
-      stateMachine.unresolvedReloads =
-        try pending.map { try decode([TimelineStateMachine.UnresolvedReload].self, $0) } ?? []
+      stateMachine.unresolvedReloads = try pending.map { try [TimelineStateMachine.UnresolvedReload](stored: $0) } ?? []
       stateMachine.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
       let pendingReload = stateMachine.placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0
       stateMachine.lastReload = max(pendingReload, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
@@ -75,17 +68,12 @@ struct TimelineStore: Sendable {
 
   private func upcoming(_ id: Int, _ db: Database) throws -> [UpcomingEntry] {
     let sql =
-      "SELECT date, text, relevance, motion FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
+      "SELECT date, text, relevance, transition FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
     return try Row.fetchAll(db, sql: sql, arguments: [id]).map { row in
       UpcomingEntry(
-        date: Date(timeIntervalSince1970: row["date"]), text: try decode([String].self, row["text"]),
-        relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) },
-        motion: try (row["motion"] as Data?).map { try decode(EntryTransition.self, $0) })
+        date: row.date("date"), text: try row.decoded("text"), relevance: try row.decodedIfPresent("relevance"),
+        transition: try row.decoded("transition"))
     }
-  }
-
-  private func decode<T: Decodable>(_ type: T.Type, _ data: Data) throws -> T {
-    try BodyCoding.decode(type, from: Array(data))
   }
 
   // MARK: Writing
@@ -99,20 +87,20 @@ struct TimelineStore: Sendable {
     guard !isSame || !change.lines.isEmpty || change.timeline != nil || change.placeholder != nil else { return }
     try database.write { db in
       for (id, state) in placed {
-        try execute(db, "INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
+        try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
       }
       for id in removed {
-        try execute(db, "DELETE FROM placed WHERE id = ?", [id])
-        try execute(db, "DELETE FROM entries WHERE placement = ?", [id])
+        try db.run("DELETE FROM placed WHERE id = ?", [id])
+        try db.run("DELETE FROM entries WHERE placement = ?", [id])
       }
       for (address, kinds) in kinds {
-        try execute(
-          db, "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
+        try db.run(
+          "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
           [address.text, try BodyCoding.data(kinds)])
       }
       if now.unresolvedReloads != before.unresolvedReloads {
-        try execute(
-          db, "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
+        try db.run(
+          "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
           [Self.pending, try BodyCoding.data(now.unresolvedReloads)])
       }
       try write(change, db)
@@ -121,11 +109,11 @@ struct TimelineStore: Sendable {
 
   private func write(_ change: Change, _ db: Database) throws {
     for line in change.lines {
-      try execute(
-        db, "INSERT INTO ledger (number, reload, placement, line) VALUES (?, ?, ?, ?)",
+      try db.run(
+        "INSERT INTO ledger (number, reload, placement, line) VALUES (?, ?, ?, ?)",
         [line.number, line.reload, line.placement, try BodyCoding.data(line)])
       if line.number.isMultiple(of: 1000) {
-        try execute(db, "DELETE FROM ledger WHERE number <= ?", [line.number - Self.ledgerLimit])
+        try db.run("DELETE FROM ledger WHERE number <= ?", [line.number - Self.ledgerLimit])
       }
     }
     if let (id, entry) = change.placeholder { try insert(id, Position.placeholder, entry, db) }
@@ -137,36 +125,30 @@ struct TimelineStore: Sendable {
   /// Deletes the previous timeline, except the entry that stays visible until the first entry of the new one.
   private func carry(_ id: Int, _ timeline: StoredTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
     guard timeline.entries[0].upcoming.date > now else {
-      return try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
+      return try db.run("DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
     }
     if let shown {
-      try execute(db, "DELETE FROM entries WHERE placement = ? AND position = ?", [id, Position.carried])
-      try execute(
-        db,
+      try db.run("DELETE FROM entries WHERE placement = ? AND position = ?", [id, Position.carried])
+      try db.run(
         """
         UPDATE entries SET position = ? WHERE placement = ? AND position =
           (SELECT MAX(position) FROM entries WHERE placement = ? AND position >= 0 AND date <= ?)
         """, [Position.carried, id, id, shown.timeIntervalSince1970])
     }
-    try execute(db, "DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
+    try db.run("DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
   }
 
   private func insert(_ id: Int, _ position: Int, _ entry: StoredTimeline.Entry, _ db: Database) throws {
-    try execute(
-      db,
+    try db.run(
       """
-      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, text, relevance, motion)
+      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, text, relevance, transition)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         id, position, entry.upcoming.date.timeIntervalSince1970, entry.view, entry.darkView,
         try BodyCoding.data(entry.upcoming.text), try entry.upcoming.relevance.map { try BodyCoding.data($0) },
-        try entry.upcoming.motion.map { try BodyCoding.data($0) },
+        try BodyCoding.data(entry.upcoming.transition),
       ])
-  }
-
-  private func execute(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws {
-    try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
   // MARK: Reading
@@ -193,9 +175,8 @@ struct TimelineStore: Sendable {
 
   private func entry(_ row: Row) throws -> ArchivedEntry {
     ArchivedEntry(
-      date: Date(timeIntervalSince1970: row["date"]), view: try decode(ViewArchive.self, row["view"]),
-      darkView: try (row["dark"] as Data?).map { try decode(ViewArchive.self, $0) },
-      relevance: try (row["relevance"] as Data?).map { try decode(ArchivedEntry.Relevance.self, $0) })
+      date: row.date("date"), view: try row.decoded("view"), darkView: try row.decodedIfPresent("dark"),
+      relevance: try row.decodedIfPresent("relevance"))
   }
 
   /// A page of the ledger.
@@ -210,7 +191,7 @@ struct TimelineStore: Sendable {
         arguments: [
           request.after, request.placement, request.placement, request.reload, request.reload, limit,
         ]
-      ).map { try decode(LedgerEntry.self, $0) }
+      ).map { try LedgerEntry(stored: $0) }
     }
   }
 }

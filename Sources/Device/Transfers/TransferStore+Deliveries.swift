@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 
 /// The content of the database for the delivery state machine, so that only differences are written.
 struct StoredDeliveries: Sendable {
@@ -34,8 +35,7 @@ extension TransferStore {
     try database.read { db in
       for row in try Row.fetchAll(db, sql: "SELECT * FROM sessions") {
         guard let owner = Address(row["owner"]) else { continue }
-        let configuration = try BodyCoding.decode(
-          SessionConfiguration.self, from: Array(row["configuration"] as Data))
+        let configuration: SessionConfiguration = try row.decoded("configuration")
         sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryStateMachine.Session(
           sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"], isQuit: row["quit"])
       }
@@ -56,10 +56,10 @@ extension TransferStore {
         guard let id = UUID(uuidString: row["id"]), let owner = Address(row["owner"]) else { return nil }
         var delivery = DeliveryStateMachine.Delivery(
           id: id, session: SessionKey(owner: owner, identifier: row["session"]),
-          tasks: try BodyCoding.decode([Int].self, from: Array(row["tasks"] as Data)))
+          tasks: try row.decoded("tasks"))
         delivery.tries = row["tries"]
-        delivery.exits = row["deaths"]
-        delivery.notBefore = (row["notBefore"] as Double?).map { Date(timeIntervalSince1970: $0) }
+        delivery.exits = row["exits"]
+        delivery.notBefore = row.dateIfPresent("notBefore")
         delivery.isHeld = row["held"]
         if let generation = row["generation"] as UInt32?, let wakes = row["wakesHandler"] as Bool? {
           delivery.last = DeliveryStateMachine.Attempt(generation: generation, wakesHandler: wakes)
@@ -82,8 +82,9 @@ extension TransferStore {
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     try database.write { db in
       for (key, session) in sessions {
-        try db.cachedStatement(sql: "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?")
-          .execute(arguments: [session.openIn, session.isQuit, key.owner.text, key.identifier])
+        try db.run(
+          "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?",
+          [session.openIn, session.isQuit, key.owner.text, key.identifier])
       }
       for delivery in changed { try TransferStore.write(delivery, db) }
       for delivery in gone {
@@ -97,14 +98,14 @@ extension TransferStore {
   }
 
   private static func write(_ delivery: DeliveryStateMachine.Delivery, _ db: Database) throws {
-    try db.execute(
-      sql: """
-        INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, tries, deaths, notBefore, held, generation,
-          wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-      arguments: [
+    try db.run(
+      """
+      INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, tries, exits, notBefore, held, generation,
+        wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
         delivery.id.uuidString, delivery.session.owner.text, delivery.session.identifier,
-        Data(try BodyCoding.encode(delivery.tasks)), delivery.tries, delivery.exits,
+        try BodyCoding.data(delivery.tasks), delivery.tries, delivery.exits,
         delivery.notBefore?.timeIntervalSince1970, delivery.isHeld, delivery.last?.generation,
         delivery.last?.wakesHandler,
       ])
@@ -113,10 +114,11 @@ extension TransferStore {
   private static func remove(
     _ delivery: DeliveryStateMachine.Delivery, keeping others: Set<Int>, _ db: Database
   ) throws {
-    try db.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [delivery.id.uuidString])
-    let removal = try db.cachedStatement(sql: "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?")
+    try db.run("DELETE FROM deliveries WHERE id = ?", [delivery.id.uuidString])
     for task in delivery.tasks where !others.contains(task) {
-      try removal.execute(arguments: [delivery.session.owner.text, delivery.session.identifier, task])
+      try db.run(
+        "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
+        [delivery.session.owner.text, delivery.session.identifier, task])
     }
   }
 
@@ -126,8 +128,9 @@ extension TransferStore {
   func addCopies(_ paths: [String], of delivery: UUID) throws {
     guard !paths.isEmpty else { return }
     try database.write { db in
-      let insertion = try db.cachedStatement(sql: "INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)")
-      for path in paths { try insertion.execute(arguments: [path, delivery.uuidString]) }
+      for path in paths {
+        try db.run("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.uuidString])
+      }
     }
   }
 
@@ -147,8 +150,7 @@ extension TransferStore {
   func forgetCopies(_ paths: [String]) throws {
     guard !paths.isEmpty else { return }
     try database.write { db in
-      let removal = try db.cachedStatement(sql: "DELETE FROM copies WHERE path = ?")
-      for path in paths { try removal.execute(arguments: [path]) }
+      for path in paths { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
     }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 
 /// A task as it is stored in the database.
 struct StoredTask: Sendable {
@@ -57,35 +58,31 @@ struct StoredTask: Sendable {
 
   fileprivate init?(_ row: Row) throws {
     guard let owner = Address(row["owner"]), let type = TransferType(rawValue: row["type"]) else { return nil }
-    func decoded<T: Decodable>(_ type: T.Type, _ column: String) throws -> T? {
-      try (row[column] as Data?).map { try BodyCoding.decode(type, from: Array($0)) }
-    }
-    func date(_ column: String) -> Date? { (row[column] as Double?).map { Date(timeIntervalSince1970: $0) } }
     key = TaskKey(session: SessionKey(owner: owner, identifier: row["session"]), identifier: row["task"])
     self.type = type
-    request = try BodyCoding.decode(TransferRequest.self, from: Array(row["request"] as Data))
-    newRequest = try decoded(TransferRequest.self, "newRequest")
+    request = try row.decoded("request")
+    newRequest = try row.decodedIfPresent("newRequest")
     description = row["description"]
     file = row["file"]
-    created = Date(timeIntervalSince1970: row["created"])
+    created = row.date("created")
     isInBackground = row["background"]
     priority = row["priority"]
-    earliestBeginDate = date("earliestBegin")
+    earliestBeginDate = row.dateIfPresent("earliestBegin")
     asksBeforeBegin = row["asks"]
     bytesClientExpectsToSend = row["expectsToSend"]
     bytesClientExpectsToReceive = row["expectsToReceive"]
     isSuspended = row["suspended"]
     attempts = row["attempts"]
     failures = row["failures"]
-    notBefore = date("notBefore")
-    ended = date("ended")
-    currentRequest = try decoded(TransferRequest.self, "currentRequest")
+    notBefore = row.dateIfPresent("notBefore")
+    ended = row.dateIfPresent("ended")
+    currentRequest = try row.decodedIfPresent("currentRequest")
     redirectCount = row["redirects"]
     bytesSent = row["bytesSent"]
     hasEnded = (row["endedOrder"] as Int?) != nil
-    response = try decoded(TransferResponse.self, "response")
+    response = try row.decodedIfPresent("response")
     validator = row["validator"]
-    failure = try decoded(TransferFailure.self, "failure")
+    failure = try row.decodedIfPresent("failure")
   }
 
   /// The task as it is sent to its owner.
@@ -132,24 +129,22 @@ extension TransferStore {
     let key = task.key
     let names = [key.session.owner.text, key.session.identifier]
     return try database.write { db in
-      try db.cachedStatement(
-        sql: """
-          INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
-            priority, earliestBegin, asks, expectsToSend, expectsToReceive)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          """
-      ).execute(arguments: [
-        names[0], names[1], key.identifier, task.type.rawValue, Data(try BodyCoding.encode(task.request)),
-        task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
-        task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
-        task.bytesClientExpectsToReceive,
-      ])
+      try db.run(
+        """
+        INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
+          priority, earliestBegin, asks, expectsToSend, expectsToReceive)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+          names[0], names[1], key.identifier, task.type.rawValue, try BodyCoding.data(task.request),
+          task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
+          task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
+          task.bytesClientExpectsToReceive,
+        ])
       guard db.changesCount > 0 else { return false }
-      try db.cachedStatement(
-        sql: """
-          UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?
-          """
-      ).execute(arguments: [key.identifier + 1, names[0], names[1]])
+      try db.run(
+        "UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?",
+        [key.identifier + 1, names[0], names[1]])
       return true
     }
   }
@@ -217,7 +212,7 @@ extension TransferStore {
 
   /// Stores the head of a response, or removes it when the stored bytes are void.
   func setHead(_ response: TransferResponse?, validator: String?, of key: TaskKey) throws {
-    let body = try response.map { Data(try BodyCoding.encode($0)) }
+    let body = try response.map { try BodyCoding.data($0) }
     try update("response = ?, validator = ?", [body, validator], key)
   }
 
@@ -240,7 +235,7 @@ extension TransferStore {
 
   /// Stores what the owner may change, and its reply to `willBeginDelayedRequest`.
   func setWishes(of task: StoredTask) throws {
-    let request = try task.newRequest.map { Data(try BodyCoding.encode($0)) }
+    let request = try task.newRequest.map { try BodyCoding.data($0) }
     try update(
       "newRequest = ?, description = ?, priority = ?, earliestBegin = ?, asks = ?, suspended = ?",
       [
@@ -257,7 +252,7 @@ extension TransferStore {
   }
 
   private func update(_ assignments: String, _ values: StatementArguments, _ key: TaskKey) throws {
-    try write(
+    try database.run(
       "UPDATE tasks SET \(assignments) WHERE owner = ? AND session = ? AND task = ?",
       values + [key.session.owner.text, key.session.identifier, key.identifier])
   }

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// The state of a device's clock: it runs from an origin at a rate, or is held at the origin.
-package struct ClockSetting: Hashable, Sendable {
+package struct ClockSetting: Codable, Hashable, Sendable {
   /// The device's time at `since`, or the time at which it is held.
   package let origin: Date
   /// The machine's time at which the clock had the time `origin`.
@@ -87,38 +87,5 @@ extension Date {
   var rounded: Date {
     let rounded = Date(timeIntervalSince1970: timeIntervalSince1970)
     return rounded < self ? Date(timeIntervalSince1970: timeIntervalSince1970.nextUp) : rounded
-  }
-}
-
-extension ClockSetting: Codable {
-  private enum Key: String, CodingKey { case origin, since, rate, isHeld, running, held }
-  /// The format of an earlier host, whose clock had no rate.
-  private struct Running: Decodable { let ahead: Double }
-  private struct Held: Decodable {
-    let date: Date
-    enum CodingKeys: String, CodingKey { case date = "_0" }
-  }
-
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    if let running = try container.decodeIfPresent(Running.self, forKey: .running) {
-      self = .running(ahead: running.ahead)
-    } else if let held = try container.decodeIfPresent(Held.self, forKey: .held) {
-      self = .held(held.date)
-    } else {
-      self.init(
-        origin: try container.decode(Date.self, forKey: .origin),
-        since: try container.decode(Date.self, forKey: .since),
-        rate: try container.decode(Double.self, forKey: .rate),
-        isHeld: try container.decode(Bool.self, forKey: .isHeld))
-    }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(origin, forKey: .origin)
-    try container.encode(since, forKey: .since)
-    try container.encode(rate, forKey: .rate)
-    try container.encode(isHeld, forKey: .isHeld)
   }
 }

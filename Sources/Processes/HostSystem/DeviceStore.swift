@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import Stores
 
 /// Persists the user's settings of the device, and the location of its containers.
 struct DeviceStore: Sendable {
@@ -18,19 +19,12 @@ struct DeviceStore: Sendable {
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("device-1") { db in
-      try db.create(table: "deviceSettings") { table in
-        table.primaryKey("name", .text)
-        table.column("value", .blob).notNull()
-      }
-      try db.create(table: "containers") { table in
-        table.primaryKey("bundle", .text)
-        table.column("name", .text).notNull()
-        table.column("next", .text)
-      }
-    }
-    try migrator.migrate(database)
+    try database.createTables(
+      of: "device",
+      """
+      CREATE TABLE deviceSettings (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+      CREATE TABLE containers (bundle TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, next TEXT);
+      """)
   }
 
   /// The value that was last set under a name; `nil` if none was.
@@ -38,15 +32,12 @@ struct DeviceStore: Sendable {
     let data = try database.read { db in
       try Data.fetchOne(db, sql: "SELECT value FROM deviceSettings WHERE name = ?", arguments: [name])
     }
-    return try data.map { try BodyCoding.decode(type, from: Array($0)) }
+    return try data.map { try Value(stored: $0) }
   }
 
   func set(_ value: some Encodable, named name: String) throws {
-    let data = try BodyCoding.data(value)
-    try database.write { db in
-      try db.execute(
-        sql: "INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", arguments: [name, data])
-    }
+    try database.run(
+      "INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", [name, try BodyCoding.data(value)])
   }
 
   func places() throws -> [String: Place] {
@@ -60,9 +51,8 @@ struct DeviceStore: Sendable {
   func set(_ places: [String: Place]) throws {
     try database.write { db in
       for (bundle, place) in places {
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO containers (bundle, name, next) VALUES (?, ?, ?)",
-          arguments: [bundle, place.name, place.next])
+        try db.run(
+          "INSERT OR REPLACE INTO containers (bundle, name, next) VALUES (?, ?, ?)", [bundle, place.name, place.next])
       }
     }
   }

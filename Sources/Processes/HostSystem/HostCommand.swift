@@ -5,6 +5,7 @@ package import Logging
 import MessageBus
 import Messages
 package import StandingProcesses
+import Stores
 
 /// The command `host-system`.
 package struct HostCommand: StandingProcessCommand {
@@ -49,9 +50,7 @@ package struct HostCommand: StandingProcessCommand {
   private func openDatabase(_ folder: InstanceFolder) throws -> DatabasePool {
     let path = folder.host + "/host.sqlite"
     do {
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(5)
-      return try DatabasePool(path: path, configuration: configuration)
+      return try DatabasePool.opening(path)
     } catch {
       throw ClusterError(
         .folder,

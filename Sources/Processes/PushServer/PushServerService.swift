@@ -8,6 +8,7 @@ import MessageBus
 import Messages
 import PushStore
 import StandingProcesses
+import Stores
 
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
@@ -73,12 +74,8 @@ struct PushServerService {
   private func openDatabase() throws -> DatabasePool {
     let path = instance.pushServer + "/push.sqlite"
     do {
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(5)
-      let pool = try DatabasePool(path: path, configuration: configuration)
       // A 200 promises that the notification survives a power failure.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-      return pool
+      return try DatabasePool.opening(path, isDurable: true)
     } catch {
       throw ClusterError(
         .folder,

@@ -1,0 +1,76 @@
+package import Foundation
+package import GRDB
+import Messages
+
+// What the stores share. A store is the set of tables of one concern. Several stores may share a database file.
+
+extension DatabasePool {
+  /// Opens a database file in write-ahead mode, and creates it if it is missing. A locked database is waited for, at
+  /// most 5 s.
+  ///
+  /// - Parameter isDurable: whether a committed transaction also survives a power failure.
+  /// - Throws: errors of the database, such as that the file is damaged.
+  package static func opening(_ path: String, isDurable: Bool = false) throws -> DatabasePool {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    if isDurable { try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") } }
+    return pool
+  }
+}
+
+extension DatabaseWriter {
+  /// Creates the tables of a store, if this database does not have them yet.
+  ///
+  /// - Parameters:
+  ///   - store: the name under which the database records that it has the tables. No two stores share a name.
+  ///   - sql: the statements.
+  package func createTables(of store: String, _ sql: String) throws {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration(store) { try $0.execute(sql: sql) }
+    try migrator.migrate(self)
+  }
+}
+
+extension Database {
+  /// Executes one statement. It is compiled once per connection.
+  package func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+    try cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+}
+
+extension DatabaseWriter {
+  /// Executes one statement in its own transaction.
+  package func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+    try write { try $0.run(sql, arguments) }
+  }
+}
+
+extension Decodable {
+  /// Decodes a value that was stored with `BodyCoding.data`.
+  ///
+  /// - Throws: `malformed-body`.
+  package init(stored data: Data) throws { self = try BodyCoding.decode(Self.self, from: Array(data)) }
+}
+
+extension Row {
+  /// Decodes the value of a column that was stored with `BodyCoding.data`.
+  ///
+  /// - Throws: `malformed-body`.
+  package func decoded<Value: Decodable>(_ column: String) throws -> Value { try Value(stored: self[column]) }
+
+  /// Decodes the value of a column that was stored with `BodyCoding.data`; `nil` for NULL.
+  ///
+  /// - Throws: `malformed-body`.
+  package func decodedIfPresent<Value: Decodable>(_ column: String) throws -> Value? {
+    try (self[column] as Data?).map { try Value(stored: $0) }
+  }
+
+  /// The date of a column with seconds since 1970.
+  package func date(_ column: String) -> Date { Date(timeIntervalSince1970: self[column]) }
+
+  /// The date of a column with seconds since 1970; `nil` for NULL.
+  package func dateIfPresent(_ column: String) -> Date? {
+    (self[column] as Double?).map { Date(timeIntervalSince1970: $0) }
+  }
+}
