@@ -143,4 +143,68 @@ extension QuietTests {
     #expect(started.registrations.count == Routing<Int>.addressLimit)
     #expect(started.revoked.count == KeyTable.revokedLimit && started.keys.count == KeyTable.registeredLimit.ofAll)
   }
+  /// The address and the key of an extension by number.
+  private func numbered(_ number: Int) -> (address: Address, key: String) {
+    (.widgetExtension("iphone", "com.example.W\(number)"), String(repeating: "k", count: 36) + "\(number)")
+  }
+
+  /// Registers a process instance of each address, and retires it.
+  ///
+  /// - Returns: the generations.
+  private func runOnce(_ numbers: Range<Int>, _ fixture: inout RoutingFixture) throws -> [UInt32] {
+    try numbers.map { number in
+      let (address, key) = numbered(number)
+      try fixture.register(key, address)
+      let reply = try #require(fixture.last.last)
+      let generation = try BodyCoding.decode(RegisterInstance.Reply.self, from: reply.body).generation
+      try retire(address, generation, &fixture)
+      return generation
+    }
+  }
+
+  private func retire(_ address: Address, _ generation: UInt32, _ fixture: inout RoutingFixture) throws {
+    try fixture.send(
+      RetireInstance(address: address, generation: generation), from: agent, to: .messageBus, on: 2)
+    #expect(fixture.lastTypes.last == "instance.retire/ok")
+  }
+
+  @Test func `a new address takes the place of the process instance that ended first`() throws {
+    var fixture = try RoutingFixture.running()
+    try fixture.register()
+    let limit = Routing<Int>.addressLimit
+    _ = try runOnce(1000..<1100 + limit, &fixture)
+    let known = fixture.routing.registrations
+    #expect(known.count == limit)
+    #expect(known[widget]?.isRetired == false && known[host] != nil && known[agent] != nil)
+    #expect(known[numbered(1000).address] == nil && known[numbered(1099 + limit).address]?.isRetired == true)
+    // The agent repeats a request whose reply was lost.
+    try retire(numbered(1000).address, 1, &fixture)
+    fixture.perform([.record(fixture.routing.started())])
+    #expect(try fixture.lastBody(BusStarted.self).registrations.count == limit)
+  }
+
+  @Test(arguments: [false, true])
+  func `a later process instance of a dropped address has a higher generation, also at the next broker`(
+    isRecorded: Bool
+  ) throws {
+    var fixture = try RoutingFixture.running()
+    let limit = Routing<Int>.addressLimit
+    #expect(try runOnce(1000..<1001, &fixture) == [1])
+    try fixture.register(String(repeating: "z", count: 40), numbered(1000).address)
+    try retire(numbered(1000).address, 2, &fixture)
+    _ = try runOnce(1001..<1100 + limit, &fixture)
+    #expect(fixture.routing.registrations[numbered(1000).address] == nil)
+    // Without this record, the next broker reads all registrations, which are more than the limit.
+    if isRecorded { fixture.perform([.record(fixture.routing.started())]) }
+    var recovery = JournalRecovery()
+    for envelope in isRecorded ? fixture.last : fixture.recorded { recovery.apply(envelope) }
+    var next = RoutingFixture(recovered: recovery)
+    #expect(next.routing.registrations.count <= limit)
+    for line in [(1, host, hostKey), (2, agent, agentKey)] { try next.hello(line.1, on: line.0, key: line.2) }
+    for var routing in [fixture, next] {
+      try routing.register(String(repeating: "y", count: 40), numbered(1000).address)
+      let reply = try #require(routing.last.last)
+      #expect(try BodyCoding.decode(RegisterInstance.Reply.self, from: reply.body).generation == 3)
+    }
+  }
 }

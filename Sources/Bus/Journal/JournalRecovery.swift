@@ -15,6 +15,9 @@ package struct JournalRecovery: Hashable, Sendable {
   /// of the same address replaced.
   package var formerKeys: [String] = []
 
+  /// The highest generation of a registration that a broker has dropped.
+  package var droppedGeneration: UInt32 = 0
+
   package init() {}
 
   /// Reads the last segment that begins with `bus.started`, and everything after it. Unreadable records are skipped:
@@ -48,6 +51,7 @@ package struct JournalRecovery: Hashable, Sendable {
       busGeneration = max(busGeneration, started.generation)
       formerKeys = started.revoked + formerKeys.filter { !started.revoked.contains($0) }
       standingKeys = Dictionary(started.keys.map { ($0.publicKey, $0) }, uniquingKeysWith: { $1 })
+      droppedGeneration = max(droppedGeneration, started.droppedGeneration)
       for registration in started.registrations { put(registration) }
     case RegistrationChanged.kind:
       guard let changed = try? BodyCoding.decode(RegistrationChanged.self, from: envelope.body) else { return }

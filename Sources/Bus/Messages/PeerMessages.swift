@@ -186,14 +186,18 @@ package struct BusStarted: Notice {
   package let keys: [StandingKeyFacts]
   /// The last revoked keys, the latest at the end.
   package let revoked: [String]
+  /// The highest generation of a registration that the broker has dropped, because its process instance had ended.
+  package let droppedGeneration: UInt32
   package init(
-    pid: Int32, generation: UInt32, registrations: [Registration], keys: [StandingKeyFacts] = [], revoked: [String] = []
+    pid: Int32, generation: UInt32, registrations: [Registration], keys: [StandingKeyFacts] = [],
+    revoked: [String] = [], droppedGeneration: UInt32 = 0
   ) {
     self.pid = pid
     self.generation = generation
     self.registrations = registrations
     self.keys = keys
     self.revoked = revoked
+    self.droppedGeneration = droppedGeneration
   }
 
   package init(from decoder: any Decoder) throws {
@@ -204,6 +208,7 @@ package struct BusStarted: Notice {
     // Older journals do not contain them.
     keys = try container.decodeIfPresent([StandingKeyFacts].self, forKey: .keys) ?? []
     revoked = try container.decodeIfPresent([String].self, forKey: .revoked) ?? []
+    droppedGeneration = try container.decodeIfPresent(UInt32.self, forKey: .droppedGeneration) ?? 0
   }
 }
 

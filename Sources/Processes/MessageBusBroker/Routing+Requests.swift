@@ -4,9 +4,6 @@ import Messages
 // Requests to the broker itself.
 
 extension Routing {
-  /// The maximum number of known addresses, which must fit into the first record of a segment.
-  static var addressLimit: Int { 480 }
-
   /// Handles a hello. Its record comes first and contains the generation that it assigned.
   mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
     let hello: Hello
@@ -90,7 +87,7 @@ extension Routing {
       throw BusError(.malformed, "a public key is 40 characters of Z85")
     }
     let before = registrations[address]
-    guard before != nil || registrations.count < Self.addressLimit else {
+    guard before != nil || makeRoom() else {
       throw BusError(BusError.Code("too-many-addresses"), "the bus already has \(registrations.count) addresses")
     }
     if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
@@ -103,8 +100,9 @@ extension Routing {
     }
     if let former = before?.publicKey { keys.revoke(former) }
     let registration = Registration(
-      address: address, generation: (before?.generation ?? 0) + 1, publicKey: request.publicKey)
+      address: address, generation: (before?.generation ?? droppedGeneration) + 1, publicKey: request.publicKey)
     registrations[address] = registration
+    retired.removeAll { $0 == address }
     keys.admit(request.publicKey, address, generation: registration.generation)
     record(RegistrationChanged(.registered, registration), to: .journal)
     return registration.generation
@@ -113,6 +111,7 @@ extension Routing {
   /// Ends a process instance. Has no effect if it has ended already or a later one has started.
   private mutating func retire(_ request: RetireInstance, by agent: Address) throws(BusError) {
     try checkIsSpawned(request.address, by: agent)
+    guard !wasDropped(request.address, request.generation) else { return }
     guard var registration = registrations[request.address], registration.generation >= request.generation else {
       throw BusError(
         BusError.Code("no-such-instance"), "\(request.address) never had generation \(request.generation)")
@@ -122,6 +121,7 @@ extension Routing {
     registration.isRetired = true
     registration.isConnected = false
     registrations[request.address] = registration
+    retired.append(request.address)
     if let key = registration.publicKey { keys.revoke(key) }
     if let line = line(of: request.address) { end(line, .ended) }
     record(RegistrationChanged(.retired, registration), to: .journal)

@@ -69,6 +69,10 @@ struct Routing<Line: Hashable & Sendable> {
   var now: Timestamp
   var keys = KeyTable()
   var registrations: [Address: Registration]
+  /// The addresses of retired process instances, in the order in which they were retired.
+  var retired: [Address] = []
+  /// The highest generation of a registration that was dropped.
+  var droppedGeneration: UInt32
   var peers: [Line: Peer] = [:]
   private var lines: [Address: Line] = [:]
   var descriptors: [Int32: Line] = [:]
@@ -89,33 +93,12 @@ struct Routing<Line: Hashable & Sendable> {
     self.now = now
     self.registrations = recovered.registrations.filter { !$0.key.role.isPassing }
     for key in recovered.formerKeys { keys.revoke(key) }
-    for registration in registrations.values {
-      guard let key = registration.publicKey else { continue }
-      if registration.isRetired {
-        keys.revoke(key)
-      } else {
-        keys.admit(key, registration.address, generation: registration.generation)
-      }
-    }
+    self.droppedGeneration = recovered.droppedGeneration
+    admitRecovered()
     for key in recovered.standingKeys.values { keys.register(key) }
     // Grace periods of the last broker are over: a holder of a previous key finds the next one in the same file.
     for key in recovered.standingKeys.values where key.hasSentHello { _ = keys.supersede(by: key.publicKey) }
     setStanding(standing)
-  }
-
-  /// The first record of a segment, with the whole state.
-  mutating func started() -> [UInt8] {
-    let known = registrations.values.filter { !$0.address.role.isPassing }.sorted {
-      $0.address.text < $1.address.text
-    }
-    let (registered, revoked) = keys.recorded
-    record(
-      BusStarted(pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked),
-      to: .journal)
-    guard case .record(let frame)? = takeActions().first else {
-      preconditionFailure("too many addresses for one record: \(known.count)")
-    }
-    return frame
   }
 
   /// Records a notice of the broker in the journal.
