@@ -213,7 +213,7 @@ let package = Package(
     module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
-    // Processes: each is a library, which its tests can link, and a main of three lines. Other targets do not import
+    // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
     // the libraries, except the two that Trial/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the stored keys, and the start and exit of a
     // process.
@@ -225,28 +225,29 @@ let package = Package(
     module(
       "MessageBusBroker", in: "Processes",
       ["Cluster", "Messages", "Journal", "StandingProcesses", "ZeroMQ", arguments, logging]),
-    process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker"]),
+    process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
       [
         "CPlatform", "ChildProcesses", "Cluster", "Messages", "MessageBus", "OwnedTasks", "StandingProcesses", "ZeroMQ",
         arguments, logging,
       ]),
-    process("ProcessAgentMain", in: "Processes", ["ProcessAgent"]),
+    process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
     module(
       "HostSystem", in: "Processes",
       [
         "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses",
         "Stores", "Timekeeping", "Timelines", "Transfers", arguments, grdb, logging,
       ]),
-    process("HostSystemMain", in: "Processes", ["HostSystem"]),
+    process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", "Stores", arguments,
+        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", "Stores",
+        arguments,
         grdb, logging,
       ]),
-    process("PushServerMain", in: "Processes", ["PushServer"]),
+    process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
       "WidgetLab", in: "Processes",
       [
@@ -286,7 +287,7 @@ let package = Package(
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("Faults", in: "Testing", ["Messages", "HostSystem", "ProcessAgent"]),
+    process("Faults", in: "Testing", ["Messages", "HostSystem", "ProcessAgent", "StandingProcesses"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["Messages", "FidelityRules"]),

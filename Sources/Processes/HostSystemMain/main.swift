@@ -1,3 +1,4 @@
 import HostSystem
+import StandingProcesses
 
 await HostCommand.start()

@@ -1,3 +1,4 @@
 import MessageBusBroker
+import StandingProcesses
 
 await MessageBusCommand.start()

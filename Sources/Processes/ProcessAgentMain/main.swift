@@ -1,3 +1,4 @@
 import ProcessAgent
+import StandingProcesses
 
 await AgentCommand.start()

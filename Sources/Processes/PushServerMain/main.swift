@@ -1,3 +1,4 @@
 import PushServer
+import StandingProcesses
 
 await PushServerCommand.start()

@@ -10,6 +10,7 @@ import Foundation
 import HostSystem
 import Messages
 import ProcessAgent
+import StandingProcesses
 
 let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
 let fault = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
