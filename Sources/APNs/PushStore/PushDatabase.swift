@@ -147,7 +147,8 @@ struct PushDatabase: Sendable {
     let notification = PushedNotification(
       uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: try subject(row), type: try known(row["type"]),
       priority: row["priority"], collapseID: row["collapseID"], payload: row["payload"],
-      acceptedAt: row.date("acceptedAt"), expiration: row.dateIfPresent("expiration"), isFromStorage: row["isFromStorage"])
+      acceptedAt: row.date("acceptedAt"), expiration: row.dateIfPresent("expiration"),
+      isFromStorage: row["isFromStorage"])
     return StoredPush(number: row["number"], notification: notification, token: row["token"])
   }
 

@@ -57,10 +57,13 @@ struct GalleryStore: Sendable {
     let left = Set(now.placements.map(\.id))
     try database.write { db in
       for (bundle, widgets) in now.declarations where before.declarations[bundle] != widgets {
-        try db.run("INSERT OR REPLACE INTO declarations (bundle, widgets) VALUES (?, ?)", [bundle, try BodyCoding.data(widgets)])
+        try db.run(
+          "INSERT OR REPLACE INTO declarations (bundle, widgets) VALUES (?, ?)", [bundle, try BodyCoding.data(widgets)])
       }
       for placement in now.placements where earlier[placement.id] != placement {
-        try db.run("INSERT OR REPLACE INTO placements (id, placement) VALUES (?, ?)", [placement.id, try BodyCoding.data(placement)])
+        try db.run(
+          "INSERT OR REPLACE INTO placements (id, placement) VALUES (?, ?)",
+          [placement.id, try BodyCoding.data(placement)])
       }
       for id in earlier.keys where !left.contains(id) {
         try db.run("DELETE FROM placements WHERE id = ?", [id])
