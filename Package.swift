@@ -213,8 +213,11 @@ let package = Package(
     module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
+    // Observability: analysis of the journal, without connections and terminals.
+    module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+
     // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
-    // the libraries, except the two that Trial/Faults breaks on purpose.
+    // the libraries, except the two that Testing/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the stored keys, and the start and exit of a
     // process.
     module(
@@ -251,7 +254,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Messages", "Journal", "MessageBus", arguments,
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Messages", "Journal", "JournalAnalysis", "MessageBus",
+        arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -275,6 +279,7 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
+    module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Messages", "Journal"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
@@ -347,7 +352,12 @@ let package = Package(
     tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),
     tests(
       "WidgetLabTests",
-      ["Archive", "Cluster", "Messages", "FidelityRules", "Journal", "WidgetLab", arguments]),
+      [
+        "Archive", "Cluster", "Messages", "FidelityRules", "Journal", "JournalAnalysis", "RecordedJournals",
+        "WidgetLab", arguments,
+      ]),
+    tests(
+      "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",

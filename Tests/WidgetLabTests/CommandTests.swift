@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cluster
 import Foundation
+import JournalAnalysis
 import Messages
 import Testing
 

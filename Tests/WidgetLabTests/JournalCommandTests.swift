@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import Journal
+import JournalAnalysis
 import Messages
+import RecordedJournals
 import Testing
 
 @testable import WidgetLab

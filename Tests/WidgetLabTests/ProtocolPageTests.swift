@@ -1,4 +1,5 @@
 import Foundation
+import JournalAnalysis
 import Testing
 
 @testable import WidgetLab

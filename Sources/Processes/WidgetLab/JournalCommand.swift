@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Journal
+import JournalAnalysis
 
 /// `widgetlab journal`.
 struct JournalCommand: AsyncParsableCommand {

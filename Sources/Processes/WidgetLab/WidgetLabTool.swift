@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cluster
+import JournalAnalysis
 
 /// The operator's tool, one file per command. Shared: finding an instance, connecting to the bus, error reports, and
 /// exit codes.

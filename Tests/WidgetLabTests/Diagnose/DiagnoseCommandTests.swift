@@ -1,7 +1,9 @@
 import ArgumentParser
 import FidelityRules
 import Foundation
+import JournalAnalysis
 import Messages
+import RecordedJournals
 import Testing
 
 @testable import WidgetLab
@@ -81,19 +83,6 @@ import Testing
   @Test(arguments: [["no-such-code"], ["--since", "x"], ["--loop", "1"], ["--fail-on", "x"], ["--markdown"]])
   func `diagnose rejects invalid arguments`(arguments: [String]) {
     #expect(throws: (any Error).self) { try DiagnoseCommand.parse(arguments) }
-  }
-
-  @Test func `the diagnostic table names each mistake once, with a code, a rule, a source and advice`() {
-    let all = DiagnosticTable.descriptions
-    #expect(Set(all.map(\.code)).count == all.count)
-    for description in all {
-      #expect(description.code.allSatisfy { $0.isLowercase || $0 == "-" }, "\(description.code)")
-      for text in [description.title, description.rule, description.source, description.advice] {
-        #expect(!text.isEmpty && !text.contains("|"), "\(description.code)")
-      }
-      let words = ["documented: ", "observed: ", "ours: "]
-      #expect(words.contains { description.source.hasPrefix($0) }, "\(description.code)")
-    }
   }
 
   @Test func `the diagnoses page in Documentation matches the diagnostic table`() throws {

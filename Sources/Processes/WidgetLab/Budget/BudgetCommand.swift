@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import JournalAnalysis
 import Messages
 
 /// `widgetlab budget`.

@@ -1,4 +1,5 @@
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// The output of `budget`.
@@ -90,13 +91,4 @@ struct BudgetReport: Encodable, Sendable {
 
 extension Comparable {
   fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
-}
-
-extension LedgerEntry {
-  /// A line of the ledger as text.
-  var text: String {
-    let until = until.map { " until \(Amount.text($0))" } ?? ""
-    let balance = balance.formatted(.number.precision(.fractionLength(1)))
-    return "\(verdict.rawValue)\(until) by \(rule), \(balance) left"
-  }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cluster
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// `widgetlab demo`.
@@ -100,3 +101,5 @@ struct DemoCommand: AsyncParsableCommand {
     try await play.run()
   }
 }
+
+extension Victim: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 import Cluster
 import Foundation
 import Journal
+import JournalAnalysis
 import MessageBus
 import Messages
 
@@ -134,7 +135,7 @@ final class ScenarioNarrator {
   var isUnderWay: Bool { ["accepted", "started", "app-started"].allSatisfy(watch.hasSeen) }
 
   func willKill(_ address: Address) {
-    watch.willKill(DemoInstance(address: address, generation: watch.facts.generation[address] ?? 0))
+    watch.willKill(ObservedInstance(address: address, generation: watch.facts.generation[address] ?? 0))
   }
 
   /// Prints a line of the demo itself.
@@ -161,7 +162,7 @@ final class ScenarioNarrator {
   /// Checks a process that reports ready in `/proc`: its pid must run the executable that the agent reported.
   private func lookAtProcess(_ envelope: Envelope) {
     guard isLocal, let ready = envelope.reading(ProcessReady.self), watch.hasSeen("started") else { return }
-    let instance = DemoInstance(address: envelope.header.source, generation: envelope.header.sourceGeneration)
+    let instance = ObservedInstance(address: envelope.header.source, generation: envelope.header.sourceGeneration)
     guard let executable = ProcessFacts(pid: ready.pid).executable else { return }
     let name = watch.facts.executables[instance]?.split(separator: "/").last.map(String.init)
     let isExtension = executable == ready.executable && (name == nil || executable.hasSuffix("/\(name ?? "")"))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cluster
 import Foundation
+import JournalAnalysis
 import MessageBus
 import Messages
 
@@ -104,19 +105,5 @@ struct ClockCommand: AsyncParsableCommand {
     case (_, let value?):
       throw ValidationError("'\(value)' needs set, rate or advance: widgetlab clock advance 24h.")
     }
-  }
-}
-
-extension ClockState {
-  /// `2026-11-21 07:15:03Z, held, 1 d 2 h ahead of this machine`.
-  var text: String {
-    let pace = rate == 1 ? "" : ", \(Amount.text(factor: rate)) times as fast"
-    return "\(Amount.text(now)), \(isHeld ? "held" : "running")\(pace), \(distance)"
-  }
-
-  private var distance: String {
-    // A clock with the machine's time differs by some microseconds when it is read.
-    guard abs(offset) >= 0.05 else { return "same as this machine's" }
-    return "\(Amount.text(seconds: abs(offset))) \(offset > 0 ? "ahead of" : "behind") this machine's"
   }
 }

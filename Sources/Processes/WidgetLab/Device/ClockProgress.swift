@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Journal
+import JournalAnalysis
 import Messages
 
 /// Shows the progress of a clock advance: a line on standard error that is overwritten, if standard error is a

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import JournalAnalysis
 import MessageBus
 import Messages
 
@@ -56,17 +57,6 @@ struct DeviceCommand: AsyncParsableCommand {
   private func move() async throws {
     let reply = try await OperatorSession.with(options) { session in try await session.ask(MoveDevice()) }
     if json { try Output.json(reply) } else { Output.print(reply.text) }
-  }
-}
-
-extension MoveDevice.Reply {
-  /// `reloaded: 1, 2; when seen: 3`.
-  var text: String {
-    let parts = [("reloaded", reloaded), ("when seen", whenSeen)].filter { !$0.1.isEmpty }
-    guard !parts.isEmpty else {
-      return "no widget uses the location: no Info.plist in widgetlab.yaml has NSWidgetWantsLocation"
-    }
-    return parts.map { "\($0.0): \($0.1.map { "\($0)" }.joined(separator: ", "))" }.joined(separator: "; ")
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import JournalAnalysis
 import MessageBus
 import Messages
 
@@ -82,12 +83,5 @@ struct NetworkCommand: AsyncParsableCommand {
     if state.path == .off { state.path = .wifi }
     state.rate = bytes
     return state
-  }
-}
-
-extension NetworkState {
-  /// `cellular, 50 kB/s, Low Data Mode`.
-  var text: String {
-    path.rawValue + (rate.map { ", \(Amount.text(bytes: $0))/s" } ?? "") + (isConstrained ? ", Low Data Mode" : "")
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Journal
+import JournalAnalysis
 import Messages
 
 /// `widgetlab diagnose`.
@@ -47,7 +48,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
   @Flag(name: [.short, .long], help: "Wait for new entries, until Ctrl-C.")
   var follow = false
 
-  @Option(help: "Only diagnoses from this point on: \(TailFilter.Moment.forms).")
+  @Option(help: "Only diagnoses from this point on: \(JournalFilter.Moment.forms).")
   var since: String?
 
   @Option(help: "The lowest severity with exit code 1: note, warning, error or never.")
@@ -63,8 +64,8 @@ struct DiagnoseCommand: AsyncParsableCommand {
   var markdown = false
 
   func validate() throws {
-    if let since, TailFilter.Moment(since) == nil {
-      throw ValidationError("'\(since)' is not a point in the journal; use \(TailFilter.Moment.forms).")
+    if let since, JournalFilter.Moment(since) == nil {
+      throw ValidationError("'\(since)' is not a point in the journal; use \(JournalFilter.Moment.forms).")
     }
     let known = DiagnosticTable.descriptions.map(\.code)
     for code in codes where !known.contains(code) {
@@ -85,7 +86,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
   /// Reads the journal, and follows it if requested.
   func diagnose() async throws -> Diagnostician {
-    let filter = TailFilter(since: since.flatMap { TailFilter.Moment($0)?.fixed(now: .now) })
+    let filter = JournalFilter(since: since.flatMap { JournalFilter.Moment($0)?.fixed(now: .now) })
     var diagnostician = Diagnostician(limits.thresholds, codes: codes.isEmpty ? nil : Set(codes))
     guard follow else {
       var cursor = try place.reader(options).cursor()

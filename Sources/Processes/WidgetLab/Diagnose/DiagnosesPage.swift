@@ -1,3 +1,5 @@
+import JournalAnalysis
+
 /// Documentation/diagnoses.md, generated from the table of diagnoses.
 enum DiagnosesPage {
   /// The whole page, ending in a newline.

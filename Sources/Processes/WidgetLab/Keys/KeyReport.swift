@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import JournalAnalysis
 import MessageBus
 import Messages
 

@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// `widgetlab add`.
@@ -179,20 +180,5 @@ extension IntentDeclaration.Parameter {
   private func choice(_ option: IntentDeclaration.Option) -> String {
     let value = option.value.text
     return value == option.title ? value : "\(value) (\(option.title))"
-  }
-}
-
-extension ArchivedValue {
-  /// The value as users write it.
-  var text: String {
-    switch self {
-    case .bool(let value): value ? "true" : "false"
-    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
-    case .string(let value): value
-    case .date(let value): value.formatted(.iso8601)
-    case .list(let values): values.map(\.text).joined(separator: ", ")
-    case .record(let values):
-      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")
-    }
   }
 }

@@ -2,6 +2,7 @@ import Archive
 import ArgumentParser
 import Cluster
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// `widgetlab screen`.
@@ -141,28 +142,5 @@ struct ScreenPrint {
           renderingMode: tile.renderingMode.rawValue, date: tile.date?.timeIntervalSince1970, views: views(tile),
           note: tile.note, covers: tile.covers.map(\.placement))
       })
-  }
-}
-
-extension DeviceScreen {
-  /// `locked, lockScreen is visible, dark`.
-  var text: String {
-    let lock = isLocked ? wasUnlocked ? "locked" : "locked, not unlocked since the restart" : "unlocked"
-    let light = isLuminanceReduced ? ", Always-On" : ""
-    let view =
-      seen.map { "\($0.rawValue) is visible\(light)" } ?? frontApp.map { "\($0) is in front" } ?? "the display is off"
-    let work = activities.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value.text)" }
-    return "\(lock), \(view)\(work.joined())\(colorScheme == .dark ? ", dark" : "")"
-  }
-}
-
-extension AppActivity {
-  /// The app's activity, after its name.
-  var text: String {
-    switch self {
-    case .audio: "has an audio session"
-    case .navigation: "has a navigation session"
-    case .location: "uses the location service"
-    }
   }
 }

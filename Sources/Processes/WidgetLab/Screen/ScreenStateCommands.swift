@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// `widgetlab look`.

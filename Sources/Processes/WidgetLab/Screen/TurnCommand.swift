@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// `widgetlab turn`.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Cluster
 import Foundation
 import Journal
+import JournalAnalysis
 import Messages
 
 /// `widgetlab tail`.
@@ -55,7 +56,7 @@ struct TailCommand: AsyncParsableCommand {
   @Flag(name: [.customShort("f"), .customLong("follow")], inversion: .prefixedNo, help: "Wait for new entries.")
   var follow: Bool?
 
-  @Option(help: "Start at this point: \(TailFilter.Moment.forms).")
+  @Option(help: "Start at this point: \(JournalFilter.Moment.forms).")
   var since: String?
 
   @Option(help: "End at this point, in the same forms.")
@@ -98,8 +99,8 @@ struct TailCommand: AsyncParsableCommand {
   var time = TailLines.Clock.relative
 
   func validate() throws {
-    for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
-      throw ValidationError("'\(text)' is not a point in the journal; use \(TailFilter.Moment.forms).")
+    for text in [since, until].compactMap(\.self) where JournalFilter.Moment(text) == nil {
+      throw ValidationError("'\(text)' is not a point in the journal; use \(JournalFilter.Moment.forms).")
     }
     _ = try self.where.map { try FilterExpression(argument: $0, of: "--where") }
     _ = try exitWhen.map { try FilterExpression(argument: $0, of: "--exit-when") }
@@ -135,15 +136,15 @@ struct TailCommand: AsyncParsableCommand {
     return JournalReader(folder: URL(fileURLWithPath: folder))
   }
 
-  func filter(now: Timestamp) throws -> TailFilter {
-    TailFilter(
-      kinds: kind, addresses: address, since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
-      until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
+  func filter(now: Timestamp) throws -> JournalFilter {
+    JournalFilter(
+      kinds: kind, addresses: address, since: since.flatMap { JournalFilter.Moment($0)?.fixed(now: now) },
+      until: until.flatMap { JournalFilter.Moment($0)?.fixed(now: now) },
       expression: try self.where.map { try FilterExpression(argument: $0, of: "--where", now: now) })
   }
 
   func printer(
-    _ filter: TailFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.print
+    _ filter: JournalFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.print
   ) throws -> TailPrinter {
     TailPrinter(
       format: output,
@@ -156,14 +157,14 @@ struct TailCommand: AsyncParsableCommand {
   }
 
   /// With a filter, the lines before the middle may be far back in the journal.
-  func start(_ filter: TailFilter) -> JournalPosition {
+  func start(_ filter: JournalFilter) -> JournalPosition {
     guard let around else { return filter.start }
     guard kind.isEmpty, address.isEmpty, self.where == nil else { return .beginning }
     return .sequence(around > UInt64(context) ? around - UInt64(context) : 1)
   }
 
   /// How long to continue: the timeout, or until a time in the future.
-  private func limit(_ filter: TailFilter, now: Timestamp) -> Duration? {
+  private func limit(_ filter: JournalFilter, now: Timestamp) -> Duration? {
     if let timeout { return .seconds(timeout) }
     guard follows, case .time(let end) = filter.until else { return nil }
     return .microseconds(max(0, end.microseconds - now.microseconds))

@@ -1,5 +1,6 @@
 import Foundation
 import Journal
+import JournalAnalysis
 import Messages
 
 /// Prints the envelopes that pass a filter, and detects the end.
@@ -29,7 +30,7 @@ struct TailPrinter: Sendable {
   }
 
   private let format: TailCommand.Format
-  private let filter: TailFilter
+  private let filter: JournalFilter
   private let exitWhen: FilterExpression?
   private var around: Around?
   private var lines: TailLines
@@ -42,7 +43,7 @@ struct TailPrinter: Sendable {
   private var printed: UInt64 = 0
 
   init(
-    format: TailCommand.Format, lines: TailLines, filter: TailFilter, exitWhen: FilterExpression? = nil,
+    format: TailCommand.Format, lines: TailLines, filter: JournalFilter, exitWhen: FilterExpression? = nil,
     around: Around? = nil, diagnostician: Diagnostician? = nil, isColourful: Bool = false,
     emit: @escaping @Sendable (String) -> Void = Output.print
   ) {
@@ -162,17 +163,6 @@ struct TailPrinter: Sendable {
       }
       defer { group.cancelAll() }
       return try await group.next() ?? .ended
-    }
-  }
-}
-
-extension TailFilter {
-  /// The position in the journal at which reading starts.
-  var start: JournalPosition {
-    switch since {
-    case .sequence(let first): .sequence(first)
-    case .time(let time): .time(time)
-    case .ago, .timeOfDay, nil: .beginning
     }
   }
 }

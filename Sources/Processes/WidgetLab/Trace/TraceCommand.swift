@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Journal
+import JournalAnalysis
 import Messages
 
 /// `widgetlab trace`.
@@ -39,7 +40,7 @@ struct TraceCommand: AsyncParsableCommand {
   @Argument(help: "A session's identifier, or the first digits of a correlation or of an envelope's id.")
   var operation: String?
 
-  @Option(help: "Only envelopes from this point on: \(TailFilter.Moment.forms).")
+  @Option(help: "Only envelopes from this point on: \(JournalFilter.Moment.forms).")
   var since: String?
 
   @Option(help: "Only envelopes up to this point, in the same forms.")
@@ -52,25 +53,36 @@ struct TraceCommand: AsyncParsableCommand {
   var color = ColourPolicy.auto
 
   func validate() throws {
-    for text in [since, until].compactMap(\.self) where TailFilter.Moment(text) == nil {
-      throw ValidationError("'\(text)' is not a point in the journal; use \(TailFilter.Moment.forms).")
+    for text in [since, until].compactMap(\.self) where JournalFilter.Moment(text) == nil {
+      throw ValidationError("'\(text)' is not a point in the journal; use \(JournalFilter.Moment.forms).")
     }
   }
 
   func run() async throws {
     try await reporting {
       let now = Timestamp.now
-      let range = TailFilter(
-        since: since.flatMap { TailFilter.Moment($0)?.fixed(now: now) },
-        until: until.flatMap { TailFilter.Moment($0)?.fixed(now: now) })
+      let range = JournalFilter(
+        since: since.flatMap { JournalFilter.Moment($0)?.fixed(now: now) },
+        until: until.flatMap { JournalFilter.Moment($0)?.fixed(now: now) })
       let envelopes = try place.reader(options).read(from: range.start).filter { range.place($0.header) == .inside }
       guard let operation else { return try list(TraceSubject.sessions(in: envelopes)) }
-      let trace = Trace(try TraceSubject(operation, in: envelopes), in: envelopes)
+      let trace = Trace(try subject(operation, in: envelopes), in: envelopes)
       switch output {
       case .pretty: for line in trace.lines(isColourful: color.isColourful) { Output.print(line) }
       case .json: try Output.json(trace.report)
       case .mermaid: Output.print(trace.mermaid)
       }
+    }
+  }
+
+  /// Finds the subject of a trace.
+  ///
+  /// - Throws: a command error that lists the possible subjects.
+  func subject(_ text: String, in envelopes: [Envelope]) throws -> TraceSubject {
+    do {
+      return try TraceSubject(text, in: envelopes)
+    } catch {
+      throw CommandError(error)
     }
   }
 
@@ -85,5 +97,24 @@ struct TraceCommand: AsyncParsableCommand {
       [$0.correlation.map { String($0.digits.prefix(6)) } ?? "-", $0.session ?? "-", $0.owner?.short ?? "-"]
     }
     for line in table.lines { Output.print(line) }
+  }
+}
+
+extension CommandError {
+  /// The error of a trace whose subject was not found. It lists the possible subjects.
+  fileprivate init(_ error: TraceSubjectError) {
+    let list = error.candidates.prefix(20).map { "         \($0)" }.sorted().joined(separator: "\n")
+    switch error.code {
+    case .ambiguous:
+      self.init(
+        Exit.usage, "'\(error.text)' matches \(error.candidates.count) sessions",
+        advice: "use the first digits of one:\n\(list)")
+    case .unknown:
+      self.init(
+        Exit.no, "the journal has no session, correlation or envelope '\(error.text)'",
+        advice: error.candidates.isEmpty
+          ? "the journal contains no session; start one with `widgetlab reload --all`"
+          : "use a session or the first digits of its correlation id:\n\(list)")
+    }
   }
 }

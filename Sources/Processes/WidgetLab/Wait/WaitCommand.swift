@@ -2,6 +2,7 @@ import ArgumentParser
 import Cluster
 import Foundation
 import Journal
+import JournalAnalysis
 import MessageBus
 import Messages
 
@@ -41,20 +42,20 @@ struct WaitCommand: AsyncParsableCommand {
   @Option(help: "Seconds to wait, in total.")
   var timeout = 60.0
 
-  @Option(help: "Read the journal from this point on: \(TailFilter.Moment.forms).")
+  @Option(help: "Read the journal from this point on: \(JournalFilter.Moment.forms).")
   var since: String?
 
   func validate() throws {
     if conditions.isEmpty { throw ValidationError("Give a condition, such as --for host=ready.") }
     if !(0...1e9).contains(timeout) { throw ValidationError("--timeout: seconds, 0 or more.") }
-    if let since, TailFilter.Moment(since) == nil {
-      throw ValidationError("'\(since)' is not a point in the journal; use \(TailFilter.Moment.forms).")
+    if let since, JournalFilter.Moment(since) == nil {
+      throw ValidationError("'\(since)' is not a point in the journal; use \(JournalFilter.Moment.forms).")
     }
   }
 
   func run() async throws {
     try await reporting {
-      let since = self.since.flatMap { TailFilter.Moment($0)?.fixed(now: .now) }
+      let since = self.since.flatMap { JournalFilter.Moment($0)?.fixed(now: .now) }
       let wanted = try conditions.map { text in
         try WaitCondition(text) { try options.cluster().address($0) }
       }
@@ -72,7 +73,7 @@ struct WaitCommand: AsyncParsableCommand {
 struct Waiting: Sendable {
   /// The instance folder.
   let folder: String
-  let since: TailFilter.Moment?
+  let since: JournalFilter.Moment?
 
   /// Returns when the condition holds, and prints the envelope that fulfilled it.
   func wait(_ condition: WaitCondition, _ options: InstanceOptions) async throws {
@@ -97,7 +98,7 @@ struct Waiting: Sendable {
   /// - Throws: a command error when it waits for a process whose last launch failed.
   func watch(_ condition: WaitCondition, _ reader: JournalReader) async throws -> Envelope? {
     var watch = WaitWatch(condition)
-    let filter = TailFilter(since: start)
+    let filter = JournalFilter(since: start)
     var cursor = reader.cursor(from: filter.start)
     var isThroughThePast = false
     while true {
@@ -115,7 +116,7 @@ struct Waiting: Sendable {
   }
 
   /// The start of reading: the option, else the time at which `up` started.
-  private var start: TailFilter.Moment? {
+  private var start: JournalFilter.Moment? {
     if let since { return since }
     let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/up.json")
     return (attributes?[.modificationDate] as? Date).map { .time(Timestamp($0)) }

@@ -1,4 +1,5 @@
 import Foundation
+import JournalAnalysis
 import Messages
 
 /// What `widgetlab wait` waits for.

@@ -1,0 +1,59 @@
+import Messages
+
+/// Detects one mistake in the journal. A value that receives each envelope once, in order, before the record does.
+protocol DiagnosticRule: Sendable {
+  /// The description of the mistake.
+  var description: DiagnosisDescription { get }
+
+  /// Returns the occurrences that the envelope shows, given all earlier envelopes.
+  ///
+  /// - Parameter record: the state of the devices before this envelope.
+  mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting]
+}
+
+/// Thresholds beyond which valid behaviour counts as a mistake. All are ours.
+package struct DiagnosticThresholds: Sendable, Equatable {
+  /// Maximum reloads per day that a budget pays for. Source: "40 to 70 refreshes" in Apple's *Keeping a widget up to
+  /// date*.
+  package var reloadsPerDay: Double
+  /// This many reloads of one kind, requested by one process within `loopSeconds`, are a loop.
+  package var loopCount: Int
+  /// The time in which `loopCount` reloads are a loop, in seconds.
+  package var loopSeconds: Double
+  /// This many consecutive timelines with the same content, all requested by the author's code, are reported.
+  package var equalTimelines: Int
+  /// A timeline that ended less than this many seconds ago counts as one that ends now.
+  package var pastSeconds: Double
+
+  /// Creates thresholds.
+  package init(
+    reloadsPerDay: Double = 70, loopCount: Int = 6, loopSeconds: Double = 60, equalTimelines: Int = 3,
+    pastSeconds: Double = 60
+  ) {
+    self.reloadsPerDay = reloadsPerDay
+    self.loopCount = loopCount
+    self.loopSeconds = loopSeconds
+    self.equalTimelines = equalTimelines
+    self.pastSeconds = pastSeconds
+  }
+}
+
+/// All diagnostic rules.
+package enum DiagnosticTable {
+  /// Returns new instances of the rules, in list order. Rules have state.
+  static func rules(_ thresholds: DiagnosticThresholds = DiagnosticThresholds()) -> [any DiagnosticRule] {
+    [
+      CompletionNeverCalled(), CompletionOfOneHandlerMissing(), SessionNeverRecreated(), EventsWithoutHandler(),
+      DownloadInEventsHandler(), HandlerWithoutSession(), NoticedFault(.fileReadTooLate), SameIdentifier(),
+      NoticedFault(.noSharedContainer), NoPushEntitlement(),
+      TimelineNeverCompleted(), NoticedFault(.timelineCompletedTwice), TimelineWithoutEntries(),
+      TimelineInThePast(thresholds), UnpayableInterval(thresholds), ReloadInProvider(), ReloadLoop(thresholds),
+      ReloadWithoutChange(thresholds),
+      ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), ArchiveTooLarge(),
+      NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
+    ]
+  }
+
+  /// The descriptions of all diagnoses, in list order.
+  package static var descriptions: [DiagnosisDescription] { rules().map(\.description) }
+}

@@ -1,0 +1,81 @@
+import Messages
+
+/// The notes about peers, keys and the broker.
+enum BusNotes {
+  /// The entries of the table.
+  static let all = peers + keys + broker
+
+  private static let peers: [NoteEntry] = [
+    .note(Hello.self) { "pid \($0.pid)" },
+    .reply(to: Hello.self) { "generation \($0.generation)" },
+    .constant(Goodbye.self),
+    .constant(HelloRequired.self),
+    .constant(Ping.self),
+    .reply(to: Ping.self) { reply in
+      "pid \(reply.pid), " + (reply.isReady ? "ready" : "waiting for \(reply.waitingFor.joined(separator: ", "))")
+    },
+    .note(RaiseSignal.self) { Ending.name(ofSignal: $0.signal) },
+    .note(Presence.self) { "\($0.address.tailName) \($0.isPresent ? "connected" : "disconnected")" },
+    .note(Undelivered.self, mark: { _ in .refused }) {
+      "\($0.kindName) to \($0.destination.tailName): \($0.code.rawValue)"
+    },
+    .note(Refused.self, mark: { _ in .refused }) {
+      "\($0.reason): \($0.kindName) from \($0.claimed) with the key of \($0.keyOwner)"
+    },
+    .note(BodyRefused.self, mark: { _ in .refused }) {
+      "\($0.kindName) from \($0.source.tailName) to \($0.destination.tailName): \($0.error)"
+    },
+    .note(PeerDisconnected.self, mark: { _ in .refused }) {
+      "\($0.address?.tailName ?? $0.keyOwner) after \($0.refusals) refusals: \($0.reason)"
+    },
+    .note(RegisterInstance.self, about: \.address) { $0.address.tailName },
+    .reply(to: RegisterInstance.self) { "generation \($0.generation)" },
+    .note(RetireInstance.self, about: \.address) { "\($0.address.tailName) generation \($0.generation)" },
+    .note(RegistrationChanged.self, mark: { $0.change.mark }, about: \.registration.address) { changed in
+      let registration = changed.registration
+      let pid = registration.pid.map { " pid \($0)" } ?? ""
+      return "\(registration.address.tailName) generation \(registration.generation)\(pid) \(changed.change.rawValue)"
+    },
+  ]
+
+  private static let keys: [NoteEntry] = [
+    .note(AuthenticationFailed.self, mark: { _ in .refused }) {
+      "\($0.reason) \($0.publicKey.prefix(8))… from \($0.peerAddress)"
+    },
+    .note(KeyChanged.self, mark: { $0.change == .revoked ? .refused : .none }) {
+      "\($0.key.pattern) \($0.key.publicKey.prefix(8))… \($0.change.rawValue)"
+    },
+    .note(RegisterKey.self) { "\($0.publicKey.prefix(8))…" },
+    .constant(RenewKey.self),
+    .reply(to: RenewKey.self) { "\($0.current.prefix(8))… follows \($0.former.prefix(8))…" },
+    .constant(ListKeys.self),
+  ]
+
+  private static let broker: [NoteEntry] = [
+    .note(BusStarted.self, mark: { _ in .launch }, about: { _ in .messageBus }) {
+      "message-bus generation \($0.generation) pid \($0.pid), \($0.registrations.count) addresses"
+    },
+    .constant(BusStatus.self),
+    .note(BusStrained.self, mark: { $0.isOver ? .none : .refused }) { strained in
+      let state = strained.isOver ? "accepts connections again" : "accepts no more connections"
+      return "\(state): \(strained.reason), \(strained.connections) of \(strained.limit), "
+        + "\(strained.turnedAway) rejected"
+    },
+    .note(JournalTrimmed.self) {
+      "deleted #\($0.firstSequence) to #\($0.lastSequence): \($0.segments) segments, \($0.bytes) bytes"
+    },
+    .note(JournalResumed.self, mark: { _ in .refused }) {
+      "writing again after \($0.milliseconds) ms (\($0.reason)), \($0.turnedDown) rejected as busy"
+    },
+  ]
+}
+
+extension RegistrationChanged.Change {
+  fileprivate var mark: EnvelopeNote.Mark {
+    switch self {
+    case .connected: .launch
+    case .disconnected, .left: .exit
+    case .registered, .retired: .none
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Messages
+
+/// The notes about pushes and device tokens.
+enum PushNotes {
+  /// The entries of the table.
+  static let all = tokens + pushes + author
+
+  private static let tokens: [NoteEntry] = [
+    .note(IssueToken.self) { "\($0.use.rawValue) of \($0.bundle), \($0.environment.rawValue)" },
+    .reply(to: IssueToken.self) { "token \($0.token.tokenPrefix)" },
+    .note(ReleaseToken.self) { "\($0.use.rawValue) of \($0.bundle)" },
+    .note(TokenReplaced.self) {
+      "\($0.use.rawValue) of \($0.bundle): \($0.token?.tokenPrefix ?? "none until requested")"
+    },
+    .note(TokenChanged.self) { $0.token.text },
+    .constant(ListTokens.self),
+    .reply(to: ListTokens.self) { "\($0.tokens.count) tokens" },
+    .note(ChangeToken.self) { "\($0.change.rawValue) \($0.subject.use.rawValue) of \($0.subject.bundle)" },
+    .reply(to: ChangeToken.self) { $0.tokens.map(\.text).joined(separator: ", ") },
+  ]
+
+  private static let pushes: [NoteEntry] = [
+    .note(DeviceReach.self) { "\($0.isOnline ? "online" : "offline"), \($0.isAwake ? "awake" : "asleep")" },
+    .note(DeliverPush.self) { deliver in
+      let push = deliver.notification
+      return "\(push.type.rawValue) \(push.uniqueID.prefix) for \(push.subject.bundle)"
+    },
+    .note(PushProgress.self, mark: { $0.station.name.mark }) { "\($0.uniqueID.prefix) \($0.station.text)" },
+    .note(PushLogged.self, mark: { $0.station.name.mark }) { logged in
+      [logged.type, logged.uniqueID.prefix, logged.subject?.bundle, logged.station.text].compactMap(\.self)
+        .joined(separator: " ")
+    },
+    .note(SendPush.self) { send in
+      let destination = send.subject?.bundle ?? send.token?.tokenPrefix ?? ""
+      return "\(send.headers["apns-push-type"] ?? "") to \(destination)"
+    },
+    .reply(to: SendPush.self, mark: { $0.status == 200 ? .none : .refused }) {
+      ["\($0.status)", $0.reason, $0.explanation].compactMap(\.self).joined(separator: " ")
+    },
+    .constant(ListPushes.self),
+    .reply(to: ListPushes.self) { "\($0.pushes.count) pushes" },
+    .note(AnswerPushes.self) { "\($0.status) \($0.reason ?? "") \($0.times) times" },
+    .note(SetPower.self) { power in power.isAwake.map { $0 ? "wake" : "sleep" } ?? "" },
+    .reply(to: SetPower.self) { $0.isAwake ? "awake" : "asleep" },
+  ]
+
+  private static let author: [NoteEntry] = [
+    .constant(AskPushInfo.self),
+    .reply(to: AskPushInfo.self) { $0.token?.tokenPrefix ?? "no token" },
+    .note(RegisterForPushes.self) { $0.action.rawValue },
+    .reply(to: RegisterForPushes.self) { reply in reply.token.map { "token \($0.tokenPrefix)" } ?? "no token" },
+    .note(PushWithheld.self, mark: { _ in .refused }) {
+      "\($0.use.rawValue) of \($0.address.short): \($0.reason.rawValue)"
+    },
+    .note(TellPushHandlers.self) { "token \($0.token.tokenPrefix), \($0.widgets.count) widgets" },
+    .reply(to: TellPushHandlers.self) { $0.handlers.joined(separator: ", ") },
+    .note(AppTokenChanged.self) { "token \($0.token.tokenPrefix)" },
+    .note(ReceiveNotification.self) { "\($0.uniqueID.prefix) \($0.payload.prefix(80))" },
+    .reply(to: ReceiveNotification.self) { $0.result?.rawValue ?? "no such method" },
+  ]
+}
+
+extension String {
+  /// The device token, shortened to fit in a line.
+  fileprivate var tokenPrefix: String { count > 12 ? prefix(8) + "…" : self }
+}
+
+extension UUID {
+  /// The id, shortened to fit in a line.
+  fileprivate var prefix: String { uuidString.lowercased().prefix(8) + "…" }
+}
+
+extension PushStation {
+  fileprivate var text: String { [name.rawValue, detail].compactMap(\.self).joined(separator: ": ") }
+}
+
+extension PushStation.Name {
+  fileprivate var mark: EnvelopeNote.Mark {
+    switch self {
+    case .refused, .expired, .notStored, .tokenUnregistered, .budget, .reloadFailed, .discarded: .refused
+    default: .none
+    }
+  }
+}
+
+extension DeviceToken {
+  fileprivate var text: String {
+    "\(token.tokenPrefix) \(subject.use.rawValue) of \(subject.bundle) on \(subject.device): \(state.rawValue)"
+  }
+}

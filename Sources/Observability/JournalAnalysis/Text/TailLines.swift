@@ -1,0 +1,121 @@
+import Foundation
+package import Messages
+
+/// Formats envelopes as lines of `tail`, with times relative to the first and the previous line.
+package struct TailLines {
+  /// What the first column shows.
+  package enum Clock: String, CaseIterable, Sendable {
+    /// Seconds since the first line.
+    case relative = "rel"
+    /// The time of day, UTC.
+    case wall
+  }
+
+  /// What the first column shows.
+  package let clock: Clock
+  /// The columns, in their order.
+  package let columns: [TailColumn]
+  /// Whether lines have colours.
+  package let isColourful: Bool
+  private var first: Timestamp?
+  private var previous: Timestamp?
+
+  /// Creates a formatter. The first line that it formats is the origin of relative times.
+  package init(clock: Clock = .relative, columns: [TailColumn] = TailColumn.usual, isColourful: Bool) {
+    self.clock = clock
+    self.columns = columns
+    self.isColourful = isColourful
+  }
+
+  /// The heading line.
+  package var heading: String { Colour.faint(TailColumn.row(columns, \.heading), isColourful) }
+
+  /// Formats the next envelope.
+  package mutating func line(_ envelope: Envelope) -> String {
+    let header = envelope.header
+    let facts = EnvelopeFacts(envelope)
+    let time = time(header.sentAt)
+    let delta = seconds(from: previous ?? header.sentAt, to: header.sentAt, signed: true)
+    previous = header.sentAt
+    let line = TailColumn.row(columns) { column in
+      switch column {
+      case .time: time
+      case .delta: delta
+      case .sequence: String(header.sequence)
+      case .mark: facts.note.mark.rawValue
+      case .from: header.source.tailName
+      case .to: header.destination.tailName
+      case .generation: "\(header.sourceGeneration)>\(header.destinationGeneration)"
+      case .kind: header.kind.name
+      case .correlation, .id, .cause:
+        FilterField(rawValue: column.rawValue).flatMap(facts.identifier).map { String($0.prefix(6)) } ?? "-"
+      case .note: facts.note.text
+      case .attempt: String(header.attempt)
+      case .session: facts.texts(.session).first ?? "-"
+      case .widget: facts.texts(.widget).first ?? "-"
+      case .pid: facts.number(.pid).map(String.init) ?? "-"
+      case .size: String(envelope.body.count)
+      }
+    }
+    return Self.coloured(line, facts.note.mark, header.kind, isColourful)
+  }
+
+  private mutating func time(_ at: Timestamp) -> String {
+    let start = first ?? at
+    first = start
+    switch clock {
+    case .relative: return seconds(from: start, to: at, signed: false)
+    case .wall:
+      let day = at.microseconds % 86_400_000_000 / 1000
+      func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+      let milliseconds = String(1000 + day % 1000).dropFirst()
+      return "\(two(day / 3_600_000)):\(two(day / 60_000 % 60)):\(two(day / 1000 % 60)).\(milliseconds)"
+    }
+  }
+
+  private func seconds(from start: Timestamp, to end: Timestamp, signed: Bool) -> String {
+    let microseconds = end.microseconds - start.microseconds
+    let milliseconds = (abs(microseconds) + 500) / 1000
+    let sign = microseconds < 0 && milliseconds > 0 ? "-" : signed ? "+" : ""
+    return "\(sign)\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+  }
+
+  /// Colours a line by its mark. Replies are faint.
+  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColourful: Bool) -> String {
+    switch mark {
+    case .launch: Colour.green(line, isColourful)
+    case .exit: Colour.red(line, isColourful)
+    case .refused: Colour.yellow(line, isColourful)
+    case .none: kind.answer == nil ? line : Colour.faint(line, isColourful)
+    }
+  }
+}
+
+/// Formats an envelope as `tail --output json` prints it: the header's fields, and the body as it was sent.
+package struct EnvelopeJSON {
+  /// Returns one line, with sorted keys.
+  ///
+  /// A body that is not JSON is in `bodyText`.
+  package static func line(_ envelope: Envelope) -> String {
+    let header = envelope.header
+    var fields: [String: Any] = [
+      "sequence": header.sequence, "kind": header.kind.name, "from": header.source.text, "to": header.destination.text,
+      "fromGeneration": header.sourceGeneration, "toGeneration": header.destinationGeneration,
+      "id": header.id.uuidString.lowercased(), "sentAt": Double(header.sentAt.microseconds) / 1e6,
+      "attempt": header.attempt, "note": EnvelopeNote(envelope).text,
+    ]
+    fields["cause"] = header.cause?.uuidString.lowercased()
+    fields["correlation"] = header.correlation?.uuidString.lowercased()
+    let body = Data(envelope.body)
+    if let object = try? JSONSerialization.jsonObject(with: body, options: [.fragmentsAllowed]) {
+      fields["body"] = object
+    } else if !body.isEmpty {
+      fields["bodyText"] = String(decoding: body, as: UTF8.self)
+    }
+    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
+      return "{\"sequence\":\(header.sequence),\"error\":\"cannot be encoded as JSON\"}"
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

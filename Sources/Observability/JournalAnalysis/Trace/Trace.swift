@@ -1,0 +1,200 @@
+import Foundation
+package import Messages
+
+/// One operation from the journal, step by step: its envelopes, their causes, and the process events in between.
+package struct Trace: Sendable {
+  /// One envelope of the operation.
+  package struct Step: Sendable {
+    /// The envelope.
+    package let envelope: Envelope
+    /// Its note.
+    package let note: EnvelopeNote
+    /// The sequence number of the step that this one waited for.
+    package let after: UInt64?
+    /// The time since that step in microseconds, by the clocks of the senders; 0 when the clocks say it was earlier.
+    package let waited: Int64?
+    /// The time since the first step, in microseconds.
+    package let time: Int64
+    /// The sequence number of the envelope.
+    package var sequence: UInt64 { envelope.header.sequence }
+  }
+
+  /// The operation.
+  package let subject: TraceSubject
+  /// The steps, in the order of the journal.
+  package let steps: [Step]
+
+  /// Gathers the steps.
+  ///
+  /// - Parameter envelopes: the whole journal, in order.
+  package init(_ subject: TraceSubject, in envelopes: [Envelope]) {
+    self.subject = subject
+    let gathered = TraceGathering(subject, envelopes).indices.map { envelopes[$0] }
+    let notes = gathered.map { EnvelopeNote($0) }
+    let start = gathered.first?.header.sentAt.microseconds ?? 0
+    steps = gathered.indices.map { index in
+      let sentAt = gathered[index].header.sentAt.microseconds
+      let cause = Self.predecessor(of: index, gathered, notes).map { gathered[$0].header }
+      return Step(
+        envelope: gathered[index], note: notes[index], after: cause?.sequence,
+        waited: cause.map { max(0, sentAt - $0.sentAt.microseconds) }, time: sentAt - start)
+    }
+  }
+
+  /// What a step waited for: the envelope that it names as its cause; else, for a transfer, the previous step of that
+  /// transfer; else the last step that its actor took part in: happened-before, as processes and messages order it.
+  private static func predecessor(of index: Int, _ steps: [Envelope], _ notes: [EnvelopeNote]) -> Int? {
+    let header = steps[index].header
+    let earlier = steps[..<index]
+    if let cause = header.cause, let found = earlier.lastIndex(where: { $0.header.id == cause }) { return found }
+    if header.kind == TransferProgress.kind,
+      let found = earlier.lastIndex(where: { [TransferProgress.kind, CreateTransfer.kind].contains($0.header.kind) })
+    {
+      return found
+    }
+    // The reporter of a process event is not its actor.
+    let isNotified = header.source == .messageBus || [ProcessExited.kind, ProcessStarted.kind].contains(header.kind)
+    let actor = isNotified ? notes[index].subject ?? header.source : header.source
+    return earlier.indices.last { other in
+      let parties = [earlier[other].header.source, earlier[other].header.destination, notes[other].subject]
+      return parties.contains(actor)
+    }
+  }
+}
+
+// MARK: Figures
+
+extension Trace {
+  /// The time from the first to the last step, in microseconds.
+  package var total: Int64 { steps.last?.time ?? 0 }
+
+  /// Whether the host has deleted the session's events after the owner acknowledged them, and nothing was begun since.
+  package var isAcknowledged: Bool {
+    let end = steps.last { $0.envelope.header.kind == SessionAcknowledged.kind }?.sequence
+    let begun = steps.last { $0.envelope.header.kind == CreateTransfer.kind }?.sequence
+    return end.map { $0 > begun ?? 0 } ?? false
+  }
+
+  /// The generations of the owner that took part.
+  package var generations: [UInt32] {
+    let found = steps.compactMap { step -> UInt32? in
+      if step.envelope.header.source == subject.owner { return step.envelope.header.sourceGeneration }
+      guard let started = step.envelope.reading(ProcessStarted.self), started.address == subject.owner else {
+        return nil
+      }
+      return started.generation
+    }
+    return Set(found).subtracting([0]).sorted()
+  }
+
+  /// How often the owner exited.
+  package var deaths: Int { steps.count { $0.envelope.reading(ProcessExited.self)?.address == subject.owner } }
+
+  /// How often the session's events were sent again.
+  package var redeliveries: Int {
+    let sent = steps.filter { $0.envelope.header.kind == SessionEvents.kind }.map(\.envelope.header.id)
+    return sent.count - Set(sent).count
+  }
+
+  /// The step that waited longest.
+  package var longestWait: Step? { steps.max { $0.waited ?? 0 < $1.waited ?? 0 } }
+}
+
+/// Selects the envelopes of a trace.
+private struct TraceGathering {
+  private let subject: TraceSubject
+  private let envelopes: [Envelope]
+  private var chosen: Set<Int> = []
+
+  init(_ subject: TraceSubject, _ envelopes: [Envelope]) {
+    self.subject = subject
+    self.envelopes = envelopes
+    addOperation()
+    let related = chosen
+    addCauses()
+    addAnswers()
+    addInstances(around: related)
+  }
+
+  var indices: [Int] { chosen.sorted() }
+
+  /// Adds the envelopes with the correlation id or the given envelope, and those that follow from it and have no
+  /// correlation id.
+  private mutating func addOperation() {
+    var ids: Set<UUID> = []
+    for index in envelopes.indices {
+      let header = envelopes[index].header
+      let isOwn = header.correlation == nil || header.correlation == subject.correlation
+      let follows = isOwn && header.cause.map(ids.contains) ?? false
+      let isRelated = header.correlation != nil && header.correlation == subject.correlation
+      guard isRelated || follows || header.id == subject.envelope else { continue }
+      chosen.insert(index)
+      ids.insert(header.id)
+    }
+  }
+
+  /// Adds the causes of the steps, and their causes.
+  private mutating func addCauses() {
+    let places = Dictionary(envelopes.indices.map { (envelopes[$0].header.id, $0) }) { first, _ in first }
+    var open = Array(chosen)
+    while let index = open.popLast() {
+      guard let cause = envelopes[index].header.cause.flatMap({ places[$0] }), chosen.insert(cause).inserted else {
+        continue
+      }
+      open.append(cause)
+    }
+  }
+
+  private mutating func addAnswers() {
+    let ids = Set(chosen.map { envelopes[$0].header.id })
+    for index in envelopes.indices where envelopes[index].header.kind.answer != nil {
+      if envelopes[index].header.cause.map(ids.contains) == true { chosen.insert(index) }
+    }
+  }
+
+  /// Adds spawns, starts, exits, stops and continuations of the owner, and events of the host, the agents and the bus;
+  /// from the spawn of the first instance that took part to the end of the operation, or of the journal when it has not
+  /// ended.
+  private mutating func addInstances(around related: Set<Int>) {
+    guard let owner = subject.owner, let first = related.min(), let last = related.max() else { return }
+    let latest = related.filter { envelopes[$0].header.correlation == subject.correlation }.max() ?? last
+    let hasEnded = envelopes[latest].header.kind == SessionAcknowledged.kind
+    let begin =
+      envelopes[..<first].lastIndex { $0.reading(SpawnProcess.self)?.address == owner } ?? chosen.min() ?? first
+    let end = hasEnded ? last : envelopes.indices.last ?? last
+    var orders: Set<UUID> = []
+    for index in begin...end {
+      let header = envelopes[index].header
+      let isAnswer = header.kind.answer != nil && header.cause.map(orders.contains) == true
+      guard isAnswer || isInstance(of: owner, envelopes[index]) || isRestart(envelopes[index]) else { continue }
+      if header.kind.answer == nil { orders.insert(header.id) }
+      chosen.insert(index)
+    }
+  }
+
+  private func isInstance(of owner: Address, _ envelope: Envelope) -> Bool {
+    if envelope.header.kind == ProcessReady.kind { return envelope.header.source == owner }
+    let kinds = [
+      SpawnProcess.kind, SignalProcess.kind, ProcessStarted.kind, MemoryExceeded.kind, ProcessExited.kind,
+      ProcessState.kind, RegistrationChanged.kind,
+    ]
+    guard kinds.contains(envelope.header.kind), EnvelopeNote(envelope).subject == owner else { return false }
+    return envelope.reading(RegistrationChanged.self).map { Self.isComingOrGoing($0) } ?? true
+  }
+
+  /// Whether the host, an agent or the bus started or exited.
+  private func isRestart(_ envelope: Envelope) -> Bool {
+    if envelope.header.kind == BusStarted.kind {
+      // A new segment also begins with this message. It does not mean that the broker was restarted.
+      let before = envelopes.last { $0.header.sequence < envelope.header.sequence && $0.header.kind == BusStarted.kind }
+      let generation = envelope.reading(BusStarted.self)?.generation
+      return generation != before?.reading(BusStarted.self)?.generation
+    }
+    guard let changed = envelope.reading(RegistrationChanged.self), Self.isComingOrGoing(changed) else { return false }
+    return [.host, .agent].contains(changed.registration.address.role)
+  }
+
+  private static func isComingOrGoing(_ changed: RegistrationChanged) -> Bool {
+    [.connected, .disconnected, .left].contains(changed.change)
+  }
+}
