@@ -122,6 +122,14 @@ import Testing
     }
   }
 
+  @Test(arguments: [KillCommand.self, SuspendCommand.self, ResumeCommand.self] as [any ParsableCommand.Type])
+  func `the help of kill, suspend and resume names every process`(command: any ParsableCommand.Type) {
+    let help = WidgetLabTool.helpMessage(for: command)
+    for name in ["extension", "app", "host", "bus", "agent", "push-server", "provider"] {
+      #expect(help.contains("\(name),"), "\(name)")
+    }
+  }
+
   @Test func `the demo's built-in configuration is valid`() throws {
     let configuration = try ClusterConfiguration(yaml: DemoHome.configuration)
     #expect(configuration.provider != nil)

@@ -55,7 +55,7 @@ package final class SpawnedProcess: Sendable {
     guard pidfd >= 0 else {
       // Out of descriptors: a child that cannot be watched is killed.
       let code = errno
-      kill(pid, SIGKILL)
+      Glibc.kill(pid, SIGKILL)
       while waitpid(pid, nil, 0) == -1, errno == EINTR {}
       throw SpawnFailure(code: code)
     }
@@ -108,6 +108,20 @@ package final class SpawnedProcess: Sendable {
       if let ending { continuation.resume(returning: ending) }
       if startsThread { Thread.detachNewThread { self.watch() } }
     }
+  }
+
+  /// Sends SIGTERM, and SIGKILL at the deadline. Returns when the process has ended.
+  package func stop(within limit: Duration) async -> ChildEnding {
+    signal(SIGTERM)
+    // Cancelled and awaited at the end of this scope.
+    async let _ = kill(after: limit)
+    return await ending()
+  }
+
+  /// Sends SIGKILL after a time, unless the task is cancelled before.
+  package func kill(after time: Duration) async {
+    guard (try? await Task.sleep(for: time)) != nil else { return }
+    signal(SIGKILL)
   }
 
   private func watch() {

@@ -151,7 +151,7 @@ struct ClusterFacts: Sendable {
     guard addresses.count == 1 else {
       throw CommandError(
         Exit.usage, "this cluster has more than one \(word)", at: configurationPath,
-        advice: "use one of:\(addresses.map(\.short).joined(separator: ", "))")
+        advice: "use one of: \(addresses.map(\.short).joined(separator: ", "))")
     }
     return first
   }
@@ -160,5 +160,12 @@ struct ClusterFacts: Sendable {
   func bundle(ofApp name: String?) throws -> String {
     if let name { return name }
     return try only(apps, "app").bundleIdentifier ?? ""
+  }
+}
+
+extension ArgumentHelp {
+  /// The help of an argument that names a process of the cluster.
+  static var process: ArgumentHelp {
+    "extension, app, host, bus, agent, agent/2, push-server, provider, a bundle identifier, or a full address."
   }
 }

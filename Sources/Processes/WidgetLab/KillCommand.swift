@@ -27,8 +27,7 @@ struct KillCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(
-    help: "extension, app, host, bus, agent, agent/2, provider, push-server, a bundle identifier, or a full address.")
+  @Argument(help: .process)
   var process: String
 
   @Option(help: "The signal: a name such as TERM or SIGSTOP, or a number.")

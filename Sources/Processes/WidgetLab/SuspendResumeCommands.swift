@@ -28,8 +28,7 @@ struct SuspendCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(
-    help: "extension, app, host, bus, agent, agent/2, provider, a bundle identifier, or a full address.")
+  @Argument(help: .process)
   var process: String
 
   func run() async throws {
@@ -58,8 +57,7 @@ struct ResumeCommand: AsyncParsableCommand {
 
   @OptionGroup var options: InstanceOptions
 
-  @Argument(
-    help: "extension, app, host, bus, agent, agent/2, provider, a bundle identifier, or a full address.")
+  @Argument(help: .process)
   var process: String
 
   func run() async throws {

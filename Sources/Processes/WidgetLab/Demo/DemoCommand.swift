@@ -58,15 +58,8 @@ struct DemoCommand: AsyncParsableCommand {
       let home = try DemoHome(executables: executables)
       let folder = home.instance
       let signals = Signals()
-      let impatient = Task { [keep] in
-        await signals.next()
-        guard !Task.isCancelled else { return }
-        Output.printError("widgetlab: interrupted; stopping the demo's cluster")
-        await home.down()
-        if !keep { home.remove() }
-        Self.exit(withError: Exit.interrupted)
-      }
-      defer { impatient.cancel() }
+      // Cancelled and awaited at the end of this scope.
+      async let _ = Self.stop(home, keep: keep, at: signals)
       do {
         let cluster = try await home.up()
         Output.print("demo: starting a cluster in \(folder)")
@@ -79,6 +72,16 @@ struct DemoCommand: AsyncParsableCommand {
         throw error
       }
     }
+  }
+
+  /// Stops the cluster at the next signal, and exits. Returns when it is cancelled before a signal arrives.
+  private static func stop(_ home: DemoHome, keep: Bool, at signals: Signals) async {
+    await signals.next()
+    guard !Task.isCancelled else { return }
+    Output.printError("widgetlab: interrupted; stopping the demo's cluster")
+    await home.down()
+    if !keep { home.remove() }
+    Self.exit(withError: Exit.interrupted)
   }
 
   private func play(in cluster: ClusterFacts, fileBytes: Int64?, isLocal: Bool) async throws {

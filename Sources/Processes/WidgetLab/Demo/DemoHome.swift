@@ -87,22 +87,16 @@ final class DemoHome: Sendable {
 /// The `widgetlab up` of a demo.
 private actor ChildOfDemo {
   private var child: SpawnedProcess?
-  private var end: Task<ChildEnding, Never>?
+  private var stopping: Task<Void, Never>?
 
-  func launched(_ child: SpawnedProcess) {
-    self.child = child
-    end = Task { await child.ending() }
-  }
+  func launched(_ child: SpawnedProcess) { self.child = child }
 
+  /// Returns when the child has exited. A second caller waits for the same exit.
   func stop() async {
-    guard let child, let end else { return }
-    child.signal(SIGTERM)
-    let deadline = Task {
-      try await Task.sleep(for: .seconds(20))
-      child.signal(SIGKILL)
-    }
-    _ = await end.value
-    deadline.cancel()
+    guard let child else { return }
+    let stopping = stopping ?? Task { _ = await child.stop(within: .seconds(20)) }
+    self.stopping = stopping
+    await stopping.value
   }
 }
 

@@ -67,9 +67,9 @@ struct ClockCommand: AsyncParsableCommand {
       let change = try change()
       let begun = ContinuousClock.now
       let state = try await OperatorSession.with(options) { session in
-        let progress = ClockProgress(change, folder: session.cluster.instance.journal)
-        defer { progress?.end() }
-        return try await session.ask(SetClock(change: change), within: .seconds(timeout))
+        try await ClockProgress.shown(during: change, folder: session.cluster.instance.journal) {
+          try await session.ask(SetClock(change: change), within: .seconds(timeout))
+        }
       }
       if json { return Output.print(String(decoding: try BodyCoding.data(state), as: UTF8.self)) }
       Output.print(state.text)

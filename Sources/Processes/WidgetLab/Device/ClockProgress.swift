@@ -6,38 +6,42 @@ import Messages
 
 /// Shows the progress of a clock advance: a line on standard error that is overwritten, if standard error is a
 /// terminal.
-final class ClockProgress: Sendable {
-  private let following: Task<Void, Never>
+enum ClockProgress {
+  /// Runs the work, and shows the progress until it ends.
+  ///
+  /// - Parameter folder: the folder of the journal.
+  static func shown<T>(during change: SetClock.Change, folder: String, _ work: () async throws -> T) async throws -> T {
+    guard case .advance(let seconds) = change, isatty(STDERR_FILENO) == 1 else { return try await work() }
+    defer { write(clear) }
+    return try await shown(seconds, folder, work)
+  }
 
-  /// Returns `nil` when the clock is not advanced, or without a terminal.
-  init?(_ change: SetClock.Change, folder: String) {
-    guard case .advance(let seconds) = change, isatty(STDERR_FILENO) == 1 else { return nil }
-    following = Task {
-      let reader = JournalReader(folder: URL(fileURLWithPath: folder))
-      var cursor = reader.cursor(from: .time(.now))
-      var (first, last): (ClockState?, ClockState?)
-      while !Task.isCancelled {
-        while let envelope = try? cursor.next() {
-          guard envelope.header.kind == ClockChanged.kind,
-            let state = try? BodyCoding.decode(ClockChanged.self, from: envelope.body).state
-          else { continue }
-          first = first ?? state
-          last = state
-        }
-        if let first, let last {
-          let share = seconds > 0 ? min(1, last.now.timeIntervalSince(first.now) / seconds) : 1
-          ClockProgress.write("\r\u{1b}[K\(Amount.text(last.now))  \(Int(share * 100)) %")
-        }
-        try? await Task.sleep(for: .milliseconds(100))
+  private static func shown<T>(_ seconds: Double, _ folder: String, _ work: () async throws -> T) async throws -> T {
+    // Cancelled and awaited at the end of this scope.
+    async let _ = follow(seconds, folder)
+    return try await work()
+  }
+
+  /// Overwrites the line at each change of the clock, until the task is cancelled.
+  private static func follow(_ seconds: Double, _ folder: String) async {
+    var cursor = JournalReader(folder: URL(fileURLWithPath: folder)).cursor(from: .time(.now))
+    var (first, last): (ClockState?, ClockState?)
+    while !Task.isCancelled {
+      while let envelope = try? cursor.next() {
+        guard let state = envelope.reading(ClockChanged.self)?.state else { continue }
+        first = first ?? state
+        last = state
       }
+      if let first, let last {
+        let share = seconds > 0 ? min(1, last.now.timeIntervalSince(first.now) / seconds) : 1
+        write("\(clear)\(Amount.text(last.now))  \(Int(share * 100)) %")
+      }
+      try? await Task.sleep(for: .milliseconds(100))
     }
   }
 
   /// Clears the line.
-  func end() {
-    following.cancel()
-    ClockProgress.write("\r\u{1b}[K")
-  }
+  private static let clear = "\r\u{1b}[K"
 
   private static func write(_ text: String) {
     let bytes = Array(text.utf8)

@@ -18,7 +18,7 @@ struct ListCommand: AsyncParsableCommand {
         widgetlab list --json              with endpoints and the bus's public key
       """)
 
-  @Flag(help: "Print one JSON object: {\"book\":…,\"clusters\":[…]}.")
+  @Flag(help: "Print one JSON object: {\"registry\":…,\"clusters\":[…]}.")
   var json = false
 
   private struct Report: Encodable {

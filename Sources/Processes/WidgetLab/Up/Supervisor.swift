@@ -134,12 +134,9 @@ actor Supervisor {
       child.signal(SIGTERM)
       // A stopped process must be continued to receive SIGTERM.
       child.signal(SIGCONT)
-      let deadline = Task {
-        try await Task.sleep(for: .seconds(3))
-        child.signal(SIGKILL)
-      }
+      // Cancelled and awaited at the end of this scope.
+      async let _ = child.kill(after: .seconds(3))
       await held[index].task?.value
-      deadline.cancel()
     }
   }
 

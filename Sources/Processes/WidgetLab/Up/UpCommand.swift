@@ -112,29 +112,35 @@ struct UpCommand: AsyncParsableCommand {
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
     let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
     defer { lifecycle.removeAnnouncements() }
-    let starting = Task { try await lifecycle.start() }
-    let asked = Task {
-      await signals.next()
-      starting.cancel()
-    }
     do {
-      let ready = try await starting.value
-      try whenReady(ready)
-      try printReady(ready)
-      await asked.value
-    } catch {
-      if !starting.isCancelled {
-        await supervisor.stop()
-        throw error
+      try await withThrowingTaskGroup(of: ClusterLifecycle.Ready?.self) { group in
+        group.addTask { try await lifecycle.start() }
+        group.addTask {
+          await signals.next()
+          return nil
+        }
+        // The start returns the ready cluster, and the signal nothing.
+        while let ready = try await group.next() ?? nil {
+          try whenReady(ready)
+          try printReady(ready)
+        }
+        group.cancelAll()
       }
+    } catch {
+      await supervisor.stop()
+      throw error
     }
     if !json { Output.print("stopping; press Ctrl-C again to kill at once") }
-    let impatient = Task {
-      await signals.next()
-      await supervisor.killAll()
-    }
+    // Cancelled and awaited at the end of this scope.
+    async let _ = Self.kill(supervisor, at: signals)
     await supervisor.stop()
-    impatient.cancel()
+  }
+
+  /// Kills all processes at the next signal.
+  private static func kill(_ supervisor: Supervisor, at signals: Signals) async {
+    await signals.next()
+    guard !Task.isCancelled else { return }
+    await supervisor.killAll()
   }
 
   private func printReady(_ ready: ClusterLifecycle.Ready) throws {

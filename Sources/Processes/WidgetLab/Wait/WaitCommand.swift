@@ -16,7 +16,8 @@ struct WaitCommand: AsyncParsableCommand {
       extension that should become running or suspended cannot be started. The cluster need not be up yet.
 
       CONDITIONS
-        host=ready               host, bus, agent, provider: ready, running or exited
+        host=ready               host, bus, agent, push-server, provider: ready,
+                                 running or exited
         extension=suspended      app, extension or a bundle identifier: absent,
                                  launching, running, suspended or dying
         session=acknowledged     a session is opened, downloading, downloaded,
