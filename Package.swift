@@ -201,7 +201,7 @@ let package = Package(
     module(
       "Transfers", in: "Device",
       [
-        "Messages", "MessageBus", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", crypto, grdb]),
@@ -324,8 +324,8 @@ let package = Package(
     tests(
       "TransfersTests",
       [
-        "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore,
-        nioHTTP1, nioPosix, nioSSL,
+        "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb,
+        nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",

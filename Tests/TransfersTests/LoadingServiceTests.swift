@@ -72,6 +72,24 @@ private let off = NetworkState(path: .off)
     await fixture.end(service)
   }
 
+  @Test func `an advance of the clock waits until a task that reaches its resource timeout has ended`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
+    let clock = AdjustableClock(.held(fixture.clock.now))
+    let service = try await fixture.host(clock: clock)
+    let reader = Task { for await _ in service.outputs {} }
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
+    try await owner.create(1, fixture.server.url)
+    await fixture.received(TransferCounted.kind)
+    try await clock.advance(by: 3600)
+    await service.awake(widget, generation: 1, woken: false)
+    let outcome = await owner.next()?.outcomes.first
+    #expect(outcome?.failure?.code == -1001)
+    #expect(outcome?.metrics?.ended == fixture.clock.now + 30)
+    await fixture.end(service)
+    await reader.value
+  }
+
   @Test(.rule("TASK-15"))
   func `a download that reaches its resource timeout keeps its bytes as resume data for another task`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
@@ -155,6 +173,9 @@ private let off = NetworkState(path: .off)
     await fixture.received(SessionAcknowledged.kind)
     let raised = try await fixture.limiterChanges(1)
     #expect(raised.map(\.delay) == [60])
+    let either = [LimiterChanged.kind, SessionEvents.kind]
+    let first = await fixture.bus.first { either.contains($0.header.kind) }
+    #expect(first?.header.kind == LimiterChanged.kind, "the limiter is raised before the events are sent")
     try await owner.create(2, fixture.server.url)
     await waits(fixture, for: "limiter")
     await fixture.end(service)

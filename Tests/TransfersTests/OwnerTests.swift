@@ -196,9 +196,16 @@ private let bytes = figures(300_000)
     let fixture = try await TransferFixture(.init(bytes: bytes))
     fixture.awake.withLock { $0 = false }
     let service = try await fixture.host { $0.delayedRequestLaunches = false }
+    var outputs = service.outputs.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
+    owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
+      Issue.record("the owner does not run")
+      return BeginDelayedRequest.Reply(disposition: .cancel)
+    }
     try await owner.open()
     try await owner.create(1, fixture.server.url, after: fixture.clock.now)
+    #expect(await outputs.next() == .wantAwake(widget, because: "begin figures", launches: false))
+    #expect(await outputs.next() == .release(widget, because: "begin figures"))
     #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
     await fixture.end(service)
   }

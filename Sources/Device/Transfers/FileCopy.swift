@@ -5,9 +5,10 @@ import Foundation
 enum WholeFile {
   /// Copies files in order, and yields to transfers between two files.
   ///
-  /// - Throws: file system errors. The files before the failed one have been copied.
+  /// - Throws: `CancellationError`, and file system errors. The files before the failed one have been copied.
   @concurrent static func copy(_ files: [(source: String, destination: String)]) async throws {
     for file in files {
+      try Task.checkCancellation()
       try copy(file.source, to: file.destination)
       await Task.yield()
     }

@@ -1,5 +1,6 @@
 import MessageBus
 import Messages
+import OwnedTasks
 import Synchronization
 
 /// Reports the progress of tasks to running owners, for each task a few times a second at most and once at its end.
@@ -11,6 +12,8 @@ final class TransferCounter: Sendable {
   let isAwake: @Sendable (Address) async -> Bool
   private let counts: AsyncStream<(SessionKey, TransferCounted)>
   private let outlet: AsyncStream<(SessionKey, TransferCounted)>.Continuation
+  /// Owns the reader of the counts.
+  let tasks = TaskOwner()
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
 
   /// - Parameter isAwake: whether an owner runs. A suspended owner receives nothing.
@@ -23,14 +26,18 @@ final class TransferCounter: Sendable {
 
   /// Starts the only reader, so that counts are sent in order.
   func begin() {
-    Task { [counts, bus, isAwake] in
+    tasks.start { [counts, bus, isAwake] in
       for await (session, counted) in counts where await isAwake(session.owner) {
         bus.notify(counted, to: session.owner, context: session.context)
       }
     }
   }
 
-  func leave() { outlet.finish() }
+  /// Ends the reader. Counts that were not sent yet are lost.
+  func leave() async {
+    outlet.finish()
+    await tasks.end()
+  }
 
   /// The meter that a task's attempts report to.
   func meter(of key: TaskKey) -> TransferMeter {

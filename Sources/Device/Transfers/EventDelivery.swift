@@ -1,0 +1,163 @@
+import Foundation
+import MessageBus
+import Messages
+import OwnedTasks
+import Timekeeping
+
+/// Delivers the events of sessions to their owners until they are acknowledged, as `DeliveryStateMachine` decides.
+///
+/// Each change of the state machine is in the database before its actions are performed. The actor runs on the executor
+/// of its `TransferService`, which calls it synchronously.
+actor EventDelivery {
+  let context: TransferContext
+  nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
+  /// Owns the hand-overs and the checks.
+  let tasks = TaskOwner()
+  let files: OwnerFiles
+  /// The destination of an owner's events.
+  let deliverTo: @Sendable (Address) -> Address
+  private(set) var stateMachine: DeliveryStateMachine
+  private var stored: StoredDeliveries
+  private var alarm = StateMachineAlarm()
+  /// The last hand-over of each delivery.
+  var handOvers: [UUID: Task<Void, Never>] = [:]
+  /// For each delivery whose time is over, the check whether it may still be acknowledged.
+  var checks: [UUID: Task<Void, Never>] = [:]
+  /// For each owner, the id under which the files with its task lists are stored. No delivery has this id.
+  private var lists: [Address: UUID] = [:]
+
+  /// Reads the state that the previous host wrote.
+  ///
+  /// - Throws: database errors.
+  init(_ context: TransferContext, files: OwnerFiles, deliverTo: @escaping @Sendable (Address) -> Address) throws {
+    self.context = context
+    self.files = files
+    self.deliverTo = deliverTo
+    let stateMachine = try context.store.stateMachine(context.settings)
+    self.stateMachine = stateMachine
+    stored = StoredDeliveries(stateMachine)
+  }
+
+  /// Cancels the hand-overs and checks, and returns when the last one has ended.
+  func leave() async {
+    alarm.cancel()
+    await tasks.end()
+  }
+
+  // MARK: The state machine
+
+  /// Handles an event: writes the new state, then performs the actions.
+  func handle(_ event: DeliveryStateMachine.Event) { perform(persist(event)) }
+
+  /// Handles an event and writes the new state.
+  ///
+  /// - Returns: the actions, which the caller must perform; none when the state cannot be written.
+  func persist(_ event: DeliveryStateMachine.Event) -> [DeliveryStateMachine.Action] {
+    guard !context.isOver else { return [] }
+    let actions = stateMachine.handle(event, now: context.clock.now)
+    do {
+      try context.store.save(&stateMachine, &stored)
+    } catch {
+      // Do not perform the actions: while a file's row is in the database, the file must exist.
+      context.broken(error)
+      return []
+    }
+    return actions
+  }
+
+  /// Performs actions whose state is in the database.
+  func perform(_ actions: [DeliveryStateMachine.Action]) {
+    guard !context.isOver else { return }
+    for action in actions { perform(action) }
+    alarm.set(stateMachine.nextInstant(after: context.clock.now), on: context.clock) { [weak self] in
+      await self?.alarmFired($0)
+    }
+  }
+
+  private func alarmFired(_ instant: Date) {
+    if alarm.takeFired(instant) { handle(.timerFired) }
+  }
+
+  private func perform(_ action: DeliveryStateMachine.Action) {
+    switch action {
+    case .output(let output): context.outputs.yield(output)
+    case .deliver(let id, let attempt):
+      guard let delivery = stateMachine.deliveries[id] else { return }
+      startHandOver(of: delivery, attempt)
+    case .expire(let id): notifyOfExpiry(id)
+    case .ask(let id, let generation): startCheck(of: id, generation)
+    case .stop(let id):
+      handOvers[id]?.cancel()
+      checks.removeValue(forKey: id)?.cancel()
+    case .forget(let delivery):
+      // Not necessarily the attempt that was acknowledged: the acknowledgement of an older instance may arrive last.
+      handOvers.removeValue(forKey: delivery.id)?.cancel()
+      checks.removeValue(forKey: delivery.id)?.cancel()
+      removeFiles(of: delivery)
+      let notice = SessionAcknowledged(
+        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id)
+      context.bus.record(notice, context: delivery.context)
+    }
+  }
+
+  // MARK: Sessions
+
+  /// Another process of the owner's app or its extensions that has a session of this identifier open.
+  func otherProcess(with key: SessionKey) -> Address? {
+    let family = context.families.family(of: key.owner)
+    return stateMachine.sessions.all.first { other, session in
+      other.identifier == key.identifier && other.owner != key.owner && session.openIn != nil
+        && context.families.family(of: other.owner) == family
+    }?.key.owner
+  }
+
+  /// The tasks of a session for its owner, in the reply or in a file.
+  ///
+  /// - Throws: database and file system errors.
+  func taskList(of key: SessionKey) throws -> OpenSession.Reply {
+    let listed = try context.store.tasks(of: key).filter { context.settings.listsEndedTasks || !$0.hasEnded }
+    let tasks = listed.map { $0.snapshot(bytes: context.bytes($0.key)) }
+    let next = try context.store.nextTaskIdentifier(of: key)
+    let list = lists[key.owner] ?? UUID()
+    lists[key.owner] = list
+    let file = try files.overflow(OpenSession.Reply(nextTaskIdentifier: next, tasks: []), tasks, for: key.owner, list)
+    return OpenSession.Reply(nextTaskIdentifier: next, tasks: file == nil ? tasks : [], tasksFile: file)
+  }
+
+  /// An instance of the owner has ended: removes its copies.
+  func instanceEnded(_ owner: Address, generation: UInt32) {
+    do {
+      if let list = lists.removeValue(forKey: owner) { try files.remove(of: list) }
+      for delivery in stateMachine.deliveries.values
+      where delivery.session.owner == owner && delivery.last?.generation == generation {
+        try files.remove(of: delivery.id)
+      }
+    } catch {
+      context.broken(error)
+    }
+    handle(.instanceEnded(owner, generation: generation))
+  }
+
+  /// Removes the host's files and the remaining copies of a delivery. Its rows are removed already.
+  private func removeFiles(of delivery: DeliveryStateMachine.Delivery) {
+    for task in delivery.tasks { unlink(context.path(TaskKey(session: delivery.session, identifier: task))) }
+    do {
+      try files.remove(of: delivery.id)
+    } catch {
+      context.broken(error)
+    }
+  }
+}
+
+extension DeliveryStateMachine.Action {
+  /// Whether the action begins a delivery attempt.
+  var isDelivery: Bool {
+    if case .deliver = self { return true }
+    return false
+  }
+}
+
+extension DeliveryStateMachine.Delivery {
+  /// The context of messages about the delivery.
+  var context: MessageContext { MessageContext(cause: id, correlation: session.context.correlation) }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Messages
+
+/// The files in the owners' containers: copies of downloads, and lists that do not fit in an envelope. The database
+/// has the path of each file before the file exists, so that each is removed with its delivery.
+struct OwnerFiles: Sendable {
+  let store: TransferStore
+  /// The folder of an owner.
+  let container: @Sendable (Address) -> String?
+
+  /// Returns new file names like those of a device (observed): in the owner's container, below `Library/Caches`.
+  ///
+  /// - Throws: `NoContainer`, file system and database errors.
+  func copyNames(_ count: Int, for owner: Address, _ delivery: UUID) throws -> [String] {
+    guard count > 0 else { return [] }
+    let folder = try folder(of: owner)
+    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    let names = (0..<count).map { _ in
+      "\(folder)/CFNetworkDownload_\(String((0..<6).compactMap { _ in letters.randomElement() })).tmp"
+    }
+    try store.addCopies(names, of: delivery)
+    return names
+  }
+
+  /// Writes values that do not fit in an envelope to a file in the owner's container.
+  ///
+  /// - Parameters:
+  ///   - body: the message without the values.
+  ///   - delivery: the delivery that the file belongs to. Without a delivery of this id, the file is kept until the
+  ///     host restarts.
+  /// - Returns: `nil` when the values fit in the envelope.
+  func overflow(
+    _ body: some Encodable, _ values: [some Encodable], for owner: Address, _ delivery: UUID
+  ) throws -> String? {
+    let lines = try BodyCoding.lines(values)
+    guard try BodyCoding.data(body).count + lines.count > Wire.bodyLimit else { return nil }
+    let path = try "\(folder(of: owner))/\(UUID().uuidString).json"
+    try store.addCopies([path], of: delivery)
+    try lines.write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  /// Removes the files of a delivery.
+  ///
+  /// - Throws: database errors.
+  func remove(of delivery: UUID) throws { try remove(try store.copies(of: delivery)) }
+
+  /// Removes the files of deliveries that an earlier host deleted just before it exited.
+  ///
+  /// - Throws: database errors.
+  func removeOrphans() throws { try remove(try store.orphanedCopies()) }
+
+  private func remove(_ copies: [String]) throws {
+    for copy in copies { unlink(copy) }
+    try store.forgetCopies(copies)
+  }
+
+  private func folder(of owner: Address) throws -> String {
+    guard let container = container(owner), let bundle = owner.bundleIdentifier else { throw NoContainer(owner: owner) }
+    let folder = "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder
+  }
+}
+
+/// The owner is no longer in the configuration.
+struct NoContainer: Error, CustomStringConvertible {
+  let owner: Address
+  var description: String { "\(owner) has no folder on this device" }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Timekeeping
+
+/// The alarm for the next date of a state machine. At most one is set.
+struct StateMachineAlarm {
+  private var pending: (instant: Date, alarm: ClockAlarm)?
+
+  /// Replaces the alarm, if its date is another. `nil` removes it.
+  ///
+  /// - Parameter fire: receives the date. It calls `takeFired`, and handles the event if that returns `true`.
+  mutating func set(
+    _ instant: Date?, on clock: any DeviceClock, _ fire: @escaping @Sendable (Date) async -> Void
+  ) {
+    // An alarm that has fired but is not handled yet is handled next, and sets another.
+    if let pending, pending.instant <= clock.now { return }
+    guard instant != pending?.instant else { return }
+    pending?.alarm.cancel()
+    pending = instant.map { instant in (instant, clock.alarm(at: instant) { await fire(instant) }) }
+  }
+
+  /// Removes the alarm that has fired.
+  ///
+  /// - Returns: `false` when it was replaced before this call. Its date is void then.
+  mutating func takeFired(_ instant: Date) -> Bool {
+    guard pending?.instant == instant else { return false }
+    pending = nil
+    return true
+  }
+
+  /// Removes the alarm.
+  mutating func cancel() {
+    pending?.alarm.cancel()
+    pending = nil
+  }
+}

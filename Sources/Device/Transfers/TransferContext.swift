@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+import MessageBus
+import Messages
+import Synchronization
+import Timekeeping
+
+/// What the actors of one transfer service share: their executor, the database, the bus, the clock and the folder with
+/// the part files. Any thread.
+final class TransferContext: Sendable {
+  /// The executor of `TransferService`, `TransferScheduler` and `EventDelivery`. They call each other synchronously.
+  let executor = ServiceExecutor("transfers")
+  let store: TransferStore
+  let bus: any BusConnection
+  let clock: any DeviceClock
+  let settings: TransferSettings
+  /// Which app an extension belongs to.
+  let families: AppFamilies
+  let outputs: Outputs<TransferOutput>
+  private let folder: String
+  private let over = Atomic(false)
+
+  /// - Parameter folder: where the part files are.
+  /// - Throws: database errors.
+  init(
+    folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    settings: TransferSettings, families: AppFamilies
+  ) throws {
+    self.folder = folder
+    self.store = try TransferStore(database)
+    self.bus = bus
+    self.clock = clock
+    self.settings = settings
+    self.families = families
+    self.outputs = Outputs(clock)
+  }
+
+  // MARK: The end
+
+  /// The database cannot be written, or the host leaves. From then on the state machines handle no event.
+  var isOver: Bool { over.load(ordering: .acquiring) }
+
+  /// Stops the state machines, because the host leaves.
+  func stop() { over.store(true, ordering: .releasing) }
+
+  /// Stops the state machines, because the database cannot be written. The host must exit.
+  func broken(_ error: any Error) {
+    stop()
+    outputs.yield(.broken("the transfer state cannot be written: \(error)"))
+  }
+
+  // MARK: Part files
+
+  /// The folder with the parts that resume data refers to.
+  var keptParts: String { folder + "/kept" }
+
+  /// The part file of a task.
+  func path(_ key: TaskKey) -> String {
+    let session = WholeFile.name(for: key.session.identifier)
+    return "\(folder)/\(WholeFile.name(for: key.session.owner.text))/\(session)/\(key.identifier).part"
+  }
+
+  /// The size of a task's part file in bytes.
+  func bytes(_ key: TaskKey) -> Int64 { WholeFile.size(path(key)) }
+
+  /// Removes part files whose rows an earlier host deleted just before it exited.
+  ///
+  /// - Throws: database errors.
+  func removeOrphanedParts() throws {
+    let known = Set(try store.taskKeys().map { path($0.key) })
+    let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    for name in names where name.hasSuffix(".part") {
+      let file = "\(folder)/\(name)"
+      if !known.contains(file) { unlink(file) }
+    }
+  }
+
+  // MARK: The journal
+
+  /// Records a step of a task in the journal.
+  func record(
+    _ key: TaskKey, _ step: TransferProgress.Step, _ bytes: Int64, _ detail: String? = nil, _ sha256: String? = nil
+  ) {
+    let notice = TransferProgress(
+      owner: key.session.owner, session: key.session.identifier, taskIdentifier: key.identifier, step: step,
+      bytes: bytes, sha256: sha256, detail: detail)
+    bus.record(notice, context: key.session.context)
+  }
+}

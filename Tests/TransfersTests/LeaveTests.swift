@@ -1,0 +1,69 @@
+import Foundation
+import MessageBus
+import Messages
+import OwnedTasks
+import Testing
+import Timekeeping
+
+@testable import Transfers
+
+extension TransferService {
+  /// The number of tasks of the service that have not ended.
+  fileprivate var runningTasks: Int {
+    get async { await scheduler.tasks.count + scheduler.counter.tasks.count + delivery.tasks.count }
+  }
+}
+
+/// The end of the transfer service.
+@Suite(.timeLimit(.minutes(1))) struct LeaveTests {
+  private func never() async {
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in never {}
+    continuation.finish()
+  }
+
+  @Test func `a service that leaves ends its attempts, hand-overs, checks and questions to owners`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: figures(300_000), pauseAfter: 100_000))
+    let server = try await RawServer.start { _ in
+      [response("which client?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")]
+    }
+    let service = try await fixture.host { $0.limiterFirst = 0 }
+    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
+    owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
+      await never()
+      return BeginDelayedRequest.Reply(disposition: .continueLoading)
+    }
+    for session in ["loading", "challenged", "delayed", "ended"] { try await owner.open(named: session) }
+    // A question before a task begins, and a hand-over.
+    try await owner.create(1, fixture.server.url, in: "delayed", after: fixture.clock.now)
+    try await owner.create(1, "ftp://example.com/", in: "ended")
+    await fixture.recorded(.failed)
+    await service.awake(widget, generation: 1, woken: true)
+    await fixture.received(BeginDelayedRequest.kind)
+    #expect(await owner.next()?.events.session == "ended")
+    // Two attempts: one receives a file, the other waits for its owner to run.
+    try await owner.create(1, fixture.server.url, in: "loading")
+    await fixture.received(TransferCounted.kind)
+    try await owner.create(1, server.url, in: "challenged")
+    _ = await fixture.bus.first {
+      let notice = try? BodyCoding.decode(TransferProgress.self, from: $0.body)
+      return $0.header.kind == TransferProgress.kind && notice?.detail?.contains("challenge") == true
+    }
+    // The check whether the hand-over may still be acknowledged waits for the bus.
+    await fixture.clock.whenSleeping(within: 30)
+    await fixture.bus.disconnect(.host("iphone"))
+    fixture.clock.advance(by: 30)
+    await fixture.clock.whenSleeping(within: 5)
+    fixture.clock.advance(by: 5)
+    // With the reader of the byte counts there are six.
+    while await service.runningTasks < 6 { await Task.yield() }
+    await service.leave()
+    #expect(await service.runningTasks == 0)
+    for await _ in service.outputs {}
+    // Nothing is started after the end.
+    await service.awake(widget, generation: 2, woken: true)
+    await service.setNetwork(NetworkState(path: .cellular))
+    #expect(await service.runningTasks == 0)
+    await server.stop()
+  }
+}
