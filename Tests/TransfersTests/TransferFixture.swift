@@ -33,14 +33,16 @@ final class TransferFixture: Sendable {
   ///
   /// - Parameter clock: the device's clock; `nil` for the fixture's.
   func host(
-    network: NetworkState = NetworkState(), clock: (any DeviceClock)? = nil, _ change: (inout TransferSettings) -> Void = { _ in }
+    network: NetworkState = NetworkState(), clock: (any DeviceClock)? = nil,
+    _ change: (inout TransferSettings) -> Void = { _ in }
   ) async throws -> TransferService {
     var settings = TransferSettings()
     change(&settings)
     let connection = bus.connection(.host("iphone"))
     let service = try TransferService(
-      folder: folder + "/transfers", database: database, bus: connection, clock: clock ?? self.clock, settings: settings,
-      families: AppFamilies(apps: ["com.example"]), isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
+      folder: folder + "/transfers", database: database, bus: connection, clock: clock ?? self.clock,
+      settings: settings, families: AppFamilies(apps: ["com.example"]),
+      isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
       container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" })
     connection.onRequest(OpenSession.self) { try await service.open($0, $1) }
     connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
