@@ -15,15 +15,15 @@ struct AgentEndTests {
   @Test func `presence of the host is applied in the order in which the bus reported it`() async throws {
     let barrier = ActorBarrier()
     // An acknowledgement would report the host as present.
-    try await onStage(isHostDeaf: true, reportedPid: { barrier.pass($0) }) { stage in
-      _ = try await stage.spawn("exec sleep 600")
+    try await withFixture(isHostDeaf: true, reportedPid: { barrier.pass($0) }) { fixture in
+      _ = try await fixture.spawn("exec sleep 600")
       // A busy actor sorts its waiting jobs by priority, so two tasks without an owner are reversed for certain.
       barrier.close()
-      async let children = stage.children()
+      async let children = fixture.children()
       await barrier.untilReached()
       for (isPresent, priority) in [(false, TaskPriority.background), (true, .high)] {
         await perform(priority) {
-          stage.agent.presenceChanged(Presence(address: .host("d"), isPresent: isPresent, generation: 2))
+          fixture.agent.presenceChanged(Presence(address: .host("d"), isPresent: isPresent, generation: 2))
         }
       }
       await perform(.background) {}
@@ -31,49 +31,49 @@ struct AgentEndTests {
       _ = try await children
       // The failure of a spawn is an event of the children, which is handled after the presence before it.
       await #expect(throws: BusError.self) {
-        try await stage.spawn(executable: try stage.damagedProgram(), address: .app("d", "com.example.B"))
+        try await fixture.spawn(executable: try fixture.damagedProgram(), address: .app("d", "com.example.B"))
       }
-      #expect(await stage.agent.isHostPresent)
+      #expect(await fixture.agent.isHostPresent)
     }
   }
 
   @Test func `after its end the agent runs no task and sends nothing to a host that connects`() async throws {
-    let stage = try await AgentFixture(isHostDeaf: true)
-    let instance = try await stage.spawn("exit 3")
-    _ = try await stage.exit(of: instance.generation)
-    await stage.bus.disconnect(.host("d"))
-    await stage.agent.end()
-    #expect(stage.agent.tasks.count == 0)
-    let second = try await AgentFixture.startHost(on: stage.bus)
+    let fixture = try await AgentFixture(isHostDeaf: true)
+    let instance = try await fixture.spawn("exit 3")
+    _ = try await fixture.exit(of: instance.generation)
+    await fixture.bus.disconnect(.host("d"))
+    await fixture.agent.end()
+    #expect(fixture.agent.tasks.count == 0)
+    let second = try await AgentFixture.startHost(on: fixture.bus)
     let error = await #expect(throws: BusError.self) {
       try await second.request(ListProcesses(), to: .agent("d", 1))
     }
     #expect(error?.code == .unreachable)
-    #expect(await stage.bus.said.count { $0.header.kind == ProcessExited.kind } == 1)
+    #expect(await fixture.bus.said.count { $0.header.kind == ProcessExited.kind } == 1)
     await second.leave()
-    await stage.end()
+    await fixture.end()
   }
 
   @Test func `the agent retires its process instances before it leaves the bus`() async throws {
-    let stage = try await AgentFixture()
-    let instance = try await stage.spawn("exec sleep 600")
-    await stage.agent.end()
-    let kinds = await stage.bus.said.map(\.header.kind)
+    let fixture = try await AgentFixture()
+    let instance = try await fixture.spawn("exec sleep 600")
+    await fixture.agent.end()
+    let kinds = await fixture.bus.said.map(\.header.kind)
     let retired = try #require(kinds.firstIndex(of: RetireInstance.kind.answered(.ok)))
     #expect(retired < (try #require(kinds.firstIndex(of: Goodbye.kind))))
-    #expect(try await stage.received(RetireInstance.self).generation == instance.generation)
-    await stage.end()
+    #expect(try await fixture.received(RetireInstance.self).generation == instance.generation)
+    await fixture.end()
   }
 
   @Test func `the agent ends while the bus is disconnected and a child writes`() async throws {
-    let stage = try await AgentFixture()
-    let instance = try await stage.spawn("while :; do echo line; done")
-    _ = try await stage.received(ProcessOutput.self)
-    await stage.bus.disconnect(.agent("d", 1))
-    await stage.agent.end()
+    let fixture = try await AgentFixture()
+    let instance = try await fixture.spawn("while :; do echo line; done")
+    _ = try await fixture.received(ProcessOutput.self)
+    await fixture.bus.disconnect(.agent("d", 1))
+    await fixture.agent.end()
     #expect(kill(instance.pid, 0) == -1)
-    #expect(stage.agent.tasks.count == 0)
-    await stage.end()
+    #expect(fixture.agent.tasks.count == 0)
+    await fixture.end()
   }
 }
 

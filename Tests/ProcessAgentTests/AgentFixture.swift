@@ -134,17 +134,17 @@ final class AgentFixture: Sendable {
   }
 }
 
-/// Runs a test on a stage, and ends the stage even after an error.
-func onStage(
+/// Runs a test on a fixture, and ends the fixture even after an error.
+func withFixture(
   isHostDeaf: Bool = false, reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 },
   _ body: (AgentFixture) async throws -> Void
 ) async throws {
-  let stage = try await AgentFixture(isHostDeaf: isHostDeaf, reportedPid: reportedPid)
+  let fixture = try await AgentFixture(isHostDeaf: isHostDeaf, reportedPid: reportedPid)
   do {
-    try await body(stage)
+    try await body(fixture)
   } catch {
-    await stage.end()
+    await fixture.end()
     throw error
   }
-  await stage.end()
+  await fixture.end()
 }

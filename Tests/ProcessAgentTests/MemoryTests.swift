@@ -24,64 +24,64 @@ extension QuietTests {
       """
     private static let limit = MemoryLimit(bytes: 3 << 20, interval: 0.02)
 
-    private static func letGrow(_ stage: AgentFixture) throws {
-      try Data().write(to: URL(fileURLWithPath: stage.folder + "/home/com.example.A/go"))
+    private static func letGrow(_ fixture: AgentFixture) throws {
+      try Data().write(to: URL(fileURLWithPath: fixture.folder + "/home/com.example.A/go"))
     }
 
     @Test(.rule("PROCESS-04", "PROCESS-05", "PROCESS-06"))
     func `a child over its memory limit is reported once and runs until the host ends it`() async throws {
-      try await onStage { stage in
-        let instance = try await stage.spawn(Self.grower, memory: Self.limit)
-        let modest = try #require(try await stage.children().first)
+      try await withFixture { fixture in
+        let instance = try await fixture.spawn(Self.grower, memory: Self.limit)
+        let modest = try #require(try await fixture.children().first)
         #expect(modest.memoryLimit == 3 << 20)
         #expect(try #require(modest.memory) < 3 << 20)
-        try Self.letGrow(stage)
-        let exceeded = try await stage.received(MemoryExceeded.self)
+        try Self.letGrow(fixture)
+        let exceeded = try await fixture.received(MemoryExceeded.self)
         #expect(
           exceeded.address == AgentFixture.child && exceeded.generation == instance.generation
             && exceeded.pid == instance.pid)
         #expect(exceeded.memory > exceeded.limit && exceeded.limit == 3 << 20)
-        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
-        #expect(try #require(try await stage.children().first?.memory) > 3 << 20)
-        #expect(await stage.bus.said.count { $0.header.kind == MemoryExceeded.kind } == 1)
-        _ = try await stage.signal(SIGKILL, generation: instance.generation)
-        _ = try await stage.exit(of: instance.generation)
+        _ = try await fixture.received(ProcessOutput.self) { $0.line == "grown" }
+        #expect(try #require(try await fixture.children().first?.memory) > 3 << 20)
+        #expect(await fixture.bus.said.count { $0.header.kind == MemoryExceeded.kind } == 1)
+        _ = try await fixture.signal(SIGKILL, generation: instance.generation)
+        _ = try await fixture.exit(of: instance.generation)
       }
     }
 
     @Test(.rule("PROCESS-04")) func `a child below its memory limit is not reported`() async throws {
-      try await onStage { stage in
-        let instance = try await stage.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
-        try Self.letGrow(stage)
-        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
-        #expect(try #require(try await stage.children().first?.memory) > Self.limit.bytes)
-        _ = try await stage.signal(SIGKILL, generation: instance.generation)
-        _ = try await stage.exit(of: instance.generation)
-        #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+      try await withFixture { fixture in
+        let instance = try await fixture.spawn(Self.grower, memory: MemoryLimit(bytes: 512 << 20, interval: 0.02))
+        try Self.letGrow(fixture)
+        _ = try await fixture.received(ProcessOutput.self) { $0.line == "grown" }
+        #expect(try #require(try await fixture.children().first?.memory) > Self.limit.bytes)
+        _ = try await fixture.signal(SIGKILL, generation: instance.generation)
+        _ = try await fixture.exit(of: instance.generation)
+        #expect(await fixture.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
       }
     }
 
     @Test(.rule("PROCESS-09")) func `a child without a memory limit is not reported`() async throws {
-      try await onStage { stage in
-        _ = try await stage.spawn(Self.grower)
-        try Self.letGrow(stage)
-        _ = try await stage.received(ProcessOutput.self) { $0.line == "grown" }
-        let child = try #require(try await stage.children().first)
+      try await withFixture { fixture in
+        _ = try await fixture.spawn(Self.grower)
+        try Self.letGrow(fixture)
+        _ = try await fixture.received(ProcessOutput.self) { $0.line == "grown" }
+        let child = try #require(try await fixture.children().first)
         #expect(child.memoryLimit == nil)
         #expect(try #require(child.memory) > 3 << 20)
-        #expect(await stage.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+        #expect(await fixture.bus.said.allSatisfy { $0.header.kind != MemoryExceeded.kind })
       }
     }
 
     @Test func `a child over its memory limit is reported again until a host acknowledges it`() async throws {
-      try await onStage(isHostDeaf: true) { stage in
-        _ = try await stage.spawn(Self.grower, memory: Self.limit)
-        try Self.letGrow(stage)
-        _ = try await stage.received(MemoryExceeded.self)
-        await stage.bus.disconnect(.host("d"))
-        let second = try await AgentFixture.startHost(on: stage.bus)
-        let acknowledgement = await stage.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
-        let received = await stage.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
+      try await withFixture(isHostDeaf: true) { fixture in
+        _ = try await fixture.spawn(Self.grower, memory: Self.limit)
+        try Self.letGrow(fixture)
+        _ = try await fixture.received(MemoryExceeded.self)
+        await fixture.bus.disconnect(.host("d"))
+        let second = try await AgentFixture.startHost(on: fixture.bus)
+        let acknowledgement = await fixture.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
+        let received = await fixture.bus.said.filter { $0.header.kind == MemoryExceeded.kind }
         #expect(received.count == 2)
         #expect(Set(received.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
         await second.leave()
