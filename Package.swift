@@ -158,7 +158,7 @@ let package = Package(
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("OwnedTasks", in: "Model"),
-    module("Timekeeping", in: "Model", ["CPlatform"]),
+    module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform"]),
     module("Stores", in: "Model", ["Messages", grdb]),
     module("Journal", in: "Bus", ["CPlatform", "Messages"]),
@@ -167,7 +167,7 @@ let package = Package(
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
-      ["Archive", "CDeviceClock", "CPlatform", "Messages", "MessageBus", "ZeroMQ"]),
+      ["Archive", "CDeviceClock", "CPlatform", "Messages", "MessageBus", "ZeroMQ", "OwnedTasks"]),
     module("Localization", in: "SDK"),
     module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Messages", "Localization", "MessageBus"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
@@ -177,7 +177,7 @@ let package = Package(
       ["AuthorRuntime", "URLSessionAPI", "CLazyCurl", "Messages", "MessageBus"]),
     module(
       "AppIntents", in: "SDK",
-      ["Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "MessageBus"]),
+      ["Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "MessageBus", "OwnedTasks"]),
     module(
       "UIKit", in: "SDK",
       [
@@ -201,16 +201,19 @@ let package = Package(
     module(
       "Transfers", in: "Device",
       [
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1,
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore,
+        nioHTTP1,
         nioHTTPCompression, nioPosix, nioSSL,
       ]),
-    module("Timelines", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", crypto, grdb]),
+    module(
+      "Timelines", in: "Device",
+      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", crypto, grdb]),
     module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
-    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
+    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", grdb]),
 
     // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb, heap]),
+    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -279,6 +282,8 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
+    module("BusTesting", in: "Testing", ["Messages", "MessageBus", "ZeroMQ"]),
+    module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Messages", "Journal"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -298,15 +303,15 @@ let package = Package(
     tests("MessagesTests", ["Messages", "FidelityRules"]),
     tests("ChildProcessesTests", ["ChildProcesses"]),
     tests("JournalTests", ["Messages", "Journal"]),
-    tests("MessageBusTests", ["Messages", "MessageBus", "ZeroMQ"]),
+    tests("MessageBusTests", ["Messages", "MessageBus", "ZeroMQ", "BusTesting"]),
     tests(
       "MessageBusBrokerTests",
       ["Cluster", "Messages", "Journal", "MessageBus", "MessageBusBroker", "WidgetLabTesting", "ZeroMQ"]),
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules",
-        "Localization", "MessageBus", "SwiftUI", "UIKit", "WidgetKit",
+        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "Localization",
+        "MessageBus", "SwiftUI", "UIKit", "WidgetKit", "BusTesting", "OwnedTasks",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
@@ -315,40 +320,59 @@ let package = Package(
     tests(
       "CurlURLLoadingTests",
       [
-        "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "CurlURLLoading",
-        "MessageBus", "WidgetLabTesting",
+        "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "CurlURLLoading", "MessageBus",
+        "WidgetLabTesting", "BusTesting",
       ]),
     tests(
       "LaunchingTests",
-      ["Messages", "FidelityRules", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
+      [
+        "Messages", "FidelityRules", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting", "ClockTesting",
+        grdb,
+      ]),
     tests(
       "TransfersTests",
       [
-        "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb,
-        nioCore, nioHTTP1, nioPosix, nioSSL,
+        "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "Timekeeping", "Transfers", "ZeroMQ", "BusTesting",
+        "ClockTesting", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",
-      ["Archive", "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", grdb]),
-    tests("PushesTests", ["Archive", "Messages", "FidelityRules", "MessageBus", "Pushes", "Timekeeping", grdb]),
+      [
+        "Archive", "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", "BusTesting",
+        "ClockTesting", "OwnedTasks", grdb,
+      ]),
+    tests(
+      "PushesTests",
+      [
+        "Archive", "Messages", "FidelityRules", "MessageBus", "Pushes", "Timekeeping", "BusTesting", "ClockTesting",
+        "OwnedTasks", grdb,
+      ]),
     tests("APNsTests", ["APNs", "Messages", "FidelityRules", asn1, crypto, x509]),
     tests(
       "PushStoreTests",
-      ["APNs", "Messages", "FidelityRules", "MessageBus", "PushStore", "Timekeeping", grdb]),
+      [
+        "APNs", "Messages", "FidelityRules", "MessageBus", "PushStore", "Timekeeping", "BusTesting", "ClockTesting",
+        "OwnedTasks", grdb,
+      ]),
     tests(
       "APNsServerTests",
       ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
     tests(
       "GalleryTests",
-      ["Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", "Timekeeping", "ZeroMQ", grdb]),
+      [
+        "Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting",
+        "ClockTesting", grdb,
+      ]),
     tests(
       "HostSystemTests",
       [
         "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
-        "Transfers", "ZeroMQ", grdb,
+        "Transfers", "ZeroMQ", "BusTesting", grdb,
       ]),
-    tests("ProcessAgentTests", ["Cluster", "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "ProcessAgent"]),
+    tests(
+      "ProcessAgentTests",
+      ["Cluster", "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "ProcessAgent", "BusTesting"]),
     tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),
     tests(
       "WidgetLabTests",

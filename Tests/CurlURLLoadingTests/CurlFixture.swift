@@ -1,4 +1,5 @@
 import AuthorRuntime
+import BusTesting
 import Foundation
 import MessageBus
 import Messages

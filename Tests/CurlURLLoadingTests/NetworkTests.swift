@@ -1,4 +1,5 @@
 import AuthorRuntime
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus

@@ -1,3 +1,4 @@
+import BusTesting
 import Cluster
 import FidelityRules
 import Foundation
@@ -84,7 +85,7 @@ private final class DeviceFixture: Sendable {
     let reset = try await fixture.ask(SetClock(change: .reset))
     #expect(!reset.isHeld && reset.offset == 0)
     await fixture.end(second)
-    let changes = await fixture.bus.said.filter { $0.header.kind == ClockChanged.kind }
+    let changes = await fixture.bus.sent.filter { $0.header.kind == ClockChanged.kind }
     #expect(changes.count == 3)
   }
 
@@ -134,9 +135,9 @@ private final class DeviceFixture: Sendable {
     let second = try await fixture.host()
     #expect(try await fixture.ask(ListSessions()).network == slow)
     await fixture.end(second)
-    let said = await fixture.bus.said
-    let received = said.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == app }
-    let answered = said.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }
+    let sent = await fixture.bus.sent
+    let received = sent.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == app }
+    let answered = sent.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }
     #expect(try #require(received) < #require(answered))
   }
 

@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import Cluster
 import FidelityRules
 import Foundation

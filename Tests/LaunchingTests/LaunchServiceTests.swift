@@ -1,3 +1,5 @@
+import BusTesting
+import ClockTesting
 import Foundation
 import GRDB
 import MessageBus
@@ -207,6 +209,6 @@ extension LaunchService {
       Issue.record("the service did not report itself as broken")
       return
     }
-    #expect(await fixture.bus.said.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
+    #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
   }
 }

@@ -1,3 +1,4 @@
+import BusTesting
 import Foundation
 import Messages
 import Testing
@@ -151,8 +152,8 @@ private struct MalformedReload: Event {
     let names = (1...200).map(String.init)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in names {
-        let said = bus.loop.task { _ = try? await sending.deliver(ReloadTimelines(widgetKind: name), to: host) }
-        group.addTask { await said.value }
+        let sent = bus.loop.task { _ = try? await sending.deliver(ReloadTimelines(widgetKind: name), to: host) }
+        group.addTask { await sent.value }
       }
       try await group.waitForAll()
     }
@@ -210,10 +211,10 @@ private struct MalformedReload: Event {
     let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
     #expect(refused.error.code == .tooLarge)
     #expect(refused.kindName == ProcessState.kind.name && refused.source == host && refused.destination == .journal)
-    let said = await bus.said.filter {
+    let sent = await bus.sent.filter {
       [RegisterInstance.kind, ReloadTimelines.kind, ProcessState.kind].contains($0.header.kind)
     }
-    #expect(said.isEmpty)
+    #expect(sent.isEmpty)
   }
 
   @Test func `a request whose reply is too large fails as too large`() async throws {
@@ -236,8 +237,8 @@ private struct MalformedReload: Event {
     speaking.notify(RaiseSignal(signal: 9), to: host, context: .none)
     let recorded = try #require(await bus.first { $0.header.kind == BodyRefused.kind })
     #expect(recorded.header.source == host)
-    let said = await bus.said.first { $0.header.kind == RaiseSignal.kind }
-    #expect(recorded.header.cause == said?.header.id)
+    let sent = await bus.sent.first { $0.header.kind == RaiseSignal.kind }
+    #expect(recorded.header.cause == sent?.header.id)
     let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
     #expect(refused.error.code == .malformed)
     #expect(refused.kindName == "peer.raise-signal" && refused.source == .operator("7") && refused.destination == host)
@@ -263,12 +264,32 @@ private struct MalformedReload: Event {
     #expect(event?.code == .malformed && event?.isDefinite == true)
   }
 
+  @Test func `an event and a request that an ending instance turns away are sent to the next instance`() async throws {
+    let ending = bus.connection(host)
+    let closed = BusError(.closed, "the service has ended", isDefinite: false)
+    ending.onEvent(ReloadTimelines.self) { _, _ in throw closed }
+    ending.onRequest(AskPushInfo.self) { _, _ in throw closed }
+    _ = try await ending.start()
+    let asking = try await connected(widget)
+    async let delivered: Void = asking.deliver(ReloadTimelines(widgetKind: "K"), to: host)
+    async let reply = asking.request(AskPushInfo(), to: host, whenUnreachable: .wait)
+    _ = await bus.first { $0.header.kind == ReloadTimelines.kind && $0.header.destinationGeneration == 1 }
+    _ = await bus.first { $0.header.kind == AskPushInfo.kind && $0.header.destinationGeneration == 1 }
+    await ending.leave()
+    let next = bus.connection(host)
+    next.onEvent(ReloadTimelines.self) { _, _ in }
+    next.onRequest(AskPushInfo.self) { _, _ in AskPushInfo.Reply(token: "aa") }
+    _ = try await next.start()
+    try await delivered
+    #expect(try await reply.token == "aa")
+  }
+
   @Test func `a pending delivery fails when its connection leaves`() async throws {
     let leaving = try await connected(host)
     let delivered = Task { try await leaving.deliver(AppActivation(isActive: true), to: app) }
     _ = await bus.first { $0.header.kind == Undelivered.kind }
     await leaving.leave()
     await #expect(throws: BusError.self) { try await delivered.value }
-    #expect(await bus.said.contains { $0.header.kind == Goodbye.kind })
+    #expect(await bus.sent.contains { $0.header.kind == Goodbye.kind })
   }
 }

@@ -1,3 +1,4 @@
+import BusTesting
 import Cluster
 import Foundation
 import Glibc
@@ -106,10 +107,10 @@ final class AgentFixture: Sendable {
     _ type: C.Type, where matches: @escaping @Sendable (C) -> Bool = { _ in true }
   ) async throws -> C {
     let envelope = await bus.first { envelope in
-      guard envelope.header.kind == C.kind, let said = try? BodyCoding.decode(C.self, from: envelope.body) else {
+      guard envelope.header.kind == C.kind, let message = try? BodyCoding.decode(C.self, from: envelope.body) else {
         return false
       }
-      return matches(said)
+      return matches(message)
     }
     return try BodyCoding.decode(C.self, from: try #require(envelope).body)
   }
@@ -120,7 +121,7 @@ final class AgentFixture: Sendable {
 
   /// Returns all output lines of an instance that were sent until now.
   func lines(of generation: UInt32, _ stream: String = "stdout") async throws -> [String] {
-    try await bus.said.filter { $0.header.kind == ProcessOutput.kind }
+    try await bus.sent.filter { $0.header.kind == ProcessOutput.kind }
       .map { try BodyCoding.decode(ProcessOutput.self, from: $0.body) }
       .filter { $0.generation == generation && $0.stream == stream }.map(\.line)
   }

@@ -1,4 +1,6 @@
 import Archive
+import BusTesting
+import ClockTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -65,8 +67,8 @@ private struct PushServiceFixture {
   }
 
   /// Returns all messages of a type that were sent so far.
-  func said<C: Message>(_ type: C.Type) async -> [C] {
-    await bus.said.filter { $0.header.kind == C.kind }
+  func sent<C: Message>(_ type: C.Type) async -> [C] {
+    await bus.sent.filter { $0.header.kind == C.kind }
       .compactMap { try? BodyCoding.decode(C.self, from: $0.body) }
   }
 }
@@ -109,7 +111,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     #expect(call?.widgets == [placement(1)])
     #expect(await first(service) { $0 != .broken("") } == .release(widget, because: TokenStateMachine.assertion))
     await service.awake(widget)
-    #expect(await fixture.said(TellPushHandlers.self).count == 1)
+    #expect(await fixture.sent(TellPushHandlers.self).count == 1)
   }
 
   @Test func `the push service waits for an absent push server and continues when it connects`() async throws {
@@ -127,7 +129,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     _ = try await fixture.pushServer("aa")
     let service = try await fixture.host(isOnline: false)
     await #expect(throws: BusError.self) { try await service.received(notification(1)) }
-    #expect(await fixture.said(IssueToken.self).isEmpty)
+    #expect(await fixture.sent(IssueToken.self).isEmpty)
     await service.setOnline(true)
     #expect(await fixture.received(IssueToken.self)?.bundle == coffee)
   }
@@ -144,7 +146,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     // Acknowledged progress is deleted.
     let left = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pushStations") ?? 0 }
     for try await count in left.values(in: fixture.database) where count == 0 { break }
-    let names = await fixture.said(PushProgress.self).map(\.station.name)
+    let names = await fixture.sent(PushProgress.self).map(\.station.name)
     #expect(names.suffix(2) == [.noContentChanged, .discarded])
   }
 
@@ -199,8 +201,8 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     }
     #expect(taken == 100)
     _ = await fixture.received(PushProgress.self, 99)
-    let said = await fixture.said(PushProgress.self)
-    #expect(Set(said.map(\.uniqueID)).count == 99 && said.allSatisfy { $0.station.name == .supersededOnDevice })
+    let sent = await fixture.sent(PushProgress.self)
+    #expect(Set(sent.map(\.uniqueID)).count == 99 && sent.allSatisfy { $0.station.name == .supersededOnDevice })
     let again = try await fixture.host()
     #expect(await again.notifications.open.map(\.id) == open.map(\.id))
   }

@@ -1,3 +1,4 @@
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus

@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -79,7 +80,7 @@ import Testing
     _ = try await fixture.host.connection.request(
       PerformIntent(intent: CountUp.archivedName, values: ["by": 4], placement: 1), to: SDKFixture.widget)
     #expect(CountUp.counted.withLock { $0[fixture.process.container] } == 4)
-    #expect(await fixture.bus.said.contains { $0.header.kind == ReloadTimelines.kind })
+    #expect(await fixture.bus.sent.contains { $0.header.kind == ReloadTimelines.kind })
   }
 
   @Test(.rule("WIDGET-20")) func `an app intent that throws replies with intentFailed`() async throws {

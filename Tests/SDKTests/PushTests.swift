@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus

@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import Foundation
 import MessageBus
 import Messages
@@ -80,7 +81,7 @@ struct SDKFixture {
 
   /// All messages of one type that were sent so far.
   func sent<N: Notice>(_ type: N.Type) async -> [N] {
-    await bus.said.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
+    await bus.sent.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
   }
 
   /// Waits for the first message of a type that fulfils the condition.

@@ -1,3 +1,4 @@
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -23,7 +24,7 @@ import Testing
 
   /// The journal's records of handlers, delegate calls and completions, in order.
   private func journal(_ fixture: SDKFixture) async -> [String] {
-    await fixture.bus.said.compactMap { envelope in
+    await fixture.bus.sent.compactMap { envelope in
       switch envelope.header.kind {
       case HandlerCalled.kind:
         (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
@@ -252,7 +253,7 @@ import Testing
     await delegate.waitFor("finish")
     await one.complete()
     await fixture.waitFor(CompletionCalled.self)
-    #expect(await fixture.bus.said.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
     await two.complete()
     try await acknowledged
     #expect(await fixture.sent(HandlerCalled.self).map(\.matching) == [2])
@@ -340,7 +341,7 @@ import Testing
     await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let kinds = await fixture.bus.said.map(\.header.kind)
+    let kinds = await fixture.bus.sent.map(\.header.kind)
     let finish = try #require(kinds.lastIndex(of: DelegateCalled.kind))
     let reload = try #require(kinds.firstIndex(of: ReloadTimelines.kind))
     let completion = try #require(kinds.firstIndex(of: CompletionCalled.kind))
@@ -387,13 +388,13 @@ import Testing
     await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let said = await fixture.bus.said
-    let reload = try #require(said.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
-    let end = try #require(said.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
+    let sent = await fixture.bus.sent
+    let reload = try #require(sent.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
+    let end = try #require(sent.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
     #expect(reload < end)
-    let words = said.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
+    let words = sent.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
     #expect(words == [ReloadTimelines.kind, CompletionCalled.kind])
-    let asked = said.first { $0.header.kind == ReloadTimelines.kind }
+    let asked = sent.first { $0.header.kind == ReloadTimelines.kind }
     #expect(asked?.header.correlation == MessageContext.correlation(ofSession: "daily", of: SDKFixture.widget))
     withExtendedLifetime(session) {}
   }

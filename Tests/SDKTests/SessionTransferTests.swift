@@ -1,3 +1,4 @@
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -206,10 +207,10 @@ import Testing
         && (try? BodyCoding.decode(ChangeTransfer.self, from: envelope.body))?.description == .init(nil)
     }
     _ = await fixture.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
-    let said = await fixture.bus.said.filter { $0.header.kind == ChangeTransfer.kind }
+    let sent = await fixture.bus.sent.filter { $0.header.kind == ChangeTransfer.kind }
       .compactMap { try? BodyCoding.decode(ChangeTransfer.self, from: $0.body) }
     #expect(
-      said.map(body)
+      sent.map(body)
         == [
           ChangeTransfer(session: "daily", taskIdentifier: 1, description: .init("second")),
           ChangeTransfer(session: "daily", taskIdentifier: 1, priority: 0.75),
@@ -317,7 +318,7 @@ import Testing
     await delegate.waitFor("invalid 0")
     let next = fixture.session(FullDelegate())
     _ = await next.allTasks
-    let words = await fixture.bus.said.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
+    let words = await fixture.bus.sent.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
     #expect(words == [OpenSession.kind, CloseSession.kind, OpenSession.kind])
   }
 

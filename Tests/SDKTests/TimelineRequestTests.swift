@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -105,7 +106,7 @@ import Testing
     let fixture = try await SDKFixture.serving { Counting(reloads: true).descriptions }
     _ = try await fixture.ask("Counting")
     await fixture.process.settled()
-    let asked = await fixture.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
+    let asked = await fixture.bus.sent.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).within } == ["getTimeline"])
   }
 }

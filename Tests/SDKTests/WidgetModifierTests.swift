@@ -11,33 +11,33 @@ import Testing
 @Suite struct `Widget modifiers` {
   @Test(.rule("WIDGET-01"))
   @MainActor func `configurationDisplayName accepts a Text, a key, a String and a resource`() {
-    #expect(said { $0.configurationDisplayName(Text(verbatim: "text")) }.displayName == "text")
-    #expect(said { $0.configurationDisplayName("key") }.displayName == "key")
-    #expect(said { $0.configurationDisplayName(String("string")) }.displayName == "string")
-    #expect(said { $0.configurationDisplayName(LocalizedStringResource("resource")) }.displayName == "resource")
+    #expect(declared { $0.configurationDisplayName(Text(verbatim: "text")) }.displayName == "text")
+    #expect(declared { $0.configurationDisplayName("key") }.displayName == "key")
+    #expect(declared { $0.configurationDisplayName(String("string")) }.displayName == "string")
+    #expect(declared { $0.configurationDisplayName(LocalizedStringResource("resource")) }.displayName == "resource")
   }
 
   @Test(.rule("WIDGET-01")) @MainActor func `description accepts a Text, a key, a String and a resource`() {
-    #expect(said { $0.description(Text(verbatim: "text")) }.description == "text")
-    #expect(said { $0.description("key") }.description == "key")
-    #expect(said { $0.description(String("string")) }.description == "string")
-    #expect(said { $0.description(LocalizedStringResource("resource")) }.description == "resource")
+    #expect(declared { $0.description(Text(verbatim: "text")) }.description == "text")
+    #expect(declared { $0.description("key") }.description == "key")
+    #expect(declared { $0.description(String("string")) }.description == "string")
+    #expect(declared { $0.description(LocalizedStringResource("resource")) }.description == "resource")
   }
 
   @Test(.rule("WIDGET-01"))
   @MainActor func `a declaration has the families, margins, background and prompt that its modifiers set`() {
-    let plain = said { $0 }
+    let plain = declared { $0 }
     #expect(plain.families == nil)
     #expect(plain.isBackgroundRemovable && !plain.contentMarginsDisabled && !plain.promptsForUserConfiguration)
-    #expect(said { $0.supportedFamilies([.systemLarge]) }.families == [.systemLarge])
-    #expect(said { $0.contentMarginsDisabled() }.contentMarginsDisabled)
-    #expect(said { $0.containerBackgroundRemovable(false) }.isBackgroundRemovable == false)
-    #expect(said { $0.containerBackgroundRemovable(false).containerBackgroundRemovable() }.isBackgroundRemovable)
-    #expect(said { $0.promptsForUserConfiguration() }.promptsForUserConfiguration)
+    #expect(declared { $0.supportedFamilies([.systemLarge]) }.families == [.systemLarge])
+    #expect(declared { $0.contentMarginsDisabled() }.contentMarginsDisabled)
+    #expect(declared { $0.containerBackgroundRemovable(false) }.isBackgroundRemovable == false)
+    #expect(declared { $0.containerBackgroundRemovable(false).containerBackgroundRemovable() }.isBackgroundRemovable)
+    #expect(declared { $0.promptsForUserConfiguration() }.promptsForUserConfiguration)
   }
 
   @Test(.rule("WIDGET-02")) @MainActor func `several disfavoredLocations modifiers are combined`() {
-    let declaration = said {
+    let declaration = declared {
       $0.disfavoredLocations([.lockScreen, .standBy], for: [.systemSmall])
         .disfavoredLocations([.carPlay], for: [.systemMedium, .systemLarge])
     }
@@ -49,11 +49,11 @@ import Testing
   }
 
   @Test @MainActor func `modifiers for other platforms, pushes and activities are recorded in the declaration`() {
-    #expect(said { $0.associatedKind("Other") }.associatedKind == "Other")
-    #expect(said { $0.supportedMountingStyles([.elevated, .recessed]) }.mountingStyles == ["elevated", "recessed"])
-    #expect(said { $0.widgetTexture(.paper) }.texture == "paper")
-    #expect(said { $0.supplementalActivityFamilies([.small]) }.supplementalActivityFamilies == ["small"])
-    #expect(said { $0.pushHandler(Pushes.self) }.pushHandler == "Pushes")
+    #expect(declared { $0.associatedKind("Other") }.associatedKind == "Other")
+    #expect(declared { $0.supportedMountingStyles([.elevated, .recessed]) }.mountingStyles == ["elevated", "recessed"])
+    #expect(declared { $0.widgetTexture(.paper) }.texture == "paper")
+    #expect(declared { $0.supplementalActivityFamilies([.small]) }.supplementalActivityFamilies == ["small"])
+    #expect(declared { $0.pushHandler(Pushes.self) }.pushHandler == "Pushes")
   }
 
   @Test(.rule("WIDGET-03")) @MainActor func `a widget bundle accepts if #available, and a control beside widgets`() {
@@ -63,7 +63,7 @@ import Testing
     #expect(declarations[1].displayName == "Light")
   }
 
-  @MainActor private func said(
+  @MainActor private func declared(
     _ modify: (StaticConfiguration<Text>) -> some WidgetConfiguration
   ) -> WidgetDeclaration {
     let plain = StaticConfiguration(kind: "Plain", provider: OneEntry()) { _ in Text(verbatim: "") }

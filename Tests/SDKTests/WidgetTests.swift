@@ -1,4 +1,5 @@
 import Archive
+import BusTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -70,7 +71,7 @@ import Testing
       WidgetCenter.shared.reloadAllTimelines()
     }
     await fixture.process.settled()
-    let asked = await fixture.bus.said.filter { $0.header.kind == ReloadTimelines.kind }
+    let asked = await fixture.bus.sent.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(
       Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
   }

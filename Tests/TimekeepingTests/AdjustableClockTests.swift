@@ -7,32 +7,9 @@ import Testing
 
 @testable import Timekeeping
 
-private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-
-/// Records entries in order.
-private final class Record<Entry: Sendable>: Sendable {
-  private let entries = Mutex<[Entry]>([])
-  var all: [Entry] { entries.withLock { $0 } }
-  func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
-}
-
 private struct Refusal: Error {}
 
 @Suite(.timeLimit(.minutes(1))) struct `Adjustable clock` {
-  private func held(_ record: Record<ClockSetting> = Record()) -> AdjustableClock {
-    AdjustableClock(.held(origin), machine: { origin }, save: { record.add($0) })
-  }
-
-  /// Starts a task that sleeps until the given number of seconds after the origin and then performs its work. Returns
-  /// when the task sleeps, provided that no other sleeper has an earlier date.
-  private func sleeper(
-    _ clock: AdjustableClock, until seconds: Double, _ work: @escaping @Sendable () async -> Void
-  ) async -> Task<Void, any Error> {
-    let task = Task { try await clock.sleep(until: origin + seconds, then: work) }
-    await clock.whenSleeping(within: (origin + seconds).timeIntervalSince(clock.now))
-    return task
-  }
-
   @Test func `a running clock keeps the machine's rate and its own offset`() async throws {
     let clock = AdjustableClock(.running(ahead: 86_400))
     let before = Date()
@@ -62,11 +39,11 @@ private struct Refusal: Error {}
     let clock = held()
     let record = Record<Double>()
     let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
-    let late = await sleeper(clock, until: 61, note)
-    let others = [await sleeper(clock, until: 30, note), await sleeper(clock, until: 20, note)]
-    let again = await sleeper(clock, until: 10) {
+    let late = waiter(clock, until: 61, note)
+    let others = [waiter(clock, until: 30, note), waiter(clock, until: 20, note)]
+    let again = waiter(clock, until: 10) {
       note()
-      _ = await self.sleeper(clock, until: 15) { note() }
+      _ = waiter(clock, until: 15) { note() }
     }
     let steps = Record<Double>()
     try await clock.advance(by: 60) { steps.add(clock.now.timeIntervalSince(origin)) }
@@ -81,7 +58,7 @@ private struct Refusal: Error {}
     let clock = held()
     let gate = AsyncStream.makeStream(of: Void.self)
     let begun = AsyncStream.makeStream(of: Void.self)
-    let task = await sleeper(clock, until: 1) {
+    let task = waiter(clock, until: 1) {
       begun.continuation.finish()
       for await _ in gate.stream {}
     }
@@ -97,7 +74,7 @@ private struct Refusal: Error {}
   @Test func `a running clock can be advanced and wakes its sleepers`() async throws {
     let clock = AdjustableClock(.running(ahead: 0), machine: { origin })
     let record = Record<Double>()
-    let task = await sleeper(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
+    let task = waiter(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
     try await clock.advance(by: 7200)
     try await task.value
     #expect(record.all == [3600])
@@ -107,7 +84,7 @@ private struct Refusal: Error {}
   @Test func `a clock saves each setting before it becomes visible`() async throws {
     let saved = Record<ClockSetting>()
     let clock = held(saved)
-    let task = await sleeper(clock, until: 5) { #expect(saved.all.map(\.origin) == [origin + 5]) }
+    let task = waiter(clock, until: 5) { #expect(saved.all.map(\.origin) == [origin + 5]) }
     try await clock.advance(by: 6)
     try await task.value
     #expect(saved.all.map(\.origin) == [origin + 5, origin + 6])
@@ -124,8 +101,7 @@ private struct Refusal: Error {}
 
   @Test func `a cancelled sleeper throws CancellationError before and during its sleep`() async throws {
     let clock = held()
-    let sleeping = Task { try await clock.sleep(until: origin + 1) }
-    await clock.whenSleeping(within: 1)
+    let sleeping = Task.immediate { try await clock.sleep(until: origin + 1) }
     sleeping.cancel()
     await #expect(throws: CancellationError.self) { try await sleeping.value }
     let cancelled = Task {
@@ -139,7 +115,7 @@ private struct Refusal: Error {}
   @Test func `a reset wakes the sleepers whose date has passed`() async throws {
     let machine = Mutex(origin)
     let clock = AdjustableClock(.held(origin), machine: { machine.withLock { $0 } })
-    let task = await sleeper(clock, until: 10) {}
+    let task = waiter(clock, until: 10) {}
     machine.withLock { $0 += 3600 }
     try clock.reset()
     try await task.value
@@ -178,7 +154,7 @@ private struct Refusal: Error {}
     let clock = held()
     let record = Record<Double>()
     let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
-    let tasks = [await sleeper(clock, until: 20, note), await sleeper(clock, until: 10, note)]
+    let tasks = [waiter(clock, until: 20, note), waiter(clock, until: 10, note)]
     try clock.set(to: origin - 3600)
     #expect(clock.now == origin - 3600 && clock.setting.isHeld)
     try clock.set(to: origin + 60)
@@ -199,84 +175,11 @@ private struct Refusal: Error {}
     let clock = AdjustableClock(.running(ahead: 0), machine: { origin })
     try clock.set(rate: 5)
     let record = Record<Double>()
-    let task = await sleeper(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
+    let task = waiter(clock, until: 3600) { record.add(clock.now.timeIntervalSince(origin)) }
     try await clock.advance(by: 7200)
     try await task.value
     #expect(record.all == [3600])
     #expect(clock.now == origin + 7200)
-  }
-
-  // MARK: Work in progress
-
-  @Test(.rule("CLOCK-07"))
-  func `an advance waits for registered work that outlasts the sleeper that began it`() async throws {
-    let clock = held()
-    let (works, handed) = AsyncStream.makeStream(of: ClockWork.self)
-    let record = Record<Double>()
-    let first = await sleeper(clock, until: 1) { handed.yield(clock.beginWork()) }
-    let second = await sleeper(clock, until: 2) { record.add(2) }
-    let advance = Task { try await clock.advance(by: 60) }
-    let work = try #require(await works.first { _ in true })
-    try await first.value
-    #expect(clock.now == origin + 1 && record.all.isEmpty)
-    record.add(1)
-    clock.endWork(work)
-    clock.endWork(work)
-    try await advance.value
-    try await second.value
-    #expect(record.all == [1, 2] && clock.now == origin + 60)
-  }
-
-  @Test
-  func `an alarm performs its work at its date, or at once if that has passed, unless it is cancelled`() async throws {
-    let clock = held()
-    let record = Record<Double>()
-    let note: @Sendable () -> Void = { record.add(clock.now.timeIntervalSince(origin)) }
-    _ = clock.alarm(at: origin + 10) {
-      for _ in 0..<100 { await Task.yield() }
-      note()
-      _ = clock.alarm(at: origin + 20) { note() }
-    }
-    clock.alarm(at: origin + 15) { note() }.cancel()
-    try await clock.advance(by: 60)
-    #expect(record.all == [10, 20])
-    _ = clock.alarm(at: origin) { note() }
-    try await clock.advance(by: 0)
-    #expect(record.all == [10, 20, 60])
-  }
-
-  @Test func `an advance waits until the reader of the intents has handled each of them`() async throws {
-    let clock = held()
-    let outputs = Outputs<Int>(clock)
-    outputs.yield(1)
-    outputs.yield(2)
-    outputs.finish()
-    let record = Record<Int>()
-    let sleeping = await sleeper(clock, until: 1) { record.add(3) }
-    let advance = Task { try await clock.advance(by: 60) }
-    for await output in outputs {
-      for _ in 0..<100 { await Task.yield() }
-      record.add(output)
-    }
-    try await advance.value
-    try await sleeping.value
-    #expect(record.all == [1, 2, 3])
-  }
-
-  @Test(.rule("CLOCK-07"), arguments: [0.01, 600])
-  func `an advance waits for unfinished work no longer than its patience`(patience: Double) async throws {
-    let clock = AdjustableClock(.held(origin), patience: .seconds(patience), machine: { origin })
-    let work = clock.beginWork()
-    let deadline = await sleeper(clock, until: 30) { clock.endWork(work) }
-    let advance = Task { try await clock.advance(by: 60) }
-    if patience > 1 {
-      for _ in 0..<100 { await Task.yield() }
-      #expect(clock.now == origin)
-      clock.endWork(work)
-    }
-    try await advance.value
-    try await deadline.value
-    #expect(clock.now == origin + 60)
   }
 
   // MARK: Visibility to other processes

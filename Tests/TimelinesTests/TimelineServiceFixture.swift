@@ -1,4 +1,6 @@
 import Archive
+import BusTesting
+import ClockTesting
 import Foundation
 import GRDB
 import MessageBus

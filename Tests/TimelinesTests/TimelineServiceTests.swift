@@ -1,4 +1,6 @@
 import Archive
+import BusTesting
+import ClockTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -211,7 +213,6 @@ import ZeroMQ
     let process = fixture.bus.connection(widget)
     process.onRequest(RequestTimeline.self) { request, _ in
       let now = clock.now
-      for _ in 0..<20 { await Task.yield() }
       let entries = [0.0, 900].map {
         ArchivedEntry(date: now + $0, view: .text("\(now.timeIntervalSince(origin) + $0)"))
       }
@@ -227,7 +228,7 @@ import ZeroMQ
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)
     try await clock.advance(by: 86_400)
-    let shown = await fixture.bus.said.filter { $0.header.kind == EntryShown.kind }
+    let shown = await fixture.bus.sent.filter { $0.header.kind == EntryShown.kind }
       .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
     #expect(shown == (0...96).map { "\(Double($0) * 900)" })
     awaking.cancel()

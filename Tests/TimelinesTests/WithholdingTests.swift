@@ -1,3 +1,5 @@
+import BusTesting
+import ClockTesting
 import FidelityRules
 import Foundation
 import MessageBus

@@ -1,3 +1,5 @@
+import BusTesting
+import ClockTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -201,7 +203,7 @@ private let off = NetworkState(path: .off)
       await service.awake(widget, generation: 1, woken: false)
       #expect(await owner.next() != nil)
     }
-    #expect(await fixture.bus.said.contains { $0.header.kind == LimiterChanged.kind } == false)
+    #expect(await fixture.bus.sent.contains { $0.header.kind == LimiterChanged.kind } == false)
     await fixture.end(service)
   }
 
@@ -224,7 +226,7 @@ private let off = NetworkState(path: .off)
       fixture.server.release()
     }
     await fixture.recorded(.finished)
-    let counts = await fixture.bus.said.filter { $0.header.kind == TransferCounted.kind }
+    let counts = await fixture.bus.sent.filter { $0.header.kind == TransferCounted.kind }
     #expect(counts.count == (perSecond > 0 ? 1 : 0))
     await fixture.end(service)
   }

@@ -1,3 +1,4 @@
+import BusTesting
 import Foundation
 import GRDB
 import MessageBus

@@ -1,3 +1,5 @@
+import BusTesting
+import ClockTesting
 import Crypto
 import Foundation
 import GRDB

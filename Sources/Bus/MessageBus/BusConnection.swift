@@ -82,13 +82,14 @@ package protocol BusConnection: Sendable {
   func caughtUp() async
 
   /// Sets the handler for a request type. An error of the handler is sent to the requester: a `BusError` unchanged,
-  /// others as `failed`.
+  /// others as `failed`. For an indefinite `closed` there is no reply: this process is ending, and the next instance
+  /// gets the request.
   nonisolated func onRequest<R: Request>(
     _ type: R.Type, _ handler: @escaping @Sendable (R, Received) async throws -> R.Reply)
 
   /// Sets the handler for an event type. The event is acknowledged when the handler returns, so the handler must record
-  /// the effect first. A repetition is dropped while the handler runs; afterwards it is acknowledged again without a
-  /// call of the handler.
+  /// the effect first. After an indefinite `closed` it is sent again to the next instance. A repetition is dropped
+  /// while the handler runs; afterwards it is acknowledged again without a call of the handler.
   nonisolated func onEvent<E: Event>(_ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void)
 
   /// Sets the handler for a notice type. A notice whose body does not match its type is dropped, and `body.refused` is

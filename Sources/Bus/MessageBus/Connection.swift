@@ -7,7 +7,8 @@ package import ZeroMQ
 /// Handlers are started on that thread in the order in which their envelopes arrived. Longer work belongs in a separate
 /// actor.
 package actor Connection: BusConnection {
-  private typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
+  /// A handler of a message type: returns the reply, or `nil` for none.
+  typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
 
   package nonisolated let address: Address
   package nonisolated let requestDeadline: Duration
@@ -27,9 +28,10 @@ package actor Connection: BusConnection {
   private var isStarted = false
   /// Frames for which the transport had no room.
   var blocked = Queue<[UInt8]>()
-  private var handlers: [Kind: Handler] = [:]
-  private var presenceHandlers: [@Sendable (Presence) -> Void] = []
-  private var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
+  /// By message type.
+  var handlers: [Kind: Handler] = [:]
+  var presenceHandlers: [@Sendable (Presence) -> Void] = []
+  var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
   private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
@@ -40,7 +42,13 @@ package actor Connection: BusConnection {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  init(
+  /// Creates a connection that does not connect yet.
+  ///
+  /// - Parameters:
+  ///   - ownsLoop: whether `leave()` stops the loop.
+  ///   - requestDeadline: the deadline of a request without an explicit one.
+  ///   - makeTransport: creates the transport, also each time another one replaces it (`former`). Called on the loop.
+  package init(
     address: Address, loop: Loop, ownsLoop: Bool, requestDeadline: Duration,
     makeTransport: @escaping @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   ) {
@@ -298,88 +306,6 @@ package actor Connection: BusConnection {
         kind: kind, id: id, cause: context.cause, correlation: context.correlation, source: address,
         destination: destination),
       body: body)
-  }
-
-  // MARK: Receiving
-
-  package nonisolated func onRequest<R: Request>(
-    _ type: R.Type, _ handler: @escaping @Sendable (R, Received) async throws -> R.Reply
-  ) {
-    setHandler(R.kind) { envelope in
-      await Connection.answering(.ok) {
-        let request = try BodyCoding.decode(R.self, from: envelope.body)
-        return try BodyCoding.encode(try await handler(request, Received(envelope.header)))
-      }
-    }
-  }
-
-  package nonisolated func onEvent<E: Event>(
-    _ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void
-  ) {
-    setHandler(E.kind) { envelope in
-      await Connection.answering(.acknowledged) {
-        let event = try BodyCoding.decode(E.self, from: envelope.body)
-        try await handler(event, Received(envelope.header))
-        return []
-      }
-    }
-  }
-
-  package nonisolated func onNotice<N: Notice>(
-    _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
-  ) {
-    setHandler(N.kind) { [weak self] envelope in
-      let header = envelope.header
-      do throws(BusError) {
-        await handler(try BodyCoding.decode(N.self, from: envelope.body), Received(header))
-      } catch {
-        self?.recordRefusal(
-          N.kind, from: header.source, to: header.destination, error, context: Received(header).context)
-      }
-      return nil
-    }
-  }
-
-  package nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) {
-    perform { $0.presenceHandlers.append(handler) }
-  }
-
-  package nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) {
-    perform { $0.turnedAwayHandlers.append(handler) }
-  }
-
-  private nonisolated func setHandler(_ kind: Kind, _ handler: @escaping Handler) {
-    perform { $0.handlers[kind] = handler }
-  }
-
-  private static func answering(
-    _ answer: Kind.Answer, _ work: () async throws -> [UInt8]
-  ) async -> (answer: Kind.Answer, body: [UInt8])? {
-    do {
-      return (answer, try await work())
-    } catch {
-      let reason =
-        error as? BusError ?? BusError(.failed, String(describing: error), isDefinite: false)
-      return (.failed, (try? BodyCoding.encode(reason)) ?? [])
-    }
-  }
-
-  private func handle(_ envelope: Envelope) {
-    guard let handler = handlers[envelope.header.kind] else {
-      guard MessageTable[envelope.header.kind]?.style != .notice else { return }
-      let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
-      perform(session.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
-      return
-    }
-    _ = loop.task { [weak self] in
-      guard let (answer, body) = await handler(envelope) else { return }
-      await self?.give(answer, body, to: envelope)
-    }
-  }
-
-  private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {
-    guard end == nil else { return }
-    perform(session.answer(envelope, answer, body: body))
   }
 
   /// Runs `work` on this connection's thread, in order. May be called on any thread.

@@ -1,5 +1,5 @@
 /// Carries a connection's frames. Confined to the connection's loop, as are its closures.
-protocol Transport: AnyObject {
+package protocol Transport: AnyObject {
   /// Begins to connect, and retries until it succeeds.
   ///
   /// - Parameter deliver: called for each connection, disconnection and frame.
@@ -15,7 +15,7 @@ protocol Transport: AnyObject {
 }
 
 /// An event of a transport.
-enum TransportEvent: Sendable {
+package enum TransportEvent: Sendable {
   /// Connected: frames can be sent.
   case up
   /// Disconnected. The transport reconnects by itself.

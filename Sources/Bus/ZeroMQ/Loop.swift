@@ -78,7 +78,7 @@ package final class Loop: SerialExecutor, TaskExecutor {
   /// await.
   @discardableResult
   package func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    Task(executorPreference: self, operation: operation)
+    return Task(executorPreference: self, operation: operation)
   }
 
   /// Calls `action` on the loop after the duration, rounded up to a whole millisecond. Timers fire in the order of

@@ -1,4 +1,5 @@
 package import Foundation
+import OwnedTasks
 import Synchronization
 
 /// The clock of a device. It runs from an origin at a rate, and can be held, continued, set, advanced and reset.
@@ -16,8 +17,6 @@ package final class AdjustableClock: DeviceClock {
     var lastWork: UInt64 = 0
     /// Continuations that are resumed when `work` is empty.
     var settling: [CheckedContinuation<Void, Never>] = []
-    /// Continuations that are resumed when a sleeper's date is at or before `limit`.
-    var watching: [(limit: Date, continuation: CheckedContinuation<Void, Never>)] = []
 
     mutating func begin() -> ClockWork {
       lastWork += 1
@@ -60,6 +59,8 @@ package final class AdjustableClock: DeviceClock {
     show(setting)
   }
 
+  deinit { state.withLock { $0.timer?.task.cancel() } }
+
   package var now: Date { setting.date(machine()) }
   package var setting: ClockSetting { state.withLock { $0.setting } }
   /// Seconds by which this clock is ahead of the machine's clock; negative when it is behind.
@@ -71,28 +72,11 @@ package final class AdjustableClock: DeviceClock {
 
   // MARK: Sleepers
 
-  package func sleep(until instant: Date) async throws { try await wait(until: instant, hasWork: false) }
-
-  package func sleep(until instant: Date, then work: @Sendable () async -> Void) async throws {
-    let own = try await wait(until: instant, hasWork: true)
-    await work()
-    if let own { endWork(own) }
-  }
-
-  package func beginWork() -> ClockWork { state.withLock { $0.begin() } }
-
-  package func endWork(_ work: ClockWork) { end([work]) }
-
-  private func end(_ work: Set<ClockWork>) {
-    for continuation in state.withLock({ $0.end(work) }) { continuation.resume() }
-  }
-
-  @discardableResult
-  private func wait(until instant: Date, hasWork: Bool) async throws -> ClockWork? {
+  package func wait(until instant: Date) async throws -> ClockWork {
     let id = UUID()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let sleeper = Sleepers.Sleeper(instant: instant, hasWork: hasWork) { continuation.resume(with: $0) }
+        let sleeper = Sleepers.Sleeper(instant: instant) { continuation.resume(with: $0) }
         state.withLock { state in
           // A later cancellation finds the sleeper by its id. An earlier one would not, so do not add the sleeper.
           if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
@@ -104,17 +88,26 @@ package final class AdjustableClock: DeviceClock {
     }
   }
 
+  package func beginWork() -> ClockWork { state.withLock { $0.begin() } }
+
+  package func endWork(_ work: ClockWork) { end([work]) }
+
+  private func end(_ work: Set<ClockWork>) {
+    for continuation in state.withLock({ $0.end(work) }) { continuation.resume() }
+  }
+
   package func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm {
     let id = UUID()
-    let sleeper = Sleepers.Sleeper(instant: instant, hasWork: true) { [weak self] result in
-      guard case .success(let own?) = result else { return }
-      Task {
+    let tasks = TaskOwner()
+    let sleeper = Sleepers.Sleeper(instant: instant) { [weak self] result in
+      guard case .success(let own) = result else { return }
+      tasks.start {
         await work()
         self?.endWork(own)
       }
     }
     state.withLock { add(sleeper, id, to: &$0) }
-    return ClockAlarm { [weak self] in self?.cancel(id) }
+    return ClockAlarm(tasks: tasks) { [weak self] in self?.cancel(id) }
   }
 
   private func cancel(_ id: UUID) {
@@ -128,14 +121,12 @@ package final class AdjustableClock: DeviceClock {
   private func add(_ sleeper: Sleepers.Sleeper, _ id: UUID, to state: inout State) {
     state.sleepers.add(sleeper, id)
     wake(&state)
-    for watcher in state.watching where sleeper.instant <= watcher.limit { watcher.continuation.resume() }
-    state.watching.removeAll { sleeper.instant <= $0.limit }
   }
 
   /// Wakes the sleepers whose date has been reached. They are resumed under the lock, but run on their own executors.
   private func wake(_ state: inout State) {
     for sleeper in state.sleepers.wake(at: state.setting.date(machine())) {
-      sleeper.wake(.success(sleeper.hasWork ? state.begin() : nil))
+      sleeper.wake(.success(state.begin()))
     }
     setTimer(&state)
   }
@@ -164,17 +155,6 @@ package final class AdjustableClock: DeviceClock {
     }
   }
 
-  /// Returns when a sleeper's date is within `seconds` from now.
-  package func whenSleeping(within seconds: Double) async {
-    await withCheckedContinuation { continuation in
-      state.withLock { state in
-        let limit = state.setting.date(machine()).addingTimeInterval(seconds)
-        if let next = state.sleepers.next, next <= limit { return continuation.resume() }
-        state.watching.append((limit, continuation))
-      }
-    }
-  }
-
   // MARK: Changes
 
   /// Stops the clock at its current time.
@@ -195,8 +175,9 @@ package final class AdjustableClock: DeviceClock {
 
   /// Advances the clock by `seconds`, held or not, from one sleeper's date to the next, in order.
   ///
-  /// Before each step it waits for all work in progress: the work of woken sleepers (`sleep(until:then:)`) and work
-  /// from `beginWork`. It stops waiting after `patience`, so that deadlines that end the work can be reached.
+  /// Before each step, and before it returns, it waits until all declared work has ended: the work of alarms, the work
+  /// that `wait(until:)` returned, and work from `beginWork`, which may declare further work before it ends. It waits
+  /// for nothing else. It stops waiting after `patience`, so that deadlines that end the work can be reached.
   ///
   /// - Parameter stepped: called after each step, before sleepers are woken by it.
   /// - Throws: the error of `save`. The clock then stays at the end of the previous step.
@@ -210,9 +191,6 @@ package final class AdjustableClock: DeviceClock {
     await settle()
   }
 
-  /// Advances the clock by `seconds` in one step.
-  package func jump(by seconds: Double) throws { try set(setting.advanced(by: seconds)) }
-
   private func set(_ setting: ClockSetting, _ changed: () -> Void = {}) throws {
     try save(setting)
     state.withLock { state in
@@ -225,26 +203,29 @@ package final class AdjustableClock: DeviceClock {
     state.withLock { wake(&$0) }
   }
 
-  /// Returns when no work is in progress and sleepers without work have had some turns to continue.
+  /// Returns when no declared work is in progress. Ends the work that lasts longer than `patience`: at the latest when
+  /// it has lasted twice as long.
   private func settle() async {
-    repeat {
-      await workToEnd()
-      for _ in 0..<10 { await Task.yield() }
-    } while state.withLock { !$0.work.isEmpty }
+    let first = state.withLock { $0.work }
+    guard !first.isEmpty else { return }
+    let giveUp = Task { [weak self, patience] in
+      var outstanding = first
+      while (try? await Task.sleep(for: patience)) != nil {
+        guard let self else { return }
+        end(outstanding)
+        outstanding = state.withLock { $0.work }
+      }
+    }
+    repeat { await untilWorkEnds() } while state.withLock { !$0.work.isEmpty }
+    giveUp.cancel()
+    await giveUp.value
   }
 
-  private func workToEnd() async {
-    let outstanding = state.withLock { $0.work }
-    guard !outstanding.isEmpty else { return }
-    let giveUp = Task { [weak self, patience] in
-      guard (try? await Task.sleep(for: patience)) != nil else { return }
-      self?.end(outstanding)
-    }
+  private func untilWorkEnds() async {
     await withCheckedContinuation { continuation in
       state.withLock { state in
         if state.work.isEmpty { continuation.resume() } else { state.settling.append(continuation) }
       }
     }
-    giveUp.cancel()
   }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+package import OwnedTasks
 
 /// Work in progress. An advance of the clock waits until it ends.
 package struct ClockWork: Hashable, Sendable {
@@ -7,12 +8,25 @@ package struct ClockWork: Hashable, Sendable {
 
 /// Work that is scheduled for a date.
 package struct ClockAlarm: Sendable {
+  private let tasks: TaskOwner
   private let onCancel: @Sendable () -> Void
 
-  init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+  /// - Parameters:
+  ///   - tasks: runs the work.
+  ///   - onCancel: prevents that the work begins.
+  package init(tasks: TaskOwner, onCancel: @escaping @Sendable () -> Void) {
+    self.tasks = tasks
+    self.onCancel = onCancel
+  }
 
   /// Cancels the work unless it has begun.
   package func cancel() { onCancel() }
+
+  /// Cancels the work, also when it has begun, and returns when none is running. The work itself must not call it.
+  package func end() async {
+    onCancel()
+    await tasks.end()
+  }
 }
 
 /// The device's time. Services read the time only from this protocol, never from the system clock, so that the user or
@@ -23,17 +37,14 @@ package protocol DeviceClock: Sendable {
 
   /// Returns when `instant` is reached; at once when it is past.
   ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled.
-  func sleep(until instant: Date) async throws
+  /// - Returns: work that has begun. An advance of the clock continues only after the caller has ended it, so that the
+  ///   callers continue in the order of their dates.
+  /// - Throws: `CancellationError` when the waiting task is cancelled before `instant`.
+  func wait(until instant: Date) async throws -> ClockWork
 
-  /// Waits until `instant`, then runs `work`. An advance of the clock continues only after `work` has returned, so that
-  /// work runs in the order of its dates.
-  ///
-  /// - Throws: `CancellationError` when the waiting task is cancelled before `instant`. `work` is then not run.
-  func sleep(until instant: Date, then work: @Sendable () async -> Void) async throws
-
-  /// Runs `work` at `instant` unless it is cancelled before. The alarm is set when this returns, so an advance cannot
-  /// skip it, as it could skip a task that has not begun to sleep.
+  /// Runs `work` at `instant` unless it is cancelled before. An advance of the clock continues only after `work` has
+  /// returned. The alarm is set when this returns, so an advance cannot skip it, as it could skip a task that has not
+  /// begun to wait.
   func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm
 
   /// Stops advances of the clock until `endWork`. For work that continues after an alarm's work has returned, such as a
@@ -42,4 +53,12 @@ package protocol DeviceClock: Sendable {
 
   /// Ends the work. A second call has no effect.
   func endWork(_ work: ClockWork)
+}
+
+extension DeviceClock {
+  /// Returns when `instant` is reached; at once when it is past. An advance of the clock does not wait for what the
+  /// caller does then: it waits for declared work only, which is an alarm, `wait(until:)` and `beginWork`.
+  ///
+  /// - Throws: `CancellationError` when the waiting task is cancelled before `instant`.
+  package func sleep(until instant: Date) async throws { endWork(try await wait(until: instant)) }
 }

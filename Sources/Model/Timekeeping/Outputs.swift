@@ -19,8 +19,11 @@ package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
     (stream, continuation) = AsyncStream.makeStream()
   }
 
-  /// Adds a request. Any thread.
-  package func yield(_ output: Intent) { continuation.yield(Item(output: (output, clock.beginWork()))) }
+  /// Adds a request. Any thread. After `finish()` it is dropped.
+  package func yield(_ output: Intent) {
+    let work = clock.beginWork()
+    if case .terminated = continuation.yield(Item(output: (output, work))) { clock.endWork(work) }
+  }
 
   /// Returns when the reader has handled all requests that were added before; at once after `finish()`.
   package func passed() async {

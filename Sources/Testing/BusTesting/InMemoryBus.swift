@@ -1,4 +1,5 @@
 import Foundation
+package import MessageBus
 package import Messages
 package import ZeroMQ
 
@@ -24,7 +25,7 @@ package actor InMemoryBus {
   private var interested: [Address: Set<Address>] = [:]
   private var watchers: [UUID: @Sendable (Envelope) -> Void] = [:]
   /// All envelopes in order, with sequence numbers and generations.
-  package private(set) var said: [Envelope] = []
+  package private(set) var sent: [Envelope] = []
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -56,7 +57,7 @@ package actor InMemoryBus {
   /// - Returns: all past envelopes, then the new ones; the stream never finishes by itself.
   package func watch() -> AsyncStream<Envelope> {
     let (stream, continuation) = AsyncStream.makeStream(of: Envelope.self)
-    for envelope in said { continuation.yield(envelope) }
+    for envelope in sent { continuation.yield(envelope) }
     let id = UUID()
     watchers[id] = { continuation.yield($0) }
     continuation.onTermination = { [weak self] _ in
@@ -88,7 +89,7 @@ package actor InMemoryBus {
 
   private func remove(_ address: Address) {
     guard let peer = peers.removeValue(forKey: address) else { return }
-    tell(Presence(address: address, isPresent: false, generation: peer.generation))
+    sendPresence(Presence(address: address, isPresent: false, generation: peer.generation))
   }
 
   fileprivate func route(_ frame: [UInt8], from sender: Address) {
@@ -97,12 +98,12 @@ package actor InMemoryBus {
     guard header.source == sender else { return refuse(header, "role-mismatch", sender) }
     if let reason = MessageTable.refusal(of: header) { return refuse(header, reason, sender) }
     if header.kind == Hello.kind {
-      note(&envelope)
+      record(&envelope)
       return hello(envelope)
     }
     guard peers[sender] != nil else { return send(HelloRequired(), to: sender, cause: header.id) }
     interested[header.destination, default: []].insert(sender)
-    note(&envelope)
+    record(&envelope)
     switch header.destination.role {
     case .journal: break
     case .messageBus: answer(envelope)
@@ -130,7 +131,7 @@ package actor InMemoryBus {
     instances[sender] = instance
     peers[sender] = Peer(generation: instance.generation, incarnation: instance.incarnation, deliver: deliver)
     reply(Hello.Reply(generation: instance.generation), to: envelope)
-    tell(Presence(address: sender, isPresent: true, generation: instance.generation))
+    sendPresence(Presence(address: sender, isPresent: true, generation: instance.generation))
   }
 
   private func answer(_ envelope: Envelope) {
@@ -149,7 +150,7 @@ package actor InMemoryBus {
     case BusStatus.kind:
       let registrations = peers.map { Registration(address: $0, generation: $1.generation, isConnected: true) }
       reply(
-        BusStatus.Reply(pid: 0, generation: 1, sequence: UInt64(said.count), registrations: registrations),
+        BusStatus.Reply(pid: 0, generation: 1, sequence: UInt64(sent.count), registrations: registrations),
         to: envelope)
     default: break
     }
@@ -162,7 +163,7 @@ package actor InMemoryBus {
     send(notice, to: sender, cause: header.id)
   }
 
-  private func tell(_ presence: Presence) {
+  private func sendPresence(_ presence: Presence) {
     for listener in interested[presence.address] ?? [] where listener != presence.address {
       send(presence, to: listener, cause: nil)
     }
@@ -170,21 +171,21 @@ package actor InMemoryBus {
 
   private func send<N: Notice>(_ notice: N, to destination: Address, cause: UUID?) {
     guard let body = try? BodyCoding.encode(notice) else { return }
-    said(N.kind, to: destination, cause: cause, correlation: nil, body: body)
+    sendFromBroker(N.kind, to: destination, cause: cause, correlation: nil, body: body)
   }
 
   private func reply<R: Codable>(_ reply: R, to envelope: Envelope) {
     guard let body = try? BodyCoding.encode(reply) else { return }
     let header = envelope.header
-    said(
+    sendFromBroker(
       header.kind.answered(.ok), to: header.source, cause: header.id, correlation: header.correlation, body: body)
   }
 
-  private func said(_ kind: Kind, to destination: Address, cause: UUID?, correlation: UUID?, body: [UInt8]) {
+  private func sendFromBroker(_ kind: Kind, to destination: Address, cause: UUID?, correlation: UUID?, body: [UInt8]) {
     let header = EnvelopeHeader(
       kind: kind, cause: cause, correlation: correlation, source: .messageBus, destination: destination)
     var envelope = Envelope(header: header, body: body)
-    note(&envelope)
+    record(&envelope)
     guard let deliver = lines[destination], let frame = try? envelope.encoded() else { return }
     loop.post { deliver(.received(frame)) }
   }
@@ -194,11 +195,11 @@ package actor InMemoryBus {
     loop.post { peer.deliver(.received(frame)) }
   }
 
-  private func note(_ envelope: inout Envelope) {
-    envelope.header.sequence = UInt64(said.count + 1)
+  private func record(_ envelope: inout Envelope) {
+    envelope.header.sequence = UInt64(sent.count + 1)
     envelope.header.sourceGeneration = peers[envelope.header.source]?.generation ?? 0
     envelope.header.destinationGeneration = peers[envelope.header.destination]?.generation ?? 0
-    said.append(envelope)
+    sent.append(envelope)
     for watcher in watchers.values { watcher(envelope) }
   }
 }
