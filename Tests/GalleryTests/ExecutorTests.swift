@@ -29,6 +29,21 @@ extension GalleryService {
     await loop.task { #expect(await !service.works(on: loop)) }.value
   }
 
+  @Test func `an ended gallery service has no more outputs and changes nothing`() async throws {
+    let service = try service(InMemoryBus(), clock: ManualClock())
+    try await service.open(GallerySamples.app)
+    let reading = Task {
+      var count = 0
+      for await _ in service.outputs { count += 1 }
+      return count
+    }
+    await service.leave()
+    #expect(await reading.value == 1)
+    let error = await #expect(throws: BusError.self) { try await service.change(.lock) }
+    #expect(error?.code == .closed)
+    #expect(await service.state.isLocked == false)
+  }
+
   @Test func `an advance of the clock waits until each output of the gallery service has been handled`() async throws {
     let start = Date(timeIntervalSince1970: 1_000_000_000)
     let clock = AdjustableClock(.held(start))

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import OwnedTasks
 import Testing
 import Timekeeping
 
@@ -223,6 +224,23 @@ private struct PushDeliveryFixture {
     #expect(page.count == 2_000)
     let kept = try await fixture.database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM kept") }
     #expect(kept == 1, "one notification is stored per subject")
+  }
+
+  @Test func `an ended push delivery service has written what it accepted, and accepts nothing more`() async throws {
+    let fixture = try PushDeliveryFixture()
+    var settings = PushSettings()
+    // The worker waits for a day after each transaction.
+    (settings.busy, settings.gathering) = (0, 86_400)
+    let (service, server) = try await fixture.server(settings)
+    let (waiting, accepted) = AsyncStream.makeStream(of: PushReceipt.self)
+    service.handle(fixture.arrival("unknown")) { accepted.yield($0) }
+    await service.leave()
+    #expect(service.tasks.count == 0)
+    #expect(await waiting.first { _ in true } == .kept)
+    service.handle(fixture.arrival("unknown")) { accepted.yield($0) }
+    #expect(await waiting.first { _ in true } == .broken)
+    #expect(try await service.page(ListPushes()).count == 1)
+    await server.leave()
   }
 
   @Test(.rule("APNS-35")) func `a request above the queue limit is refused and not logged`() async throws {

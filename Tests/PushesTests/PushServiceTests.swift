@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import OwnedTasks
 import Synchronization
 import Testing
 import Timekeeping
@@ -255,6 +256,28 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let progress = await fixture.received(PushProgress.self)
     #expect(progress?.station.name == .handled)
     #expect(progress?.station.detail == "newData")
+  }
+
+  @Test func `an ended push service has no running task, and the next instance answers what it left open`() async throws {
+    let fixture = try PushServiceFixture()
+    let service = try await fixture.host()
+    try await service.received(notification(1))
+    let author = try await fixture.author(app)
+    async let reply = author.request(
+      RegisterForPushes(), to: .host(device), within: .seconds(3600), whenUnreachable: .wait)
+    _ = await fixture.received(RegisterForPushes.self)
+    _ = await fixture.received(IssueToken.self, 2)
+    await service.leave()
+    #expect(await service.tasks.count == 0)
+    let error = await #expect(throws: BusError.self) { try await service.received(notification(2)) }
+    #expect(error?.code == .closed)
+    var outputs = service.outputs.makeAsyncIterator()
+    while await outputs.next() != nil {}
+    await fixture.bus.disconnect(.host(device))
+    _ = try await fixture.pushServer("aa")
+    let next = try await fixture.host()
+    #expect(try await reply.token == "aa")
+    #expect(await next.notifications.open.map(\.id) == [.push(1)])
   }
 
   @Test func `push info has the token only while a widget is placed`() async throws {

@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import OwnedTasks
 import Synchronization
 import Testing
 import Timekeeping
@@ -232,6 +233,40 @@ import ZeroMQ
       .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
     #expect(shown == (0...96).map { "\(Double($0) * 900)" })
     awaking.cancel()
+    await process.leave()
+  }
+
+  @Test func `an ended timeline service has no running task, and the next instance repeats its request`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let service = try await fixture.host()
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let silence = AsyncStream.makeStream(of: Void.self)
+    let hanging = try await fixture.startExtension { _ in
+      continuation.yield()
+      for await _ in silence.stream {}
+      return oneEntry("late")
+    }
+    await service.awake(widget)
+    _ = await asked.first { _ in true }
+    let snapshot = Task.immediate {
+      try await service.snapshot(TakeSnapshot(widgetKind: "Coffee", family: .systemSmall))
+    }
+    let reloaded = Task.immediate { await service.whenReloaded(1) }
+    await service.leave()
+    #expect(await service.tasks.count == 0)
+    await #expect(throws: BusError.self) { try await snapshot.value }
+    await reloaded.value
+    let error = await #expect(throws: BusError.self) { try await service.removed(1) }
+    #expect(error?.code == .closed)
+    var outputs = service.outputs.makeAsyncIterator()
+    while await outputs.next() != nil {}
+    silence.continuation.finish()
+    await hanging.leave()
+    await fixture.bus.disconnect(.host("iphone"))
+    let next = try await fixture.host(kinds: [], clock: ManualClock(origin))
+    let process = try await fixture.startExtension("95 mg")
+    await next.awake(widget)
+    #expect(await fixture.received(TimelineStored.self)?.text == ["Coffee: 95 mg"])
     await process.leave()
   }
 

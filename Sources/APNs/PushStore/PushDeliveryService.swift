@@ -2,6 +2,7 @@ import Foundation
 package import GRDB
 package import MessageBus
 import Messages
+import OwnedTasks
 package import Timekeeping
 
 /// The service of the push server: device tokens, stored notifications and the delivery log.
@@ -36,6 +37,7 @@ package actor PushDeliveryService {
   private var alarm: (instant: Date, alarm: ClockAlarm)?
   private var tidied: (at: Date, number: Int64)
   private var isBroken = false
+  nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -80,6 +82,15 @@ package actor PushDeliveryService {
     put(.event(.clock))
   }
 
+  /// Writes the jobs that were put before. Nothing runs when this returns: later jobs fail, and a provider's request is
+  /// answered as `broken`. Must be the last call.
+  package func leave() async {
+    // The worker does not stop before its queue is empty; cancelled, it does not wait between two transactions.
+    await tasks.end()
+    await alarm?.alarm.end()
+    alarm = nil
+  }
+
   /// The number of accepted notifications that are neither delivered nor discarded.
   package var count: Int { stateMachine.count }
 
@@ -106,8 +117,17 @@ package actor PushDeliveryService {
   @discardableResult
   nonisolated func put(_ job: PushJobQueue.Job) -> Bool {
     guard let begins = inbox.put(job) else { return false }
-    if begins { Task { await work() } }
+    if begins, tasks.start({ await self.work() }) == nil { turnDownAll() }
     return true
+  }
+
+  /// Fails all jobs in the queue: after `leave()` there is no worker.
+  private nonisolated func turnDownAll() {
+    while true {
+      let jobs = inbox.take()
+      if jobs.isEmpty { return }
+      for job in jobs { Self.turnDown(job, BusError(.closed, "the push server is ending", isDefinite: false)) }
+    }
   }
 
   // MARK: Worker
@@ -117,7 +137,9 @@ package actor PushDeliveryService {
       let jobs = inbox.take()
       if jobs.isEmpty { return }
       var batch = Batch()
-      if !isBroken { for job in jobs { add(job, to: &batch) } } else { for job in jobs { turnDown(job) } }
+      for job in jobs {
+        if isBroken { Self.turnDown(job, Self.brokenError) } else { add(job, to: &batch) }
+      }
       perform(batch)
       guard batch.changes.requests.count >= settings.busy else { continue }
       // Collects further requests for the next transaction.
@@ -159,9 +181,10 @@ package actor PushDeliveryService {
     }
   }
 
-  /// Fails a job after the database has failed; the process is about to exit.
-  private func turnDown(_ job: PushJobQueue.Job) {
-    let error = BusError(.failed, "cannot write the push server's database", isDefinite: false)
+  private static let brokenError = BusError(.failed, "cannot write the push server's database", isDefinite: false)
+
+  /// Fails a job after the database has failed, or after `leave()`; the process is about to exit.
+  private static func turnDown(_ job: PushJobQueue.Job, _ error: BusError) {
     switch job {
     case .arrival(_, let then): then?(.broken)
     case .progress(_, let then): then(error)

@@ -15,7 +15,8 @@ package actor GalleryService {
   private let bus: any BusConnection
   private let known: Mutex<GalleryStateMachine>
   private var screen: ScreenStateMachine
-  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
+  /// action is performed.
   private var failure: BusError?
   private nonisolated let executor = ServiceExecutor("gallery")
 
@@ -38,6 +39,13 @@ package actor GalleryService {
       GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
     self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
     self.outputs = Outputs(clock)
+  }
+
+  /// Ends the outputs. The service has no tasks, so nothing runs when this returns, and later messages fail with
+  /// `closed`. Must be the last call.
+  package func leave() {
+    if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
+    outputs.finish()
   }
 
   /// A copy of the current state. Any thread.

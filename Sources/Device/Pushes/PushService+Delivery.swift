@@ -2,6 +2,7 @@ import Archive
 import Foundation
 import MessageBus
 import Messages
+import OwnedTasks
 import Timekeeping
 
 // What the service sends: to the push server, to the authors' push handlers, to the apps.
@@ -18,7 +19,7 @@ extension PushService {
     }
     guard isOnline else { return }
     for (key, kept) in open where asking[key] == nil {
-      asking[key] = Task { [weak self] in await self?.ask(key, kept) }
+      asking[key] = tasks.start { [weak self] in await self?.ask(key, kept) }
     }
   }
 
@@ -103,11 +104,13 @@ extension PushService {
   /// Starts a call to a process instance. The call is cancelled when the instance ends.
   private func begin(_ address: Address, _ call: @escaping @Sendable (PushService) async -> Void) {
     let number = UUID()
-    notice[address, default: [:]][number] = Task {
+    notice[address, default: [:]][number] = tasks.start {
       await call(self)
-      notice[address]?[number] = nil
+      await self.endCall(number, of: address)
     }
   }
+
+  private func endCall(_ number: UUID, of address: Address) { notice[address]?[number] = nil }
 
   private func ended(_ event: TokenStateMachine.Event) {
     if !Task.isCancelled { handle(event) }
@@ -132,18 +135,18 @@ extension PushService {
         context: MessageContext(correlation: report.progress.uniqueID)
       ) { [weak self] result in
         if case .failure(let error) = result, error.code == .closed { return }
-        Task { await self?.acknowledge(report.number) }
+        self?.tasks.start { await self?.acknowledge(report.number) }
       }
     }
   }
 
   private func acknowledge(_ number: Int64) {
-    guard let index = reports.firstIndex(where: { $0.number == number }) else { return }
+    guard failure == nil, let index = reports.firstIndex(where: { $0.number == number }) else { return }
     reports.remove(at: index)
     sent -= 1
     acknowledged.append(number)
     // Reports that are acknowledged until this task runs are deleted in the same transaction.
-    if acknowledged.count == 1 { Task { forget() } }
+    if acknowledged.count == 1 { tasks.start { await self.forget() } }
     report()
   }
 

@@ -3,6 +3,7 @@ package import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
+import OwnedTasks
 package import Timekeeping
 
 /// The push service: requests device tokens from the push server, calls the authors' push handlers, and receives
@@ -31,8 +32,10 @@ package actor PushService {
   var acknowledged: [Int64] = []
   /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
   private var arrived: [(notification: PushedNotification, then: CheckedContinuation<BusError?, Never>)] = []
-  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
+  /// action is performed.
   private(set) var failure: BusError?
+  let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -75,6 +78,17 @@ package actor PushService {
     handle(NotificationStateMachine.Event.began(reloads))
     askForTokens()
     report()
+  }
+
+  /// Cancels the requests and calls that are under way; the next instance repeats them. Notifications that have arrived
+  /// are persisted first. Nothing runs when this returns, and later messages fail with `closed`. Must be the last call.
+  package func leave() async {
+    if !arrived.isEmpty { takeArrived() }
+    if failure == nil { failure = BusError(.closed, "the push service has ended", isDefinite: false) }
+    outputs.finish()
+    for continuation in waiting.values.joined() { continuation.resume() }
+    waiting = [:]
+    await tasks.end()
   }
 
   // MARK: Input from other services
@@ -146,7 +160,7 @@ package actor PushService {
     guard isOnline else { throw BusError(.offline, "the device has no network") }
     let error = await withCheckedContinuation { then in
       arrived.append((notification, then))
-      if arrived.count == 1 { Task { takeArrived() } }
+      if arrived.count == 1 { tasks.start { await self.takeArrived() } }
     }
     if let error { throw error }
   }
@@ -208,6 +222,7 @@ package actor PushService {
       }
       if tokens.token(key) == nil {
         await withCheckedContinuation { waiting[bundle, default: []].append($0) }
+        if let failure { throw failure }
         // No token if the app unregistered in the meantime.
       }
       return RegisterForPushes.Reply(token: tokens.token(key))

@@ -2,6 +2,7 @@ import Archive
 import Foundation
 import MessageBus
 import Messages
+import OwnedTasks
 import Timekeeping
 
 // Sending requests to an extension, and handling its replies.
@@ -16,24 +17,29 @@ extension TimelineService {
       question.purpose, widgetKind: question.placement.kind,
       placement: question.purpose == .snapshot ? nil : question.placement.id, because: question.because,
       environment: environment, configuration: question.placement.configuration, limits: settings.limits)
-    questions[question.address] = Task {
+    questions[question.address] = tasks.start { [bus] in
       do throws(BusError) {
         let reply = try await bus.request(
           request, to: question.address, context: question.context, within: .seconds(86_400), whenUnreachable: .wait)
-        guard !Task.isCancelled else { return }
-        ended(question)
-        answered(question, reply)
+        await self.ended(question, .success(reply))
       } catch {
-        guard error.code != .closed, !Task.isCancelled else { return }
-        ended(question)
-        handle(.failed(question, failure(error), reason: "\(error)"))
+        await self.ended(question, .failure(error))
       }
     }
   }
 
-  private func ended(_ question: TimelineStateMachine.Question) {
+  /// Handles the reply to a request. The reply to a cancelled request is dropped.
+  private func ended(
+    _ question: TimelineStateMachine.Question, _ result: Result<RequestTimeline.Reply, BusError>
+  ) {
+    guard !Task.isCancelled else { return }
+    if case .failure(let error) = result, error.code == .closed { return }
     questions[question.address] = nil
     deadlines.removeValue(forKey: question.address)?.cancel()
+    switch result {
+    case .success(let reply): answered(question, reply)
+    case .failure(let error): handle(.failed(question, failure(error), reason: "\(error)"))
+    }
   }
 
   private func failure(_ error: BusError) -> ReloadFailed.Failure {

@@ -3,6 +3,7 @@ import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
+import OwnedTasks
 package import Timekeeping
 
 /// The timeline service: requests the timelines of placements from extensions, stores the last good one of each, and
@@ -33,8 +34,10 @@ package actor TimelineService {
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
   private var work: ClockWork?
-  /// Why the database cannot be written. Once it is set, nothing is acknowledged and no action is performed.
+  /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
+  /// action is performed.
   private(set) var failure: BusError?
+  let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("timelines")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -70,6 +73,21 @@ package actor TimelineService {
 
   /// Resumes after a host restart: sends the requests that are due, and shows the entries that have become due since.
   package func begin() { handle(.began) }
+
+  /// Cancels the requests to extensions; the next instance repeats them. Nothing runs when this returns, and later
+  /// messages fail with `closed`. Must be the last call.
+  package func leave() async {
+    let ended = failure ?? BusError(.closed, "the timeline service has ended", isDefinite: false)
+    failure = ended
+    outputs.finish()
+    for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
+    resumeWaiters()
+    let alarm = timer?.alarm
+    timer = nil
+    await alarm?.end()
+    await tasks.end()
+    holdClock(false)
+  }
 
   /// `snapshot.take`. The snapshot is not stored.
   ///
@@ -164,7 +182,7 @@ package actor TimelineService {
   /// In machine time.
   func setDeadline(_ address: Address, _ event: @escaping @Sendable () -> TimelineStateMachine.Event) {
     deadlines[address]?.cancel()
-    deadlines[address] = Task { [weak self, machine, settings] in
+    deadlines[address] = tasks.start { [weak self, machine, settings] in
       let end = machine.now.addingTimeInterval(settings.deadline)
       guard (try? await machine.sleep(until: end)) != nil else { return }
       await self?.handle(event())

@@ -118,7 +118,7 @@ struct PushServerService {
     await withTaskGroup(of: Void.self) { group in
       for front in fronts.values { group.addTask { await front.shutDown(within: Self.lastSeconds) } }
     }
-    await service.caughtUp()
+    await service.leave()
   }
 }
 
