@@ -3,6 +3,7 @@ import FidelityRules
 import Foundation
 import MessageBus
 import Messages
+import OwnedTasks
 import Testing
 
 @testable import AuthorRuntime
@@ -36,6 +37,17 @@ import Testing
     #expect(await next.readies == 1)
     #expect(await next.opened.map(\.identifier) == ["daily"])
     #expect(await fixture.host.opened.count == 1)
+  }
+
+  @Test func `a process whose tasks end no longer waits for its host`() async throws {
+    let fixture = try SDKFixture()
+    try await fixture.announce()
+    _ = await fixture.bus.first { $0.header.kind == Undelivered.kind }
+    #expect(fixture.process.tasks.count == 1)
+    await fixture.process.tasks.end()
+    #expect(fixture.process.tasks.count == 0)
+    try await fixture.host.start()
+    #expect(await fixture.host.readies == 0)
   }
 
   @Test func `a process replies to a ping and is ready once the host has accepted its announcement`() async throws {

@@ -1,5 +1,6 @@
 package import Archive
 import Dispatch
+import OwnedTasks
 import Synchronization
 import URLSessionAPI
 
@@ -54,7 +55,8 @@ extension AppIntent {
   /// Blocks until `restored` has returned. Returns `nil` when `restored` throws.
   package static func restoredBlocking(_ values: [String: ArchivedValue]) -> Self? {
     let found = Found<Self>()
-    Task.detached {
+    let tasks = TaskOwner()
+    tasks.start {
       let intent = try? await restored(values)
       found.intent.withLock { $0 = intent }
       found.isThere.signal()

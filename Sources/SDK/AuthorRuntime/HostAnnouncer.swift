@@ -2,6 +2,7 @@ package import Archive
 import Foundation
 import MessageBus
 package import Messages
+import OwnedTasks
 import Synchronization
 
 /// Announces to the host that the author's code is ready: once after launch, and again each time the host returns.
@@ -41,7 +42,7 @@ actor HostAnnouncer {
       repeat {
         mustRepeat = false
         await announce()
-      } while mustRepeat
+      } while mustRepeat && !Task.isCancelled
     }
   }
 
@@ -76,14 +77,14 @@ extension HostedProcess {
     let pid = ProcessInfo.processInfo.processIdentifier
     let ready = ProcessReady(pid: pid, executable: executablePath(), widgets: widgets)
     let announcer = HostAnnouncer(self, ready)
-    let host = host
+    let (host, tasks) = (host, tasks)
     connection.onRequest(Ping.self) { _, _ in
       let isKnown = await announcer.isKnown
       return Ping.Reply(pid: pid, isReady: isKnown, waitingFor: isKnown ? [] : [host.short])
     }
     connection.onPresence { presence in
       guard presence.address == host, presence.isPresent else { return }
-      Task { await announcer.hostAppeared() }
+      tasks.start { await announcer.hostAppeared() }
     }
     connection.onTurnedAway(end)
     do throws(BusError) {
@@ -91,6 +92,6 @@ extension HostedProcess {
     } catch {
       throw error  // back on the caller's executor: see BusConnection
     }
-    Task { await announcer.hostAppeared() }
+    tasks.start { await announcer.hostAppeared() }
   }
 }

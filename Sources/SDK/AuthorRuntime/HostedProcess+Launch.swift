@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import MessageBus
 import Messages
+import OwnedTasks
 import ZeroMQ
 
 extension HostedProcess {
@@ -61,18 +62,20 @@ extension HostedProcess {
     let end: @Sendable (BusError) -> Void = {
       HostedProcess.leave(69, "\(self.address.short): this process instance is no longer accepted: \($0)")
     }
-    Task.detached {
+    tasks.start {
       do throws(BusError) {
         try await self.announce(widgets: await widgets(), end: end)
       } catch {
-        end(error)
+        if !Task.isCancelled { end(error) }
       }
     }
     while true { RunLoop.main.run() }
   }
 
-  /// Leaves the bus and exits.
+  /// Cancels the tasks of this process, leaves the bus and exits. None of these tasks may call it. It does not wait
+  /// for the author's code, which may block.
   package func leave() async -> Never {
+    tasks.cancel()
     await connection.leave()
     exit(0)
   }

@@ -1,6 +1,7 @@
 package import Foundation
 package import MessageBus
 package import Messages
+import OwnedTasks
 import Synchronization
 
 /// A process instance of an author's process on a device: its address, its folders, and its connection to the host
@@ -50,6 +51,9 @@ package final class HostedProcess: Sendable {
   package let connection: any BusConnection
   /// Settings of behaviour that Apple does not document.
   package let rules: ProcessRules
+  /// The tasks that this process starts for itself, and those that wait for the host before they call the author's
+  /// code. `leave()` cancels them.
+  let tasks = TaskOwner()
   private let state = Mutex(State())
 
   /// A process instance from its launch context, on a connection that has not been started.
@@ -133,6 +137,11 @@ package final class HostedProcess: Sendable {
       if isSettled { continuation.resume() }
     }
   }
+
+  // MARK: Tasks
+
+  /// Starts a task that `leave()` cancels. Any thread.
+  package func startTask(_ work: @escaping @Sendable () async -> Void) { tasks.start(work) }
 
   // MARK: What a new host must receive
 

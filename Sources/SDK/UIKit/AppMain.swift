@@ -69,8 +69,10 @@ extension UIApplication {
     signal(SIGTERM, SIG_IGN)
     let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
     termination.setEventHandler {
-      MainActor.assumeIsolated { process.asCurrent { self.delegate?.applicationWillTerminate(self) } }
-      Task { await process.leave() }
+      MainActor.assumeIsolated {
+        _ = process.asCurrent { self.delegate?.applicationWillTerminate(self) }
+        self.leaving = Task { @concurrent in await process.leave() }
+      }
     }
     termination.resume()
     return termination

@@ -18,7 +18,9 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
 extension UIApplication {
   /// Requests a device token. Returns at once. The delegate receives the token or an error.
   public func registerForRemoteNotifications() {
-    submit(.register) { result, process in Task { await self.registered(result, in: process) } }
+    submit(.register) { result, process in
+      process.startTask { await self.registered(result, in: process) }
+    }
   }
 
   /// Releases the app's token. No further pushes are delivered.

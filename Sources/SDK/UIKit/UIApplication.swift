@@ -37,6 +37,8 @@ public import Foundation
 
   /// Set for a SwiftUI app; `nil` without views.
   var opensURL: OpensURL?
+  /// Ends the process after SIGTERM.
+  var leaving: Task<Void, Never>?
   // The app retains its delegate, as UIApplicationMain does.
   private var keptDelegate: (any UIApplicationDelegate)?
 

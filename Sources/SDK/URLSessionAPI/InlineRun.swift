@@ -86,7 +86,7 @@ final class InlineRun: InlineObserver {
   /// Reads a stream to its end before the request is sent.
   private func spool(_ stream: BodyStream?, _ request: URLRequest, on connections: any InlineConnections) {
     let (task, session, context) = (task, session, context)
-    Task {
+    askAuthor {
       let asked = stream == nil
       let found =
         asked
@@ -102,6 +102,12 @@ final class InlineRun: InlineObserver {
         self.exchange(request, .file(file.url), on: connections)
       }.start()
     }
+  }
+
+  /// Asks the author's delegate. Its methods are asynchronous and run until they return, also when the task of the
+  /// session has ended, as on a phone.
+  private func askAuthor(_ question: @escaping @Sendable () async -> Void) {
+    Task { await question() }
   }
 
   // MARK: Requests of the author
@@ -144,7 +150,7 @@ final class InlineRun: InlineObserver {
     by response: HTTPURLResponse, to request: URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void
   ) {
     let (task, session, context) = (task, session, context)
-    Task {
+    askAuthor {
       let followed = await session.ask(task, context) {
         await $0.urlSession($1, task: task, willPerformHTTPRedirection: response, newRequest: request)
       }
@@ -156,7 +162,7 @@ final class InlineRun: InlineObserver {
 
   func challenged(_ challenge: InlineChallenge, _ answer: @escaping @Sendable (AnswerChallenge.Reply) -> Void) {
     let (task, session, context) = (task, session, context)
-    Task { answer(await session.ask(challenge, of: task, context)) }
+    askAuthor { answer(await session.ask(challenge, of: task, context)) }
   }
 
   func sent(_ total: Int64, of expected: Int64) {
@@ -182,7 +188,7 @@ final class InlineRun: InlineObserver {
     }
     guard let task = task as? URLSessionDataTask, task.core.completion == nil else { return answer(true) }
     let (session, context) = (session, context)
-    Task {
+    askAuthor {
       let disposition = await session.ask(task, context) { delegate, session in
         guard let delegate = delegate as? any URLSessionDataDelegate else {
           DelegateMethod.isMissing()

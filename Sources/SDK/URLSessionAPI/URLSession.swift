@@ -1,3 +1,4 @@
+import AuthorRuntime
 public import Foundation
 import Synchronization
 
@@ -89,7 +90,7 @@ public final class URLSession: NSObject, Sendable {
 
   /// Deletes cookies, credentials and cached responses, then calls the handler on the delegate queue.
   public func reset(completionHandler: @escaping @Sendable () -> Void) {
-    Task { [core] in
+    core.process.startTask { [core] in
       await core.reset()
       core.queue.addOperation { completionHandler() }
     }

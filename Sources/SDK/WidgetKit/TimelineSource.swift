@@ -51,22 +51,22 @@ final class TimelineSource: Sendable {
   func timeline(_ request: RequestTimeline) async throws -> RequestTimeline.Reply {
     let process = HostedProcess.current
     let context = HostedProcess.currentContext
-    return try await withCheckedThrowingContinuation { continuation in
+    // Transferred by the author's code, which keeps at most a copy of the value.
+    nonisolated(unsafe) let given: Any = await withCheckedContinuation { continuation in
       let first = FirstCall()
       queue.async {
         let call = {
           self.ask(request, TimelineProviderContext(request)) { given in
             guard first.isNow() else { return self.completedAgain(request, process) }
-            // Transferred by the author's code, which keeps at most a copy of the value.
+            // The same.
             nonisolated(unsafe) let given = given
-            Task { @MainActor in
-              continuation.resume(with: Result { try self.archive(given, request, process) })
-            }
+            continuation.resume(returning: given)
           }
         }
         if let process { process.asCurrent(context, within: request.purpose.method, call) } else { call() }
       }
     }
+    return try await archive(given, request, process)
   }
 
   private func completedAgain(_ request: RequestTimeline, _ process: HostedProcess?) {

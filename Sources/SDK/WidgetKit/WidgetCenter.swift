@@ -32,7 +32,7 @@ public final class WidgetCenter: Sendable {
     _ completion: @escaping @Sendable (Result<[WidgetInfo], any Error>) -> Void
   ) {
     let (process, context) = (process, HostedProcess.currentContext)
-    Task {
+    process.startTask {
       do {
         let infos = try await WidgetCenter.configurations(process, context)
         process.asCurrent(context) { completion(.success(infos)) }
