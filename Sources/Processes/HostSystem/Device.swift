@@ -158,6 +158,9 @@ package actor Device {
   /// Stops all work in progress; the next start resumes it.
   package func leave() async {
     await transfers.leave()
+    await timelines.leave()
+    await pushes.leave()
+    await gallery.leave()
     for task in routes { task.cancel() }
     reaching?.cancel()
   }
