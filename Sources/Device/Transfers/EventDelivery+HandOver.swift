@@ -2,7 +2,6 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
-import Synchronization
 import Timekeeping
 
 // A hand-over: the copies of the files, then the message, until the owner acknowledges it or the attempt is stopped.
@@ -42,22 +41,11 @@ extension EventDelivery {
           context.record(key, .retrying, 0, "the file cannot be delivered: \(error)")
         }
         context.clock.endWork(work)
-        guard let next = await retry(after: min(60, Double(failures))) else { return }
+        let retry = context.clock.now.addingTimeInterval(min(60, Double(failures)))
+        guard let next = try? await context.clock.wait(until: retry) else { return }
         work = next
       }
     }
-  }
-
-  /// Waits for some seconds of device time, and begins work at their end.
-  ///
-  /// - Returns: `nil` when the waiting task is cancelled.
-  private func retry(after seconds: Double) async -> ClockWork? {
-    let clock = context.clock
-    let begun = Mutex<ClockWork?>(nil)
-    try? await clock.sleep(until: clock.now.addingTimeInterval(seconds)) {
-      begun.withLock { $0 = clock.beginWork() }
-    }
-    return begun.withLock { $0 }
   }
 
   private func send(_ events: SessionEvents, of delivery: DeliveryStateMachine.Delivery) async {
