@@ -118,6 +118,8 @@ enum ImportTable {
   static let breaker = "Faults"
   /// The target without code that names the executables of the demo.
   static let demo = "DemoExecutables"
+  /// Test doubles of production modules. Only test targets may import them.
+  static let testDoubles: Set<String> = ["BusTesting", "ClockTesting"]
   /// Modules of the Swift toolchain and the system, which every target may import.
   static let system: Set<String> = [
     "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
@@ -132,6 +134,7 @@ enum ImportTable {
   static func objection(_ target: Manifest.Target, imports other: Manifest.Target) -> String? {
     if target.name == other.name || other.kind == .systemLibrary && target.layer == other.layer { return nil }
     if other.kind == .tests { return "a test target may not be imported" }
+    if testDoubles.contains(other.name), target.kind != .tests { return "only a test target may import \(other.name)" }
     if other.kind == .process {
       if target.name == demo { return nil }
       let advice = "a process may not be imported; start \(other.name) as an executable"

@@ -53,8 +53,10 @@ import Testing
   }
 
   @Test func `every source rule has a bad sample`() {
+    let task = SourceFile("Sources/A/Sample.swift", "Task { a() }")
     for (name, rule) in SourceRules.all {
-      let isShown = Self.sourceSamples.contains { !rule(SourceFile("Tests/Sample.swift", $0.bad)).isEmpty }
+      let isShown =
+        Self.sourceSamples.contains { !rule(SourceFile("Tests/Sample.swift", $0.bad)).isEmpty } || !rule(task).isEmpty
       #expect(isShown, "\(name)")
     }
   }
@@ -91,6 +93,46 @@ import Testing
     #expect(SourceRules.shortFunctions(SourceFile("A.swift", braces)).map(\.line) == [1])
   }
 
+  // MARK: Tasks
+
+  @Test(arguments: [
+    "func a() {\n  Task { b() }", "a()\nTask { b() }", "let a = b\nTask {\n  c()",
+    "d { a in\nTask(priority: .low) { b() }",
+    "switch a {\ncase .b(let c): Task { d(c) }", "if a {\nTask.detached { b() }",
+    "let a = 1\n_ = Task.immediate { b() }",
+    "}\nTask(executorPreference: a, operation: b)", "a\n  .b { await c() }\nTask { d() }",
+  ])
+  func `a task that nothing keeps is reported on its line`(text: String) {
+    let line = 1 + (text.split(separator: "\n").firstIndex { $0.contains("Task") } ?? 0)
+    for folder in ["Sources/A", "Sources/Testing/ClockTesting"] {
+      #expect(SourceRules.ownedTasks(SourceFile("\(folder)/B.swift", text)).map(\.line) == [line])
+    }
+    for folder in ["Tests/A", "Sources/Samples/A", "Sources/Testing/FixtureA"] {
+      #expect(SourceRules.ownedTasks(SourceFile("\(folder)/B.swift", text)).isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    "let a = Task { b() }", "a =\n  Task { b() }", "a[b] = Task.detached { c() }", "return Task { a() }",
+    "await Task { a() }.value", "a(Task { b() }, c: Task { d() })", "a = [\n  Task { b() },\n  Task { c() },\n]",
+    "let a: Task<Void, Never> = b", "func a() -> Task<Void, Never> {", "try await Task.sleep(for: a)",
+    "// Task { a() }",
+    "let a = \"Task { b() }\"", "URLSessionTask(b) { c }", "a.Task { b() }", "self.a = b ?? Task { c() }",
+  ])
+  func `a task that is kept, and what is not the start of a task, is not reported`(text: String) {
+    #expect(SourceRules.ownedTasks(SourceFile("Sources/A/B.swift", text)) == [])
+  }
+
+  @Test func `the list of tasks without an owner is short and current, and gives a reason for each`() throws {
+    let list = SourceRules.unownedTasks
+    #expect(list.map(\.count).reduce(0, +) <= SourceRules.unownedTaskLimit)
+    #expect(Set(list.map(\.path)).count == list.count && list.allSatisfy { !$0.reason.isEmpty && $0.count > 0 })
+    let tree = try Tree()
+    for entry in list { #expect(tree.has(entry.path), "remove \(entry.path) from the list") }
+    let entry = try #require(list.first)
+    #expect(SourceRules.ownedTasks(SourceFile(entry.path, "")).map(\.line) == [1], "an entry that names too many tasks")
+  }
+
   // MARK: The import table
 
   private static let sound = """
@@ -115,6 +157,7 @@ import Testing
       process("HostSystemMain", in: "Processes", ["HostSystem"]),
       process("WidgetExtension", in: "Samples", ["SwiftUI"]),
       process("Faults", in: "Testing", ["Cluster", "HostSystem"]),
+      module("BusTesting", in: "Testing", ["MessageBus"]),
       tests("HostSystemTests", ["HostSystem"]),
     """
 
@@ -136,13 +179,16 @@ import Testing
     ("[\"HostSystem\"]),\n", "[\"LaunchService\"]),\n", "not a target of this package"),
     ("module(\"Timekeeping\"", "module(\"os\"", "choose another"),
     ("\"Bus\", [\"CZeroMQ\", \"CPlatform\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
+
+    ("\"Bus\", [\"CZeroMQ\", \"CProcess\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
+    ("[\"Cluster\", \"HostSystem\"]", "[\"BusTesting\"]", "only a test target may import BusTesting"),
     ("in: \"Testing\"", "in: \"Attic\"", "'Attic' is not in the import table"),
   ]
 
   @Test func `a valid manifest passes and is read completely`() {
     let manifest = Manifest(Self.sound)
     #expect(ImportTable.findings(in: manifest).isEmpty, "\(ImportTable.findings(in: manifest))")
-    #expect(manifest.targets.count == 14)
+    #expect(manifest.targets.count == 15)
     #expect(manifest.targets["Launching"]?.products == ["NIOCore"])
     #expect(manifest.targets["Transfers"]?.targets == ["MessageBus", "Timekeeping"])
     #expect(manifest.targets["MessageBus"]?.line == 8)

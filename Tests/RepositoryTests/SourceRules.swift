@@ -19,6 +19,7 @@ enum SourceRules {
     ("unsafe code and sleeping tests give a reason", reasonsGiven),
     ("package and public declarations are documented", documented),
     ("asynchronous tests have a time limit", timeLimited),
+    ("every task has an owner", ownedTasks),
   ]
 
   static func shortFiles(_ file: SourceFile) -> [Finding] {
