@@ -180,7 +180,6 @@ import Testing
     ("module(\"Timekeeping\"", "module(\"os\"", "choose another"),
     ("\"Bus\", [\"CZeroMQ\", \"CPlatform\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
 
-    ("\"Bus\", [\"CZeroMQ\", \"CProcess\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
     ("[\"Cluster\", \"HostSystem\"]", "[\"BusTesting\"]", "only a test target may import BusTesting"),
     ("in: \"Testing\"", "in: \"Attic\"", "'Attic' is not in the import table"),
   ]

@@ -278,3 +278,24 @@ final class Delegate: NSObject, URLSessionDownloadDelegate, Sendable {
   /// Calls all completions and keeps them.
   func complete() { for completion in completions { completion() } }
 }
+
+extension SDKFixture {
+  /// The journal's records of handlers, delegate calls and completions, in order.
+  func journaledCalls() async -> [String] {
+    await bus.sent.compactMap { envelope in
+      switch envelope.header.kind {
+      case HandlerCalled.kind:
+        (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
+      case DelegateCalled.kind:
+        (try? BodyCoding.decode(DelegateCalled.self, from: envelope.body)).map {
+          "\($0.method)\($0.taskIdentifier.map { " \($0)" } ?? "")"
+        }
+      case CompletionCalled.kind:
+        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map {
+          "completion.called \($0.outstanding)"
+        }
+      default: nil
+      }
+    }
+  }
+}

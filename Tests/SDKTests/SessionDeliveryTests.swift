@@ -22,25 +22,6 @@ import Testing
     "urlSessionDidFinishEvents", "completion.called 0",
   ]
 
-  /// The journal's records of handlers, delegate calls and completions, in order.
-  private func journal(_ fixture: SDKFixture) async -> [String] {
-    await fixture.bus.sent.compactMap { envelope in
-      switch envelope.header.kind {
-      case HandlerCalled.kind:
-        (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
-      case DelegateCalled.kind:
-        (try? BodyCoding.decode(DelegateCalled.self, from: envelope.body)).map {
-          "\($0.method)\($0.taskIdentifier.map { " \($0)" } ?? "")"
-        }
-      case CompletionCalled.kind:
-        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map {
-          "completion.called \($0.outstanding)"
-        }
-      default: nil
-      }
-    }
-  }
-
   private func outcomes(_ fixture: SDKFixture) throws -> [TaskOutcome] {
     [
       try fixture.success(1),
@@ -63,7 +44,7 @@ import Testing
     await handler.complete()
     try await acknowledged
     #expect(delegate.calls == ["file 1 figures", "end 1 0", "end 2 -999", "finish"])
-    #expect(await journal(fixture) == calls)
+    #expect(await fixture.journaledCalls() == calls)
     #expect(await handler.identifiers == ["daily"])
   }
 
@@ -76,7 +57,7 @@ import Testing
     await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    #expect(await journal(fixture) == calls)
+    #expect(await fixture.journaledCalls() == calls)
     withExtendedLifetime(session) {}
   }
 
@@ -142,7 +123,7 @@ import Testing
     await handler.complete()
     try await acknowledged
     #expect(
-      await journal(fixture) == [
+      await fixture.journaledCalls() == [
         "didFinishDownloadingTo 1", "didCompleteWithError 1", "urlSessionDidFinishEvents", "handler.called 1",
         "completion.called 0",
       ])
@@ -172,7 +153,7 @@ import Testing
     }
     try await fixture.begin([handler])
     try await deliver(outcomes(fixture), on: fixture)
-    #expect(await journal(fixture) == calls)
+    #expect(await fixture.journaledCalls() == calls)
   }
 
   @Test(.rule("DELIVERY-30"))
