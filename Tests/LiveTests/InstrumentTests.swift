@@ -38,14 +38,14 @@ import WidgetLabTesting
           let waited: Double?
         }
         let generations: [UInt32]
-        let deaths: Int
+        let exits: Int
         let isAcknowledged: Bool
         let steps: [Step]
       }
       let text = try await cluster.run("trace", LiveFixture.session, "--output", "json")
       let trace = try JSONDecoder().decode(Trace.self, from: Data(text.utf8))
       #expect(trace.generations == [1, 2])
-      #expect(trace.deaths == 1)
+      #expect(trace.exits == 1)
       #expect(trace.isAcknowledged)
       let kinds = trace.steps.map(\.kind)
       for kind in ["process.spawn", "transfer.create", "process.exited", "handler.called", "completion.called"] {

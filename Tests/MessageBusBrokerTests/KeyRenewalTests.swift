@@ -36,7 +36,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     try fixture.hello(host, on: 5, key: nextHostKey)
     #expect(fixture.superseding == [nextHostKey])
     #expect(fixture.lastTypes == ["peer.hello", "key.changed", "peer.changed", "peer.hello/ok"])
-    #expect(try fixture.lastBody(KeyChanged.self, at: 1).change == .spoke)
+    #expect(try fixture.lastBody(KeyChanged.self, at: 1).change == .used)
     #expect(fixture.admission(of: hostKey) == .admitted)
     fixture.perform(fixture.routing.supersede(by: nextHostKey))
     #expect(fixture.lastTypes == ["key.changed"])
@@ -132,7 +132,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     return RoutingFixture(recovered: recovered)
   }
 
-  @Test(arguments: ["nothing", "registered", "spoke", "revoked"], [false, true])
+  @Test(arguments: ["nothing", "registered", "used", "revoked"], [false, true])
   func `a broker that restarts at any step of a key renewal admits the right keys`(step: String, newSegment: Bool)
     throws
   {
@@ -140,7 +140,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let steps: [(name: String, act: (inout RoutingFixture) throws -> Void)] = [
       ("nothing", { _ in }),
       ("registered", { try $0.send(RegisterKey(publicKey: nextHostKey), from: host, to: .messageBus, on: 1) }),
-      ("spoke", { try $0.hello(host, on: 5, key: nextHostKey) }),
+      ("used", { try $0.hello(host, on: 5, key: nextHostKey) }),
       ("revoked", { $0.perform($0.routing.supersede(by: nextHostKey)) }),
     ]
     for (name, act) in steps {
@@ -151,9 +151,9 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     var next = successor(of: &fixture)
     #expect(next.admission(of: nextHostKey) == (step == "nothing" ? .unknown : .admitted))
     // The file still has the first key. A key that was replaced is not admitted because of it.
-    #expect(next.admission(of: hostKey) == (["spoke", "revoked"].contains(step) ? .refused : .admitted))
+    #expect(next.admission(of: hostKey) == (["used", "revoked"].contains(step) ? .refused : .admitted))
     next.routing.setStanding(RoutingFixture.standing)
-    #expect(next.admission(of: hostKey) == (["spoke", "revoked"].contains(step) ? .refused : .admitted))
+    #expect(next.admission(of: hostKey) == (["used", "revoked"].contains(step) ? .refused : .admitted))
     // A repeated registration completes the interrupted renewal.
     let current = step == "nothing" || step == "registered" ? hostKey : nextHostKey
     try next.hello(host, on: 1, key: current)

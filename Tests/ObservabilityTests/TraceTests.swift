@@ -41,7 +41,7 @@ import Testing
     places = trace.steps.map { Int($0.sequence) }
     #expect(places == places.sorted())
     #expect(trace.generations == [1, 2])
-    #expect(trace.deaths == 1)
+    #expect(trace.exits == 1)
     #expect(trace.isAcknowledged)
     let ofApp = trace.steps.filter { step in
       let header = step.envelope.header

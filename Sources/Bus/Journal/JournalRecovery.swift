@@ -72,7 +72,7 @@ package struct JournalRecovery: Hashable, Sendable {
     let name = changed.key.publicKey
     switch changed.change {
     case .registered: standingKeys[name] = changed.key
-    case .spoke: if standingKeys[name] != nil { standingKeys[name] = changed.key }
+    case .used: if standingKeys[name] != nil { standingKeys[name] = changed.key }
     case .revoked:
       standingKeys[name] = nil
       formerKeys.append(name)

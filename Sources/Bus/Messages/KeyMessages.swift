@@ -78,7 +78,8 @@ package struct ListKeys: Request {
 package struct KeyChanged: Notice, Hashable {
   package static let kind: Kind = "key.changed"
   package enum Change: String, Codable, Sendable {
-    case registered, spoke, revoked
+    /// `used`: the first hello with the key was received.
+    case registered, used, revoked
   }
   package let change: Change
   package let key: StandingKeyFacts

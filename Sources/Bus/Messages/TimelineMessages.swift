@@ -249,8 +249,8 @@ package struct ReloadFailed: Notice {
 
   /// Why it failed.
   package enum Failure: String, Codable, Hashable, Sendable {
-    /// The extension ended during the request.
-    case died
+    /// The extension exited during the request.
+    case exited
     /// The provider exceeded its time.
     case overran
     /// The archive exceeds a limit.

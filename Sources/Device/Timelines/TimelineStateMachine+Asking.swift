@@ -135,7 +135,7 @@ extension TimelineStateMachine {
     switch question.purpose {
     case .snapshot: return [.noSnapshot(serial: question.serial, reason: reason)]
     // The timeline is requested nevertheless, unless the extension exited or took too long even for this.
-    case .placeholder where failure != .overran && failure != .died: return []
+    case .placeholder where failure != .overran && failure != .exited: return []
     case .placeholder, .timeline: break
     }
     guard var placed = placements[question.placement.id] else { return [] }
@@ -198,7 +198,8 @@ extension TimelineStateMachine {
     }
     let exits = placements[id]?.pendingReload?.exits ?? 1
     let times = question.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
-    let actions = [.stopAsking(address)] + fail(question, .died, "the extension exited\(times) during the request", now)
+    let actions =
+      [.stopAsking(address)] + fail(question, .exited, "the extension exited\(times) during the request", now)
     return actions + wantOrRelease(address)
   }
 

@@ -126,7 +126,7 @@ struct KeyTable {
   /// Marks the first use of a standing key while an earlier one of its pattern is accepted.
   ///
   /// - Returns: its new record; nil when nothing changed.
-  mutating func spoke(_ key: String) -> StandingKeyFacts? {
+  mutating func markUsed(_ key: String) -> StandingKeyFacts? {
     guard var facts = standing[key], !facts.hasSentHello, !earlier(than: facts).isEmpty else { return nil }
     facts.hasSentHello = true
     standing[key] = facts

@@ -44,9 +44,9 @@ extension Routing {
   }
 
   /// A hello was sent with this key.
-  mutating func noteSpoken(_ key: String) {
-    guard let facts = keys.spoke(key) else { return }
-    record(KeyChanged(.spoke, facts), to: .journal)
+  mutating func recordFirstUse(_ key: String) {
+    guard let facts = keys.markUsed(key) else { return }
+    record(KeyChanged(.used, facts), to: .journal)
     actions.append(.supersede(key))
   }
 

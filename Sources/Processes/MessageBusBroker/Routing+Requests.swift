@@ -33,7 +33,7 @@ extension Routing {
     registrations[address] = registration
     connect(line, address, generation: registration.generation, replaces: !isSame)
     accept(frame, header, registration.generation)
-    noteSpoken(peer.key)
+    recordFirstUse(peer.key)
     if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
     reply(Hello.Reply(generation: registration.generation), to: header, on: line)
     if !isAgain { announce(Presence(address: address, isPresent: true, generation: registration.generation)) }

@@ -88,7 +88,7 @@ extension Trace {
   }
 
   /// How often the owner exited.
-  package var deaths: Int { steps.count { $0.envelope.reading(ProcessExited.self)?.address == subject.owner } }
+  package var exits: Int { steps.count { $0.envelope.reading(ProcessExited.self)?.address == subject.owner } }
 
   /// How often the session's events were sent again.
   package var redeliveries: Int {

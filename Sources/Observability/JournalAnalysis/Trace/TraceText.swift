@@ -31,7 +31,7 @@ extension Trace {
       let instances = Self.ranges(generations)
       let again = redeliveries == 0 ? "" : ", events sent again: \(redeliveries)"
       let end = isAcknowledged ? "acknowledged" : "not acknowledged yet; last step: \(last.envelope.header.kind)"
-      lines.append("generations \(instances), exits: \(deaths)\(again); \(end)")
+      lines.append("generations \(instances), exits: \(exits)\(again); \(end)")
     }
     if let longest = longestWait, let waited = longest.waited, let after = longest.after {
       lines.append(
@@ -87,7 +87,7 @@ extension Trace {
     let owner: String?
     let correlation: String?
     let generations: [UInt32]
-    let deaths: Int
+    let exits: Int
     let redeliveries: Int
     let isAcknowledged: Bool
     let total: Double
@@ -98,7 +98,7 @@ extension Trace {
   package var report: Report {
     Report(
       session: subject.session, owner: subject.owner?.text, correlation: subject.correlation?.uuidString.lowercased(),
-      generations: generations, deaths: deaths, redeliveries: redeliveries, isAcknowledged: isAcknowledged,
+      generations: generations, exits: exits, redeliveries: redeliveries, isAcknowledged: isAcknowledged,
       total: Double(total) / 1e6,
       steps: steps.map { step in
         let header = step.envelope.header
