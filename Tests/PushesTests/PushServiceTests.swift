@@ -258,7 +258,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     #expect(progress?.station.detail == "newData")
   }
 
-  @Test func `an ended push service has no running task, and the next instance answers what it left open`() async throws {
+  @Test func `an ended push service has no running task, and the next instance does the rest`() async throws {
     let fixture = try PushServiceFixture()
     let service = try await fixture.host()
     try await service.received(notification(1))

@@ -50,7 +50,8 @@ import Testing
 
   @Test @MainActor func `modifiers for other platforms, pushes and activities are recorded in the declaration`() {
     #expect(declared { $0.associatedKind("Other") }.associatedKind == "Other")
-    #expect(declared { $0.supportedMountingStyles([.elevated, .recessed]) }.mountingStyles == ["elevated", "recessed"])
+    let mounted = declared { $0.supportedMountingStyles([.elevated, .recessed]) }
+    #expect(mounted.mountingStyles == ["elevated", "recessed"])
     #expect(declared { $0.widgetTexture(.paper) }.texture == "paper")
     #expect(declared { $0.supplementalActivityFamilies([.small]) }.supplementalActivityFamilies == ["small"])
     #expect(declared { $0.pushHandler(Pushes.self) }.pushHandler == "Pushes")
