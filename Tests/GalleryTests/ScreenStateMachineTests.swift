@@ -93,12 +93,6 @@ import Timekeeping
     }
   }
 
-  @Test func `a screen state that an earlier host stored can be decoded`() throws {
-    let text = #"{"isLocked":true,"wasUnlocked":true,"colorScheme":"dark"}"#
-    let read = try BodyCoding.decode(DeviceScreen.self, from: Array(text.utf8))
-    #expect(read == DeviceScreen(isLocked: true, seen: nil, colorScheme: .dark))
-  }
-
   @Test func `the screen can be dark, show another place or be off`() throws {
     var screen = ScreenStateMachine(device: GallerySamples.phone())
     _ = try screen.handle(.colorScheme(.dark))

@@ -107,6 +107,8 @@ import Testing
     throws
   {
     var fixture = TimelineFixture.placed()
+    // No entry was shown before.
+    fixture.stateMachine.placements[1]?.transition = nil
     let views = ["a", "b", "c", "d"].map { ViewArchive.text($0) }
     let entries = try zip(0..., views).map { index, view in
       UpcomingEntry(date: origin + Double(index) * 600, text: [], relevance: nil, transition: try transition(view))
