@@ -158,6 +158,7 @@ let package = Package(
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("OwnedTasks", in: "Model"),
+    module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform"]),
     module("Stores", in: "Model", ["Messages", grdb]),
@@ -197,19 +198,22 @@ let package = Package(
       ]),
 
     // Device: the services of the host system. They do not import each other.
-    module("Launching", in: "Device", ["Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
+    module(
+      "Launching", in: "Device",
+      ["Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
     module(
       "Transfers", in: "Device",
       [
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore,
-        nioHTTP1,
-        nioHTTPCompression, nioPosix, nioSSL,
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", "ProcessActions", asyncHTTPClient, crypto,
+        grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module(
       "Timelines", in: "Device",
-      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", crypto, grdb]),
+      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", crypto, grdb]),
     module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
-    module("Pushes", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", grdb]),
+    module(
+      "Pushes", in: "Device",
+      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
 
     // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
@@ -242,8 +246,8 @@ let package = Package(
     module(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses",
-        "Stores", "Timekeeping", "Timelines", "Transfers", arguments, grdb, logging,
+        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses", "Stores",
+        "Timekeeping", "Timelines", "Transfers", "OwnedTasks", "ProcessActions", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
@@ -327,25 +331,25 @@ let package = Package(
       "LaunchingTests",
       [
         "Messages", "FidelityRules", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting", "ClockTesting",
-        grdb,
+        "ProcessActions", grdb,
       ]),
     tests(
       "TransfersTests",
       [
         "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "Timekeeping", "Transfers", "ZeroMQ", "BusTesting",
-        "ClockTesting", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
+        "ClockTesting", "ProcessActions", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",
       [
         "Archive", "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", "BusTesting",
-        "ClockTesting", "OwnedTasks", grdb,
+        "ClockTesting", "OwnedTasks", "ProcessActions", grdb,
       ]),
     tests(
       "PushesTests",
       [
         "Archive", "Messages", "FidelityRules", "MessageBus", "Pushes", "Timekeeping", "BusTesting", "ClockTesting",
-        "OwnedTasks", grdb,
+        "OwnedTasks", "ProcessActions", grdb,
       ]),
     tests("APNsTests", ["APNs", "Messages", "FidelityRules", asn1, crypto, x509]),
     tests(

@@ -1,6 +1,7 @@
 import FidelityRules
 import Foundation
 import Messages
+import ProcessActions
 import Testing
 
 @testable import Launching

@@ -2,6 +2,7 @@ import FidelityRules
 import Foundation
 import GRDB
 import Messages
+import ProcessActions
 import Testing
 import Timekeeping
 
@@ -95,20 +96,20 @@ private struct ForceQuitFixture {
     #expect(fixture.handle(.spawned(app, second)) == [.signal(app, generation: 2, signal: SIGKILL)])
   }
 
-  @Test func `an app that is held back for an update is killed and relaunched when it is let go`() {
+  @Test func `an app whose launches are prevented for an update is killed, and relaunched when launches are allowed`() {
     var fixture = ForceQuitFixture()
     _ = fixture.handle(.wanted(app, Assertion("events a")))
-    #expect(fixture.handle(.heldBack(app, why: "updated")) == [kill])
+    #expect(fixture.handle(.launchesPrevented(app, why: "updated")) == [kill])
     #expect(!fixture.stateMachine.isOver(app))
     #expect(fixture.handle(exit) == [ended("updated")])
     #expect(fixture.stateMachine.isOver(app))
-    #expect(fixture.handle(.letGo(app)) == [.spawn(app, reason: "events a")])
+    #expect(fixture.handle(.launchesAllowed(app)) == [.spawn(app, reason: "events a")])
   }
 
   @Test func `an app counts as terminated only after its agent has reported`() {
     var stateMachine = LaunchStateMachine(agents: [app: agent], suspendAfter: 1)
     #expect(!stateMachine.isOver(app))
-    _ = stateMachine.handle(.heldBack(app, why: "updated"), now: origin)
+    _ = stateMachine.handle(.launchesPrevented(app, why: "updated"), now: origin)
     let child = ChildProcess(address: app, generation: 1, pid: 101, isStopped: true)
     let actions = stateMachine.handle(.agentReported(agent, incarnation: UUID(), children: [child]), now: origin)
     #expect(actions.contains(kill))

@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import ProcessActions
 import Timekeeping
 
 @testable import Launching

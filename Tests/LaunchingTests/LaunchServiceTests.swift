@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import ProcessActions
 import Testing
 import Timekeeping
 import ZeroMQ
@@ -71,6 +72,14 @@ extension LaunchService {
     clock.advance(by: seconds)
     release(.app("iphone", "com.example.Other"), because: .foreground)
   }
+
+  /// Makes the suspension of the widget extension due and begins it. Before the agent can reply, wants the extension
+  /// without launching it.
+  fileprivate func wantWhileSuspending(_ clock: ManualClock, because assertion: Assertion) {
+    clock.advance(by: 1)
+    release(widget, because: "nothing")
+    perform(.want(widget, because: assertion, mayLaunch: false))
+  }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LaunchServiceTests {
@@ -117,6 +126,35 @@ extension LaunchService {
     await host.launcher.want(widget, because: Assertion("events a"))
     #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
     #expect(await fixture.agent.violations == [])
+  }
+
+  @Test func `a process that is wanted without a launch while it is being suspended stays suspended`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: "timeline")
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
+    await host.launcher.release(widget, because: "timeline")
+    await host.launcher.wantWhileSuspending(fixture.clock, because: "events a")
+    #expect(await host.outputs.next() == .suspended(widget, instance))
+    // An output of a `SIGCONT` would be the next one.
+    await host.launcher.evictAll(why: "the test ends")
+    #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
+    #expect(await fixture.agent.violations == [])
+  }
+
+  @Test func `a launch service that leaves ends its requests and resumes its callers`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    let launcher = try await fixture.host().launcher
+    await launcher.want(widget, because: "timeline")
+    // The agent receives the request and is gone before it replies.
+    await fixture.bus.disconnect(fixture.agent.address)
+    await launcher.want(widget, because: "events a")
+    let outcome = Task { await launcher.launchOutcome(of: widget, within: .seconds(3600)) }
+    await launcher.leave()
+    #expect(await outcome.value == nil)
+    #expect(await launcher.runningTasks == 0)
+    await #expect(throws: BusError.self) { try await launcher.ready(widget, generation: 1) }
   }
 
   @Test func `a crash at launch is retried after the pause`() async throws {

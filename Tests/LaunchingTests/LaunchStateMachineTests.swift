@@ -1,6 +1,7 @@
 import FidelityRules
 import Foundation
 import Messages
+import ProcessActions
 import Testing
 import Timekeeping
 
@@ -17,6 +18,48 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(.wanted(widget, Assertion("timeline"))) == [.spawn(widget, reason: "timeline")])
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     #expect(fixture.process?.state == .launching)
+  }
+
+  @Test func `a process that is wanted without a launch is left alone unless it runs`() {
+    var fixture = LaunchFixture()
+    let want = LaunchStateMachine.Event.wanted(widget, "events a", mayLaunch: false)
+    #expect(fixture.handle(want) == [])
+    #expect(fixture.process?.state == .absent)
+    fixture.launch()
+    #expect(fixture.handle(want) == [.output(.awake(widget, first, woken: false))])
+    _ = fixture.handle(.released(widget, "events a"))
+    fixture.sleepAndSuspend()
+    #expect(fixture.handle(want) == [])
+    #expect(fixture.process?.state == .suspended && fixture.process?.assertions == [])
+  }
+
+  @Test func `a process that is wanted without a launch while it is being stopped is not continued`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    _ = fixture.handle(.released(widget, "timeline"))
+    fixture.now += 1
+    #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
+    #expect(fixture.handle(.wanted(widget, "events a", mayLaunch: false)) == [])
+    let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
+    #expect(actions == [.output(.suspended(widget, first))])
+  }
+
+  @Test func `an assertion without a launch ends with the process instance`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    _ = fixture.handle(.wanted(widget, "events a", mayLaunch: false))
+    _ = fixture.handle(.released(widget, "timeline"))
+    let ending = Ending.signalled(signal: SIGKILL)
+    #expect(fixture.handle(.exited(widget, first, ending)) == [.output(.ended(widget, first, ending))])
+    #expect(fixture.process?.state == .absent)
+  }
+
+  @Test func `a process whose running instance is to be evicted is killed only while it runs`() {
+    var fixture = LaunchFixture()
+    let evict = LaunchStateMachine.Event.evicted(widget, generation: nil, why: "its time is over")
+    #expect(fixture.handle(evict) == [])
+    fixture.launch()
+    #expect(fixture.handle(evict) == [.signal(widget, generation: 1, signal: SIGKILL)])
   }
 
   @Test func `no process is spawned before its agent reports its children`() {

@@ -31,7 +31,7 @@ private struct NotificationFixture {
   static func begun(_ push: Int = 1) -> NotificationFixture {
     var fixture = NotificationFixture()
     fixture.handle(.received(notification(push)))
-    fixture.handle(.begin(.push(push)))
+    fixture.report(push, 1, .pending)
     return fixture
   }
 }
@@ -40,13 +40,19 @@ private struct NotificationFixture {
   @Test func `a widget push reloads all placements with a push handler and ends when each has its timeline`() {
     var fixture = NotificationFixture()
     #expect(fixture.handle(.received(notification(1))) == ["reload 1"])
-    #expect(fixture.handle(.begin(.push(1))) == ["1 reloading: placement 1 (Cups), placement 2 (Cups)"])
     #expect(fixture.stateMachine.outstanding(.push(1)) == [1, 2])
+    #expect(fixture.report(1, 1, .pending) == ["1 reloading: placement 1 (Cups), placement 2 (Cups)"])
     #expect(fixture.report(1, 1, .pending) == [])
     #expect(fixture.report(1, 1, .stored) == ["1 reloaded: placement 1 (Cups)"])
     #expect(fixture.report(1, 1, .stored) == [])
     #expect(fixture.report(1, 2, .stored) == ["1 reloaded: placement 2 (Cups)"])
     #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test func `the output of a widget push has the placements that are to be reloaded`() {
+    var fixture = NotificationFixture()
+    #expect(
+      fixture.stateMachine.handle(.received(notification(1))) == [.output(.reload(.push(1), placements: [1, 2]))])
   }
 
   @Test(
@@ -87,7 +93,7 @@ private struct NotificationFixture {
     let words = fixture.handle(.received(notification(2)))
     #expect(words.first?.hasPrefix("1 supersededOnDevice: by 00000000") == true)
     #expect(words.last == "reload 2")
-    #expect(fixture.handle(.begin(.push(1))) == [])
+    #expect(fixture.report(1, 1, .pending) == [])
   }
 
   @Test func `a widget push whose reloads have begun continues beside a newer one and reports superseded placements`() {
@@ -140,7 +146,6 @@ private struct NotificationFixture {
     let report = PlacementReloadReport(push: .push(1), placement: 1, outcome: .stored)
     #expect(second.handle(.began([report])) == ["1 reloaded: placement 1 (Cups)", "reload 1"])
     #expect(second.stateMachine.outstanding(.push(1)) == [2])
-    #expect(second.handle(.begin(.push(1))) == [])
   }
 
   @Test func `after a host restart, a widget push ends when all its timelines were stored`() {

@@ -7,6 +7,7 @@ import GRDB
 import MessageBus
 import Messages
 import OwnedTasks
+import ProcessActions
 import Synchronization
 import Testing
 import Timekeeping
@@ -93,7 +94,7 @@ private actor Left {
 }
 
 /// Waits for the first matching output and returns it.
-private func first(_ service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
+private func output(of service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
   for await output in service.outputs where fits(output) { return output }
   return nil
 }
@@ -104,13 +105,16 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let fixture = try PushServiceFixture()
     _ = try await fixture.pushServer("aa")
     let service = try await fixture.host()
-    #expect(await first(service) { $0 != .broken("") } == .wantAwake(widget, because: TokenStateMachine.assertion))
+    #expect(
+      await output(of: service) { $0 != .broken("") } == .process(.want(widget, because: TokenStateMachine.assertion)))
     _ = try await fixture.author()
     await service.awake(widget)
     let call = await fixture.received(TellPushHandlers.self)
     #expect(call?.token == "aa")
     #expect(call?.widgets == [placement(1)])
-    #expect(await first(service) { $0 != .broken("") } == .release(widget, because: TokenStateMachine.assertion))
+    #expect(
+      await output(of: service) { $0 != .broken("") }
+        == .process(.release(widget, because: TokenStateMachine.assertion)))
     await service.awake(widget)
     #expect(await fixture.sent(TellPushHandlers.self).count == 1)
   }
@@ -120,7 +124,8 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let service = try await fixture.host()
     _ = await fixture.received(IssueToken.self)
     _ = try await fixture.pushServer("aa")
-    #expect(await first(service) { $0 != .broken("") } == .wantAwake(widget, because: TokenStateMachine.assertion))
+    #expect(
+      await output(of: service) { $0 != .broken("") } == .process(.want(widget, because: TokenStateMachine.assertion)))
     withExtendedLifetime(fixture) {}
   }
 
@@ -156,7 +161,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let fixture = try PushServiceFixture()
     let first = try await fixture.host()
     try await first.received(notification(1))
-    #expect(await first.begin(.push(1)) == [1])
+    #expect(await output(of: first) { $0 == .reload(.push(1), placements: [1]) } != nil)
     for outcome in [ReloadOutcome.pending, .stored] {
       await first.reported(PlacementReloadReport(push: .push(1), placement: 1, outcome: outcome))
     }
@@ -181,7 +186,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     try await service.received(notification(2, acceptedAt: past, expiration: past))
     try await service.received(notification(3, acceptedAt: past, expiration: past + 3_600))
     #expect(await service.notifications.open.map(\.id).contains(.push(1)) == false)
-    #expect(await service.begin(.push(3)) == [1])
+    #expect(await output(of: service) { $0 == .reload(.push(3), placements: [1]) } != nil)
   }
 
   @Test(.rule("PUSH-15"))
@@ -213,8 +218,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let former = try await fixture.host()
     try await former.received(notification(1))
     let service = try await fixture.host()
-    #expect(await first(service) { $0 == .reload(.push(1)) } != nil)
-    #expect(await service.begin(.push(1)) == [1])
+    #expect(await output(of: service) { $0 == .reload(.push(1), placements: [1]) } != nil)
   }
 
   @Test func `an app that registers receives its reply when the token is issued`() async throws {
@@ -249,7 +253,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     _ = try await fixture.author(app)
     let push = notification(1, .background, #"{"aps":{"content-available":1}}"#)
     try await server.deliver(DeliverPush(notification: push), to: .host(device))
-    #expect(await first(service) { $0 != .broken("") } == .handOver(.push(1), to: app, wakes: true))
+    #expect(await output(of: service) { $0 != .broken("") } == .handOver(.push(1), to: app, wakes: true))
     await service.expect(.push(1))
     await service.awake(app)
     #expect(await fixture.received(ReceiveNotification.self)?.payload == push.payload)
@@ -284,7 +288,7 @@ private func first(_ service: PushService, where fits: (PushOutput) -> Bool) asy
     let fixture = try PushServiceFixture()
     _ = try await fixture.pushServer("aa")
     let service = try await fixture.host()
-    _ = await first(service) { $0 != .broken("") }
+    _ = await output(of: service) { $0 != .broken("") }
     let author = try await fixture.author()
     #expect(try await author.request(AskPushInfo(), to: .host(device)).token == "aa")
     await service.know(widgets([]))

@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Messages
+import ProcessActions
 
 @testable import Pushes
 
@@ -53,10 +54,11 @@ func notification(
 extension PushOutput {
   var words: String {
     switch self {
-    case .wantAwake(let address, _): "want \(address.short)"
-    case .release(let address, _): "release \(address.short)"
-    case .evict(let address, _): "evict \(address.short)"
-    case .reload(let push): "reload \(push.short)"
+    case .process(.want(let address, _, _)): "want \(address.short)"
+    case .process(.release(let address, _)): "release \(address.short)"
+    case .process(.halt(let address, _)): "halt \(address.short)"
+    case .process(.evict(let address, _, _)): "evict \(address.short)"
+    case .reload(let push, _): "reload \(push.short)"
     case .handOver(let push, _, let wakes): "hand over \(push.short)\(wakes ? ", waking" : "")"
     case .broken: "broken"
     }

@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Messages
+import ProcessActions
 
 @testable import Timelines
 
@@ -105,9 +106,10 @@ struct TimelineFixture {
 extension TimelineStateMachine.Action {
   var words: String {
     switch self {
-    case .output(.wantAwake(let address, _)): "want \(address.tail)"
-    case .output(.release(let address, _)): "release \(address.tail)"
-    case .output(.halt(let address, _)): "halt \(address.tail)"
+    case .output(.process(.want(let address, _, _))): "want \(address.tail)"
+    case .output(.process(.release(let address, _))): "release \(address.tail)"
+    case .output(.process(.halt(let address, _))): "halt \(address.tail)"
+    case .output(.process(.evict(let address, _, _))): "evict \(address.tail)"
     case .output(.broken): "broken"
     case .output(.relevanceChanged): "relevance"
     case .output(.pushed(let placement, let pushed)): "push \(pushed.push.short) at \(placement): \(pushed.state.words)"

@@ -7,6 +7,7 @@ import GRDB
 import MessageBus
 import Messages
 import OwnedTasks
+import ProcessActions
 import Synchronization
 import Testing
 import Timekeeping
@@ -15,8 +16,8 @@ import ZeroMQ
 @testable import Timelines
 
 @Suite(.timeLimit(.minutes(1))) struct `Timeline service` {
-  private let awake = TimelineOutput.wantAwake(widget, because: "timeline")
-  private let release = TimelineOutput.release(widget, because: "timeline")
+  private let awake = TimelineOutput.process(.want(widget, because: "timeline"))
+  private let release = TimelineOutput.process(.release(widget, because: "timeline"))
 
   @Test(.rule("TIMELINE-02"))
   func `the timeline service wakes the extension of a placement, requests its timeline and stores it`() async throws {
@@ -201,7 +202,7 @@ import ZeroMQ
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     #expect(await fixture.received(ReloadFailed.self)?.reason.hasPrefix("no timeline within \(limit) s") == true)
-    while let output = await outputs.next(), output != .halt(widget, because: "timeline") {}
+    while let output = await outputs.next(), output != .process(.halt(widget, because: "timeline")) {}
     silence.continuation.finish()
     await hanging.leave()
   }
@@ -225,7 +226,9 @@ import ZeroMQ
       extensions: [widget], database: fixture.database, bus: connection, clock: clock, policy: fixture.policy,
       environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
     _ = try await connection.start()
-    let awaking = Task { for await case .wantAwake(let address, _) in service.outputs { await service.awake(address) } }
+    let awaking = Task {
+      for await case .process(.want(let address, _, _)) in service.outputs { await service.awake(address) }
+    }
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)
     try await clock.advance(by: 86_400)

@@ -1,6 +1,7 @@
 import FidelityRules
 import Foundation
 import Messages
+import ProcessActions
 import Synchronization
 import Testing
 
@@ -12,11 +13,12 @@ private let two = TaskKey(session: session, identifier: 2)
 private let id = number(1)
 private let next = number(2)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-private let want = DeliveryStateMachine.Action.output(.wantAwake(widget, because: "events figures", launches: true))
-private let release = DeliveryStateMachine.Action.output(.release(widget, because: "events figures"))
+private let want = DeliveryStateMachine.Action.output(
+  .process(.want(widget, because: "events figures", mayLaunch: true)))
+private let release = DeliveryStateMachine.Action.output(.process(.release(widget, because: "events figures")))
 
 private let wantIfAwake = DeliveryStateMachine.Action.output(
-  .wantAwake(widget, because: "events figures", launches: false))
+  .process(.want(widget, because: "events figures", mayLaunch: false)))
 
 private func number(_ number: UInt8) -> UUID {
   UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
@@ -167,7 +169,7 @@ private struct DeliveryFixture {
     #expect(fixture.handle(.timerFired) == [.ask(id, generation: 2)])
     #expect(fixture.handle(.timerFired) == [])
     let actions = fixture.handle(.overdue(id, generation: 2))
-    #expect(actions == [release, .output(.evict(widget, generation: 2, why: why))])
+    #expect(actions == [release, .output(.process(.evict(widget, generation: 2, why: why)))])
     #expect(fixture.handle(.overdue(id, generation: 2)) == [])
     #expect(fixture.handle(.instanceEnded(widget, generation: 2)) == [.stop(id)])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
@@ -317,7 +319,8 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-21")) func `a session without launch events does not launch its owner`() {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
-    let quiet = DeliveryStateMachine.Action.output(.wantAwake(widget, because: "events figures", launches: false))
+    let quiet = DeliveryStateMachine.Action.output(
+      .process(.want(widget, because: "events figures", mayLaunch: false)))
     #expect(fixture.handle(.ended(one)) == [quiet])
   }
 

@@ -4,6 +4,7 @@ import FidelityRules
 import Foundation
 import MessageBus
 import Messages
+import ProcessActions
 import Synchronization
 import Testing
 import Timekeeping
@@ -110,7 +111,7 @@ private let bytes = figures(300_000)
     await fixture.bus.disconnect(app)
     await service.ended(app, generation: 1)
     while let output = await outputs.next() {
-      guard case .wantAwake(app, _, let launches) = output else { continue }
+      guard case .process(.want(app, _, let launches)) = output else { continue }
       #expect(!launches)
       break
     }
@@ -119,7 +120,7 @@ private let bytes = figures(300_000)
     let second = try await fixture.host()
     var later = second.outputs.makeAsyncIterator()
     while let output = await later.next() {
-      guard case .wantAwake(app, _, let launches) = output else { continue }
+      guard case .process(.want(app, _, let launches)) = output else { continue }
       #expect(!launches)
       break
     }
@@ -179,9 +180,9 @@ private let bytes = figures(300_000)
     await fixture.clock.whenSleeping(within: 60)
     #expect(fixture.server.seen == [])
     fixture.clock.advance(by: 60)
-    #expect(await outputs.next() == .wantAwake(widget, because: "begin figures", launches: true))
+    #expect(await outputs.next() == .process(.want(widget, because: "begin figures", mayLaunch: true)))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await outputs.next() == .release(widget, because: "begin figures"))
+    #expect(await outputs.next() == .process(.release(widget, because: "begin figures")))
     await fixture.recorded(disposition == .cancel ? .cancelled : .finished)
     await service.awake(widget, generation: 1, woken: false)
     let outcome = await owner.next()?.outcomes.first
@@ -206,8 +207,8 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, fixture.server.url, after: fixture.clock.now)
-    #expect(await outputs.next() == .wantAwake(widget, because: "begin figures", launches: false))
-    #expect(await outputs.next() == .release(widget, because: "begin figures"))
+    #expect(await outputs.next() == .process(.want(widget, because: "begin figures", mayLaunch: false)))
+    #expect(await outputs.next() == .process(.release(widget, because: "begin figures")))
     #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
     await fixture.end(service)
   }
@@ -244,9 +245,9 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await outputs.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    #expect(await outputs.next() == .process(.want(widget, because: "challenge figures 1", mayLaunch: true)))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await outputs.next() == .release(widget, because: "challenge figures 1"))
+    #expect(await outputs.next() == .process(.release(widget, because: "challenge figures 1")))
     await fixture.recorded(.finished)
     #expect(questions.withLock { $0.map(\.wakesHandler) } == [true])
     #expect(questions.withLock { $0.first?.realm } == "a")
@@ -276,7 +277,7 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await outputs.next() == .wantAwake(widget, because: "challenge figures 1", launches: true))
+    #expect(await outputs.next() == .process(.want(widget, because: "challenge figures 1", mayLaunch: true)))
     await service.awake(widget, generation: 1, woken: false)
     await fixture.received(AnswerChallenge.kind)
     if deadline == 0 { permission.yield() }

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import ProcessActions
 import Testing
 import Timekeeping
 
@@ -252,7 +253,7 @@ private let bytes = figures(300_000)
     await fixture.end(service)
     let second = try await fixture.host()
     var outputs = second.outputs.makeAsyncIterator()
-    #expect(await outputs.next() == .wantAwake(widget, because: "events figures", launches: true))
+    #expect(await outputs.next() == .process(.want(widget, because: "events figures", mayLaunch: true)))
     await second.awake(widget, generation: 1, woken: true)
     #expect(await owner.next()?.files == [Data(bytes)])
     await fixture.received(SessionAcknowledged.kind)
@@ -335,7 +336,7 @@ private let bytes = figures(300_000)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
     await fixture.recorded(.finished)
-    #expect(await outputs.next() == .wantAwake(widget, because: "events figures", launches: true))
+    #expect(await outputs.next() == .process(.want(widget, because: "events figures", mayLaunch: true)))
     await service.awake(widget, generation: 1, woken: true)
     #expect(await owner.next()?.files == [Data(bytes)])
     await fixture.clock.whenSleeping(within: 30)
@@ -346,8 +347,8 @@ private let bytes = figures(300_000)
     fixture.clock.advance(by: 5)
     await fixture.bus.connectAgain(.host("iphone"))
     await fixture.received(SessionAcknowledged.kind)
-    #expect(await outputs.next() == .wantAwake(widget, because: "events figures", launches: true))
-    #expect(await outputs.next() == .release(widget, because: "events figures"))
+    #expect(await outputs.next() == .process(.want(widget, because: "events figures", mayLaunch: true)))
+    #expect(await outputs.next() == .process(.release(widget, because: "events figures")))
     await fixture.end(service)
     #expect(await outputs.next() == nil)
   }
@@ -374,9 +375,9 @@ private let bytes = figures(300_000)
     var last: TransferOutput?
     while let output = await outputs.next() {
       last = output
-      if case .evict = output { break }
+      if case .process(.evict) = output { break }
     }
-    #expect(last == .evict(widget, generation: 1, why: why))
+    #expect(last == .process(.evict(widget, generation: 1, why: why)))
     await fixture.end(service)
   }
 }

@@ -2,6 +2,8 @@ import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
+import OwnedTasks
+package import ProcessActions
 package import Timekeeping
 
 /// The launch service: keeps each process of a device running while it has an assertion.
@@ -21,14 +23,16 @@ package actor LaunchService {
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Processes that change their state. An advance of the device's clock waits for them.
   private var underWay: [Address: ClockWork] = [:]
-  /// Continuations that are resumed when all of the addresses have ended.
-  private var terminationWaiters: [(addresses: [Address], continuation: CheckedContinuation<Void, Never>)] = []
+  /// Processes whose launches are prevented, and that may still run.
+  private var preventing: Set<Address> = []
   /// Continuations that are resumed with the outcome of a launch.
   private var launching: [UUID: (address: Address, continuation: CheckedContinuation<Void, Never>)] = [:]
   /// Why the database cannot be written. From then on nothing is acknowledged and nothing is done.
   private var failure: BusError?
   /// Agents whose list of children was requested; `true` when it must be requested once more after that.
   private var listing: [Address: Bool] = [:]
+  private var hasLeft = false
+  private nonisolated let tasks = TaskOwner()
   private let spawnLimit = Duration.seconds(20)
   private let signalLimit = Duration.seconds(5)
 
@@ -62,18 +66,53 @@ package actor LaunchService {
     for agent in silentAgents { list(agent) }
   }
 
-  /// Runs the process, and keeps it running until `release`. An `awake` request follows when it runs.
-  package func want(_ address: Address, because assertion: Assertion) { handle(.wanted(address, assertion)) }
+  /// Stops the requests that are in progress, and resumes the callers of `launchOutcome`. No later event is handled: the
+  /// next host receives it again. Must be the last call.
+  package func leave() async {
+    hasLeft = true
+    timer?.alarm.cancel()
+    timer = nil
+    resumeLaunchWaiters()
+    await tasks.end()
+    for work in underWay.values { clock.endWork(work) }
+    underWay = [:]
+    outputs.finish()
+  }
 
-  /// Removes one assertion of the process.
-  package func release(_ address: Address, because assertion: Assertion) { handle(.released(address, assertion)) }
+  /// The number of tasks that have not ended.
+  var runningTasks: Int { tasks.count }
 
-  /// Removes an assertion. If it was the last one, the process is suspended at once, whatever it is doing.
-  package func halt(_ address: Address, because assertion: Assertion) { handle(.halted(address, assertion)) }
+  /// Performs what a service needs from a process. When a wanted process runs, the output `awake` follows.
+  package func perform(_ action: ProcessAction) {
+    switch action {
+    case .want(let address, let assertion, let mayLaunch):
+      handle(.wanted(address, assertion, mayLaunch: mayLaunch))
+    case .release(let address, let assertion): handle(.released(address, assertion))
+    case .halt(let address, let assertion): handle(.halted(address, assertion))
+    case .evict(let address, let generation, let why): handle(.evicted(address, generation: generation, why: why))
+    }
+  }
 
-  /// Ends an instance with `SIGKILL`. The process may be launched again.
-  package func evict(_ address: Address, generation: UInt32, why: String) {
-    handle(.evicted(address, generation: generation, why: why))
+  /// Runs the process, and keeps it running until `release`.
+  ///
+  /// - Parameter mayLaunch: `false`: only if it runs already, and until its instance ends.
+  /// - Returns: whether the process is kept running.
+  @discardableResult
+  package func want(_ address: Address, because assertion: Assertion, mayLaunch: Bool = true) -> Bool {
+    perform(.want(address, because: assertion, mayLaunch: mayLaunch))
+    return stateMachine.processes[address]?.assertions.contains(assertion) ?? false
+  }
+
+  /// Ends one assertion of the process.
+  package func release(_ address: Address, because assertion: Assertion) {
+    perform(.release(address, because: assertion))
+  }
+
+  /// Ends every process with `SIGKILL`. They may be launched again.
+  package func evictAll(why: String) {
+    for (address, process) in stateMachine.processes.sorted(by: { $0.key.text < $1.key.text }) {
+      if let instance = process.instance { handle(.evicted(address, generation: instance.generation, why: why)) }
+    }
   }
 
   /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, also after a
@@ -85,19 +124,23 @@ package actor LaunchService {
   /// Whether the user force-quit the app and has not opened it since.
   package func isQuit(_ app: Address) -> Bool { stateMachine.processes[app]?.isQuit ?? false }
 
-  /// Ends the processes and prevents launches until `letGo` or the next start of the host.
-  package func holdBack(_ addresses: [Address], why: String) {
-    for address in addresses { handle(.heldBack(address, why: why)) }
+  /// The apps that the user force-quit and has not opened since.
+  package var quitApps: [Address] {
+    stateMachine.processes.filter(\.value.isQuit).keys.sorted { $0.text < $1.text }
   }
 
-  /// Returns when the agents have reported that none of these processes runs. They must have been held back.
-  package func ended(_ addresses: [Address]) async {
-    guard !addresses.allSatisfy(stateMachine.isOver) else { return }
-    await withCheckedContinuation { terminationWaiters.append((addresses, $0)) }
+  /// Ends the processes and prevents launches until `allowLaunches` or the next start of the host. The output
+  /// `launchesPrevented` follows for each when its agent has reported that it does not run.
+  package func preventLaunches(_ addresses: [Address], why: String) {
+    preventing.formUnion(addresses)
+    for address in addresses { handle(.launchesPrevented(address, why: why)) }
   }
 
-  /// Permits launches again after `holdBack`.
-  package func letGo(_ addresses: [Address]) { for address in addresses { handle(.letGo(address)) } }
+  /// Permits launches again after `preventLaunches`.
+  package func allowLaunches(_ addresses: [Address]) {
+    preventing.subtract(addresses)
+    for address in addresses { handle(.launchesAllowed(address)) }
+  }
 
   /// The child reported that its code is in place. Recorded when this returns.
   ///
@@ -132,8 +175,12 @@ package actor LaunchService {
     try record(.agentReported(agent, incarnation: event.incarnation, children: event.children))
   }
 
-  /// An agent connected to the bus.
-  package func agentCame(_ agent: Address) {
+  /// An agent connected to the bus. Any thread.
+  package nonisolated func agentConnected(_ agent: Address) {
+    tasks.start { [self] in await listIfKnown(agent) }
+  }
+
+  private func listIfKnown(_ agent: Address) {
     if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
   }
 
@@ -143,8 +190,11 @@ package actor LaunchService {
   }
 
   /// The instance of this address that runs and is not suspended, if there is one.
-  package func awakeInstance(of address: Address) -> ProcessInstance? {
-    stateMachine.processes[address].flatMap { $0.state == .running ? $0.instance : nil }
+  package func awakeInstance(of address: Address) -> ProcessInstance? { stateMachine.runningInstance(of: address) }
+
+  /// The generations of the instances that run and are not suspended.
+  package var runningInstances: [Address: UInt32] {
+    stateMachine.processes.compactMapValues { $0.state == .running ? $0.instance?.generation : nil }
   }
 
   /// Why the last launch of a process failed, unless another one has succeeded since.
@@ -158,17 +208,19 @@ package actor LaunchService {
     handle(.tryAgain(address))
     guard isBeingLaunched(address) else { return launchFailure(of: address) }
     let id = UUID()
-    let impatience = Task {
-      try await Task.sleep(for: limit)
-      launching.removeValue(forKey: id)?.continuation.resume()
+    let timeLimit = tasks.start { [weak self] in
+      guard (try? await Task.sleep(for: limit)) != nil else { return }
+      await self?.stopWaiting(id)
     }
     await withCheckedContinuation { launching[id] = (address, $0) }
-    impatience.cancel()
+    timeLimit?.cancel()
     return isBeingLaunched(address) ? nil : launchFailure(of: address)
   }
 
+  private func stopWaiting(_ id: UUID) { launching.removeValue(forKey: id)?.continuation.resume() }
+
   private func isBeingLaunched(_ address: Address) -> Bool {
-    failure == nil && stateMachine.isLaunchPending(address)
+    failure == nil && !hasLeft && stateMachine.isLaunchPending(address)
   }
 
   /// The rows of `ps`.
@@ -193,12 +245,13 @@ package actor LaunchService {
 
   /// Handles an event that its sender discards after the acknowledgement.
   private func record(_ event: LaunchStateMachine.Event) throws(BusError) {
+    if hasLeft { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
     handle(event)
     if let failure { throw failure }
   }
 
   private func handle(_ event: LaunchStateMachine.Event) {
-    guard failure == nil else { return }
+    guard failure == nil, !hasLeft else { return }
     let before = stateMachine
     let actions = stateMachine.handle(event, now: clock.now)
     do {
@@ -212,10 +265,10 @@ package actor LaunchService {
     for action in actions { perform(action) }
     noteUnderWay()
     setTimer()
-    for terminationWaiter in terminationWaiters where terminationWaiter.addresses.allSatisfy(stateMachine.isOver) {
-      terminationWaiter.continuation.resume()
+    for address in preventing.filter(stateMachine.isOver).sorted(by: { $0.text < $1.text }) {
+      preventing.remove(address)
+      outputs.yield(.launchesPrevented(address))
     }
-    terminationWaiters.removeAll { $0.addresses.allSatisfy(stateMachine.isOver) }
     resumeLaunchWaiters()
   }
 
@@ -249,17 +302,20 @@ package actor LaunchService {
 
   private func spawn(_ address: Address, _ reason: String) {
     guard let program = programs[address] else { return }
-    Task {
-      do throws(BusError) {
-        let request = SpawnProcess(
-          address: address, executable: program.executable, environment: try environment(of: program),
-          container: program.container(), groups: program.groups, memory: program.memory, rules: program.rules,
-          reason: reason)
-        let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
-        handle(.spawned(address, ProcessInstance(generation: reply.generation, pid: reply.pid)))
-      } catch {
-        handle(.spawnFailed(address, error))
-      }
+    tasks.start { [self] in await request(program, reason) }
+  }
+
+  private func request(_ program: Program, _ reason: String) async {
+    let address = program.address
+    do throws(BusError) {
+      let request = SpawnProcess(
+        address: address, executable: program.executable, environment: try environment(of: program),
+        container: program.container(), groups: program.groups, memory: program.memory, rules: program.rules,
+        reason: reason)
+      let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
+      handle(.spawned(address, ProcessInstance(generation: reply.generation, pid: reply.pid)))
+    } catch {
+      handle(.spawnFailed(address, error))
     }
   }
 
@@ -273,22 +329,26 @@ package actor LaunchService {
 
   private func send(_ signal: Int32, to address: Address, _ generation: UInt32) {
     guard let agent = programs[address]?.agent else { return }
-    Task {
-      do throws(BusError) {
-        _ = try await bus.request(
-          SignalProcess(address: address, generation: generation, signal: signal), to: agent, within: signalLimit)
-        handle(.signalled(address, generation: generation, signal: signal))
-      } catch {
-        handle(.signalFailed(address, generation: generation, signal: signal, error))
-      }
+    tasks.start { [self] in
+      await request(SignalProcess(address: address, generation: generation, signal: signal), generation, of: agent)
+    }
+  }
+
+  private func request(_ request: SignalProcess, _ generation: UInt32, of agent: Address) async {
+    let (address, signal) = (request.address, request.signal)
+    do throws(BusError) {
+      _ = try await bus.request(request, to: agent, within: signalLimit)
+      handle(.signalled(address, generation: generation, signal: signal))
+    } catch {
+      handle(.signalFailed(address, generation: generation, signal: signal, error))
     }
   }
 
   private func pause(_ address: Address) {
-    Task {
+    tasks.start { [self] in
       // Machine time: a held device clock must not delay requests to the agent.
-      try? await Task.sleep(for: .seconds(1))
-      handle(.pauseEnded(address))
+      guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+      await handle(.pauseEnded(address))
     }
   }
 
@@ -298,19 +358,21 @@ package actor LaunchService {
       return
     }
     listing[agent] = false
-    Task {
-      repeat {
-        listing[agent] = false
-        guard let reply = await children(of: agent) else { break }
-        handle(.agentReported(agent, incarnation: reply.incarnation, children: reply.children))
-      } while listing[agent] == true
-      listing[agent] = nil
-    }
+    tasks.start { [self] in await requestChildren(of: agent) }
+  }
+
+  private func requestChildren(of agent: Address) async {
+    repeat {
+      listing[agent] = false
+      guard let reply = await children(of: agent) else { break }
+      handle(.agentReported(agent, incarnation: reply.incarnation, children: reply.children))
+    } while listing[agent] == true
+    listing[agent] = nil
   }
 
   /// Repeats the request until the agent replies; `nil` when this host has left the bus.
   private func children(of agent: Address) async -> ListProcesses.Reply? {
-    while true {
+    while !hasLeft {
       do throws(BusError) {
         return try await bus.request(
           ListProcesses(), to: agent, within: .seconds(5), whenUnreachable: .wait)
@@ -320,6 +382,7 @@ package actor LaunchService {
         try? await Task.sleep(for: .seconds(1))
       }
     }
+    return nil
   }
 
   private func setTimer() {

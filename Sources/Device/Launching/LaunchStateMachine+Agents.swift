@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import ProcessActions
 
 // Reports of an agent about its children.
 

@@ -1,5 +1,6 @@
 package import Foundation
 package import Messages
+package import ProcessActions
 
 extension LaunchStateMachine {
   package enum State: String, Sendable {
@@ -11,6 +12,8 @@ extension LaunchStateMachine {
     package internal(set) var state = State.absent
     package internal(set) var instance: ProcessInstance?
     package internal(set) var assertions: Set<Assertion> = []
+    /// Those of the assertions that end with the instance, because they must not launch the process.
+    var borrowed: Set<Assertion> = []
     package internal(set) var lastEnding: Ending?
     /// The highest generation that has ended. Exits of older generations are ignored.
     package internal(set) var lastGeneration: UInt32 = 0
@@ -35,20 +38,33 @@ extension LaunchStateMachine {
     var isPausing = false
     /// Whether a reply or an exit is pending.
     var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
+
+    /// Ends the assertions that end with the instance.
+    mutating func endAssertionsOfInstance() {
+      assertions.subtract(Assertion.ofInstance)
+      assertions.subtract(borrowed)
+      borrowed = []
+    }
+
+    mutating func release(_ assertion: Assertion) {
+      assertions.remove(assertion)
+      borrowed.remove(assertion)
+    }
   }
 
   package enum Event: Sendable {
-    case wanted(Address, Assertion)
+    /// - Parameter mayLaunch: `false`: a process that does not run, or is being suspended, is left as it is.
+    case wanted(Address, Assertion, mayLaunch: Bool = true)
     case released(Address, Assertion)
     /// Released. The process is stopped at once if it has no other assertion, whatever it is doing.
     case halted(Address, Assertion)
-    /// End this instance with `SIGKILL`.
-    case evicted(Address, generation: UInt32, why: String)
+    /// End this instance with `SIGKILL`; `nil`: the one that runs now, if there is one.
+    case evicted(Address, generation: UInt32?, why: String)
     /// The user force-quit the app: end it with `SIGKILL`, and do not launch it until the user opens it.
     case quit(Address)
-    /// End it with `SIGKILL`, and do not launch it before `letGo`.
-    case heldBack(Address, why: String)
-    case letGo(Address)
+    /// End it with `SIGKILL`, and do not launch it before `launchesAllowed`.
+    case launchesPrevented(Address, why: String)
+    case launchesAllowed(Address)
     /// The agent found that this instance exceeds its memory limit.
     case exceededMemory(Address, ProcessInstance, why: String)
     case ready(Address, generation: UInt32)

@@ -1,5 +1,6 @@
 package import Foundation
 package import Messages
+import ProcessActions
 package import Timekeeping
 
 /// The state machine of the device's processes: which run, why, and what to do about it. A plain value without clock or
@@ -16,7 +17,7 @@ package struct LaunchStateMachine: Sendable {
   /// Agents that have reported their children and have not been unreachable since.
   package internal(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.
-  private var heldBack: [Address: String] = [:]
+  private var preventedLaunches: [Address: String] = [:]
   private let backoff: Backoff
 
   /// - Parameters:
@@ -52,27 +53,29 @@ package struct LaunchStateMachine: Sendable {
   /// Handles one event. Events of addresses that are not configured are ignored.
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
     switch event {
-    case .wanted(let address, let assertion): return wanted(address, assertion, now)
+    case .wanted(let address, let assertion, let mayLaunch): return wanted(address, assertion, mayLaunch, now)
     case .released(let address, let assertion):
-      processes[address]?.assertions.remove(assertion)
+      processes[address]?.release(assertion)
       return settle(address, now)
     case .halted(let address, let assertion):
-      processes[address]?.assertions.remove(assertion)
+      processes[address]?.release(assertion)
       guard let process = processes[address], process.assertions.isEmpty else { return [] }
       if process.state == .running { processes[address]?.idleSince = now.addingTimeInterval(-suspendAfter) }
       return settle(address, now)
-    case .evicted(let address, let generation, let why): return evict(address, generation, why)
+    case .evicted(let address, let generation, let why):
+      guard let generation = generation ?? runningInstance(of: address)?.generation else { return [] }
+      return evict(address, generation, why)
     case .exceededMemory(let address, let instance, let why): return exceededMemory(address, instance, why, now)
     case .quit(let address):
       processes[address]?.isQuit = true
-      processes[address]?.assertions.subtract(Assertion.ofInstance)
+      processes[address]?.endAssertionsOfInstance()
       return settle(address, now)
-    case .heldBack(let address, let why):
-      heldBack[address] = why
-      processes[address]?.assertions.subtract(Assertion.ofInstance)
+    case .launchesPrevented(let address, let why):
+      preventedLaunches[address] = why
+      processes[address]?.endAssertionsOfInstance()
       return settle(address, now)
-    case .letGo(let address):
-      heldBack[address] = nil
+    case .launchesAllowed(let address):
+      preventedLaunches[address] = nil
       return settle(address, now)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let instance):
@@ -99,8 +102,17 @@ package struct LaunchStateMachine: Sendable {
     }
   }
 
-  private mutating func wanted(_ address: Address, _ assertion: Assertion, _ now: Date) -> [Action] {
+  private mutating func wanted(
+    _ address: Address, _ assertion: Assertion, _ mayLaunch: Bool, _ now: Date
+  ) -> [Action] {
     guard var process = processes[address] else { return [] }
+    if mayLaunch {
+      process.borrowed.remove(assertion)
+    } else {
+      // A `SIGSTOP` that is in progress would be followed by a `SIGCONT`.
+      guard process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil else { return [] }
+      if !process.assertions.contains(assertion) { process.borrowed.insert(assertion) }
+    }
     process.assertions.insert(assertion)
     if assertion == .foreground || assertion == .interaction { process.isQuit = false }
     process.idleSince = nil
@@ -124,14 +136,14 @@ package struct LaunchStateMachine: Sendable {
       return [changed(address, process), .signal(address, generation: instance.generation, signal: SIGKILL)]
     }
     let isWanted = !process.assertions.isEmpty
-    let isHeldBack = process.isPausing || process.notBefore.map { $0 > now } ?? false
+    let mustWait = process.isPausing || process.notBefore.map { $0 > now } ?? false
     switch process.state {
-    case .absent where isWanted && !isHeldBack && agents[address].map(reportedAgents.contains) == true:
+    case .absent where isWanted && !mustWait && agents[address].map(reportedAgents.contains) == true:
       process.isAsking = true
       process.state = .launching
       process.why = reason(process)
       return [changed(address, process), .spawn(address, reason: process.why)]
-    case .suspended where isWanted && !isHeldBack:
+    case .suspended where isWanted && !mustWait:
       guard let instance = process.instance else { return [] }
       process.isAsking = true
       return [.signal(address, generation: instance.generation, signal: SIGCONT)]
@@ -146,7 +158,12 @@ package struct LaunchStateMachine: Sendable {
   }
 
   private func reasonToEnd(_ address: Address, _ process: Process) -> String? {
-    heldBack[address] ?? (process.isQuit ? "force-quit by the user" : nil)
+    preventedLaunches[address] ?? (process.isQuit ? "force-quit by the user" : nil)
+  }
+
+  /// The instance of this address that runs and is not suspended, if there is one.
+  package func runningInstance(of address: Address) -> ProcessInstance? {
+    processes[address].flatMap { $0.state == .running ? $0.instance : nil }
   }
 
   /// Whether the agent has reported that the process does not run, and no launch is in progress.
@@ -215,7 +232,7 @@ package struct LaunchStateMachine: Sendable {
     process.state = .dying
     process.why = why
     process.failures = isFailure ? process.failures + 1 : 0
-    process.assertions.subtract(Assertion.ofInstance)
+    process.endAssertionsOfInstance()
     processes[address] = process
     return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
   }
@@ -254,7 +271,7 @@ package struct LaunchStateMachine: Sendable {
     process.idleSince = nil
     process.isAsking = false
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
-    if !wasToEnd { process.assertions.subtract(Assertion.ofInstance) }
+    if !wasToEnd { process.endAssertionsOfInstance() }
     processes[address] = process
     return [changed(address, process), .output(.ended(address, instance, ending))] + settle(address, now)
   }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+import ProcessActions
 import Stores
 import Timekeeping
 

@@ -1,4 +1,5 @@
 package import Messages
+import ProcessActions
 
 /// What is needed to launch one process.
 package struct Program: Sendable {
@@ -45,24 +46,9 @@ package struct ProcessInstance: Hashable, Sendable {
   }
 }
 
-/// A named reason to keep a process running and unsuspended: `timeline`, `events <session>`, `foreground`.
-package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertible {
-  package let description: String
-  package init(_ text: String) { description = text }
-
-  /// The app is in the foreground. Ends with the instance: the system does not relaunch a crashed app by itself.
-  package static let foreground = Assertion("foreground")
-
-  /// The user touched a button or a toggle whose intent the process performs.
-  package static let interaction = Assertion("interaction")
-
-  /// The app plays audio, gives directions or follows the device's location. Ends with the instance.
-  package static let activity = Assertion("activity")
-
+extension Assertion {
   /// Assertions that end with the instance and do not relaunch the process.
   static let ofInstance: Set<Assertion> = [.foreground, .activity]
-
-  package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }
 
 /// The requests of Launching to the rest of the host, in order of occurrence.
@@ -73,6 +59,8 @@ package enum LaunchOutput: Sendable, Equatable {
   case suspended(Address, ProcessInstance)
   /// The instance has ended.
   case ended(Address, ProcessInstance, Ending)
+  /// The process does not run, and is not launched before `allowLaunches`.
+  case launchesPrevented(Address)
   /// The module's database cannot be written. The host must exit.
   case broken(String)
 }

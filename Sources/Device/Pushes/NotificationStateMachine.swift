@@ -1,6 +1,7 @@
 import Archive
 package import Foundation
 package import Messages
+package import ProcessActions
 
 /// The state machine of notifications that arrived. A plain value without clock or I/O.
 ///
@@ -10,7 +11,7 @@ package struct NotificationStateMachine: Sendable {
   /// A notification that is not fully processed.
   package struct Open: Codable, Sendable, Equatable {
     package let notification: PushedNotification
-    /// Whether reloads were requested.
+    /// Whether Timelines has reported a reload.
     var hasBegun = false
     /// Placements whose result is pending.
     var outstanding: Set<Int> = []
@@ -18,6 +19,11 @@ package struct NotificationStateMachine: Sendable {
     var wasSuperseded = false
     /// How many process instances of the app ended while they handled it.
     var exits = 0
+
+    init(notification: PushedNotification, outstanding: Set<Int> = []) {
+      self.notification = notification
+      self.outstanding = outstanding
+    }
 
     package var id: UUID { notification.uniqueID }
     var app: String { notification.subject.bundle }
@@ -30,8 +36,6 @@ package struct NotificationStateMachine: Sendable {
     case received(PushedNotification)
     /// The placed widgets that take pushes, by app, have changed.
     case placed
-    /// The reloads are requested now.
-    case begin(UUID)
     case reported(PlacementReloadReport)
     /// The app is in the foreground or is woken: it must receive the notification.
     case expect(UUID)
@@ -68,8 +72,10 @@ package struct NotificationStateMachine: Sendable {
     self.open = open
   }
 
-  /// The name of the assertion that keeps an app awake.
-  package static func assertion(_ id: UUID) -> String { "push \(id.uuidString.lowercased().prefix(8))" }
+  /// The assertion that keeps an app awake.
+  package static func assertion(_ id: UUID) -> Assertion {
+    Assertion("push \(id.uuidString.lowercased().prefix(8))")
+  }
 
   package func notification(_ id: UUID) -> Open? { open.first { $0.id == id } }
 
@@ -77,8 +83,7 @@ package struct NotificationStateMachine: Sendable {
     switch event {
     case .began(let reports): return began(reports)
     case .received(let notification): return received(notification)
-    case .placed: return open.filter { $0.isWidgets && $0.hasBegun }.flatMap { dropRemoved($0.id) }
-    case .begin(let id): return begin(id)
+    case .placed: return open.filter(\.isWidgets).flatMap { dropRemoved($0.id) }
     case .reported(let report): return reported(report)
     case .expect(let id):
       if notification(id) != nil { expected.insert(id) }
@@ -108,13 +113,14 @@ package struct NotificationStateMachine: Sendable {
           .station(id, .noContentChanged, "its payload has no \"content-changed\": true in aps: it reloads nothing")
         ]
       }
-      guard placements[notification.subject.bundle]?.isEmpty == false else {
+      let placed = placements[notification.subject.bundle] ?? [:]
+      guard !placed.isEmpty else {
         return [.station(id, .noWidget, "no widget of \(notification.subject.bundle) with a push handler is placed")]
       }
       let waiting = open.filter { $0.isWidgets && $0.app == notification.subject.bundle && !$0.hasBegun }
-      open.append(Open(notification: notification))
+      open.append(Open(notification: notification, outstanding: Set(placed.keys)))
       return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.uuidString.lowercased())") }
-        + [.output(.reload(id))]
+        + [reload(id)]
     }
   }
 
@@ -134,17 +140,17 @@ package struct NotificationStateMachine: Sendable {
 
   // MARK: Widgets
 
-  private mutating func begin(_ id: UUID) -> [Action] {
-    guard let index = open.firstIndex(where: { $0.id == id }), open[index].isWidgets else { return [] }
+  private func reload(_ id: UUID) -> Action { .output(.reload(id, placements: outstanding(id))) }
+
+  /// Timelines has taken the push, with the first report about it.
+  private mutating func begin(at index: Int) -> [Action] {
     guard !open[index].hasBegun else { return [] }
-    let placed = placements[open[index].app] ?? [:]
-    guard !placed.isEmpty else { return close(id, .noWidget, "the widgets were removed before it began") }
     open[index].hasBegun = true
-    open[index].outstanding = Set(placed.keys)
-    return [.station(id, .reloading, placed.keys.sorted().map { name($0, open[index].app) }.joined(separator: ", "))]
+    let names = open[index].outstanding.sorted().map { name($0, open[index].app) }
+    return [.station(open[index].id, .reloading, names.joined(separator: ", "))]
   }
 
-  /// The placements at which the reload for a push has begun and is not finished.
+  /// The placements at which the reload for a push is not finished.
   package func outstanding(_ id: UUID) -> [Int] { notification(id)?.outstanding.sorted() ?? [] }
 
   private mutating func reported(_ report: PlacementReloadReport) -> [Action] {
@@ -152,18 +158,18 @@ package struct NotificationStateMachine: Sendable {
       open[index].outstanding.contains(report.placement)
     else { return [] }
     let what = name(report.placement, open[index].app)
-    var actions: [Action] = []
+    var actions = begin(at: index)
     switch report.outcome {
-    case .pending: return []
+    case .pending: return actions
     case .delayed(let rule, let until):
       let end = until.map { " until \($0.formatted(.iso8601))" } ?? ""
-      return [.station(report.push, .budget, "\(what) waits\(end): \(rule)")]
-    case .failed(let reason): return [.station(report.push, .reloadFailed, "\(what): \(reason)")]
-    case .refused(let rule): actions = [.station(report.push, .budget, "\(what) is refused: \(rule)")]
-    case .stored: actions = [.station(report.push, .reloaded, what)]
-    case .gaveUp(let reason): actions = [.station(report.push, .reloadFailed, "\(what): \(reason)")]
+      return actions + [.station(report.push, .budget, "\(what) waits\(end): \(rule)")]
+    case .failed(let reason): return actions + [.station(report.push, .reloadFailed, "\(what): \(reason)")]
+    case .refused(let rule): actions.append(.station(report.push, .budget, "\(what) is refused: \(rule)"))
+    case .stored: actions.append(.station(report.push, .reloaded, what))
+    case .gaveUp(let reason): actions.append(.station(report.push, .reloadFailed, "\(what): \(reason)"))
     case .superseded:
-      if !open[index].wasSuperseded { actions = [.station(report.push, .supersededOnDevice, "at \(what)")] }
+      if !open[index].wasSuperseded { actions.append(.station(report.push, .supersededOnDevice, "at \(what)")) }
       open[index].wasSuperseded = true
     }
     open[index].outstanding.remove(report.placement)
@@ -202,7 +208,7 @@ package struct NotificationStateMachine: Sendable {
     guard let open = notification(id) else { return [] }
     let reason = "the completion handler was not called within 30 s"
     return close(id, .handled, "\(reason): the app is terminated")
-      + [.output(.evict(Address.app(device, open.app), why: "\(reason) of a push"))]
+      + [.output(.process(.evict(Address.app(device, open.app), why: "\(reason) of a push")))]
   }
 
   /// A notification that was being handled is sent to the next process instance, if the system still requests that.
@@ -230,17 +236,17 @@ package struct NotificationStateMachine: Sendable {
     let actions: [Action] = [.station(id, name, detail)]
     guard !closed.isWidgets else { return actions }
     let address = Address.app(device, closed.app)
-    return actions + [.output(.release(address, because: NotificationStateMachine.assertion(id)))]
+    return actions + [.output(.process(.release(address, because: NotificationStateMachine.assertion(id))))]
   }
 
   /// Resumes after a host restart: of each app's widget pushes the newest is reloaded, unless Timelines has it already.
   private mutating func began(_ reports: [PlacementReloadReport]) -> [Action] {
-    var actions = reports.flatMap { reported($0) }
+    var actions = reports.flatMap { reported($0) } + open.filter(\.isWidgets).flatMap { dropRemoved($0.id) }
     let known = Set(reports.map { Known(push: $0.push, placement: $0.placement) })
     var newest: Set<String> = []
     for item in open.reversed() where item.isWidgets {
       guard !newest.insert(item.app).inserted else {
-        actions.append(.output(.reload(item.id)))
+        if notification(item.id) != nil { actions.append(reload(item.id)) }
         continue
       }
       let unknown = item.outstanding.filter { !known.contains(Known(push: item.id, placement: $0)) }

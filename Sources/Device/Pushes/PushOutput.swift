@@ -1,16 +1,14 @@
 package import Archive
 package import Foundation
 package import Messages
+package import ProcessActions
 
 /// What Pushes requests from the rest of the host, in order.
 package enum PushOutput: Sendable, Equatable {
-  /// Run the process and keep it running until `release`; then call `awake`.
-  case wantAwake(Address, because: String)
-  case release(Address, because: String)
-  /// Terminate the process: its time is over.
-  case evict(Address, why: String)
-  /// A widget push is due for its reloads: call `begin` for the placements.
-  case reload(UUID)
+  /// What a process is needed for.
+  case process(ProcessAction)
+  /// Reload these placements because of a widget push. The push waits for the result of each.
+  case reload(UUID, placements: [Int])
   /// A notification is for the app. `wakes`: also in the background. Call `expect`, `shown` or `discarded`.
   case handOver(UUID, to: Address, wakes: Bool)
   /// The database can no longer be written: the host must stop.

@@ -126,12 +126,6 @@ package actor PushService {
     askForTokens()
   }
 
-  /// The placements to reload now for a widget push; empty if a newer push replaced it.
-  package func begin(_ push: UUID) -> [Int] {
-    handle(NotificationStateMachine.Event.begin(push))
-    return failure == nil ? notifications.outstanding(push) : []
-  }
-
   /// The result of a widget push at a placement.
   package func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
 
@@ -267,6 +261,8 @@ package actor PushService {
     }
     for action in actions {
       switch action {
+      // A newer push of the same transaction replaced it.
+      case .output(.reload(let push, _)) where notifications.notification(push) == nil: break
       case .output(let output): outputs.yield(output)
       case .ask(let app, let notification): notify(app, notification)
       case .station: break

@@ -1,6 +1,7 @@
 package import Archive
 import Foundation
 package import Messages
+package import ProcessActions
 
 /// The state machine of device tokens, and of the calls that report them. A plain value without clock or I/O.
 ///
@@ -63,8 +64,8 @@ package struct TokenStateMachine: Sendable {
     case withheld(PushWithheld)
   }
 
-  /// The name of the assertion that keeps an extension awake.
-  package static let assertion = "push handlers"
+  /// The assertion that keeps an extension awake.
+  package static let assertion: Assertion = "push handlers"
   /// How many process instances may end during one call before it waits for a launch with another cause. Source: ours.
   static let exitLimit = 2
 
@@ -267,12 +268,12 @@ package struct TokenStateMachine: Sendable {
   private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
     let isGivenUp = exits[address].map { $0.notice == notice && $0.count >= TokenStateMachine.exitLimit } ?? false
     guard !isGivenUp, wanted.insert(address).inserted else { return [] }
-    return [.output(.wantAwake(address, because: TokenStateMachine.assertion))]
+    return [.output(.process(.want(address, because: TokenStateMachine.assertion)))]
   }
 
   private mutating func letGo(_ address: Address) -> [Action] {
     guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
-    return [.output(.release(address, because: TokenStateMachine.assertion))]
+    return [.output(.process(.release(address, because: TokenStateMachine.assertion)))]
   }
 
   /// Calls the handlers of a running extension, or releases the extension.

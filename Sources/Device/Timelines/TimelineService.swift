@@ -4,6 +4,7 @@ package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
+import ProcessActions
 package import Timekeeping
 
 /// The timeline service: requests the timelines of placements from extensions, stores the last good one of each, and
@@ -160,13 +161,12 @@ package actor TimelineService {
 
   private func perform(_ action: TimelineStateMachine.Action) {
     switch action {
-    case .output(.wantAwake(let address, let reason)):
-      if questions[address] == nil { setDeadline(address) { .stalled(address) } }
-      outputs.yield(.wantAwake(address, because: reason))
-    case .output(.release(let address, let reason)):
-      deadlines.removeValue(forKey: address)?.cancel()
-      outputs.yield(.release(address, because: reason))
-    case .output(let output): outputs.yield(output)
+    case .output(let output):
+      if case .process(.want(let address, _, _)) = output, questions[address] == nil {
+        setDeadline(address) { .stalled(address) }
+      }
+      if case .process(.release(let address, _)) = output { deadlines.removeValue(forKey: address)?.cancel() }
+      outputs.yield(output)
     case .ask(let question): ask(question)
     case .stopAsking(let address):
       questions.removeValue(forKey: address)?.cancel()

@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Messages
+import ProcessActions
 import Timekeeping
 
 // What each extension is asked for, and how its replies are handled.
@@ -37,7 +38,7 @@ extension TimelineStateMachine {
       actions.append(.ask(question))
     } else {
       wanted.remove(address)
-      actions.append(.output(.release(address, because: TimelineStateMachine.assertion)))
+      actions.append(.output(.process(.release(address, because: TimelineStateMachine.assertion))))
     }
     return actions
   }
@@ -175,7 +176,7 @@ extension TimelineStateMachine {
       + "stays"
     wanted.remove(question.address)
     return [.stopAsking(question.address)] + fail(question, .overran, reason, now) + [
-      .output(.halt(question.address, because: TimelineStateMachine.assertion))
+      .output(.process(.halt(question.address, because: TimelineStateMachine.assertion)))
     ] + (isDone(question.address) ? [] : [want(question.address)])
   }
 
@@ -206,6 +207,6 @@ extension TimelineStateMachine {
   private mutating func wantOrRelease(_ address: Address) -> [Action] {
     guard isDone(address) else { return [want(address)] }
     wanted.remove(address)
-    return [.output(.release(address, because: TimelineStateMachine.assertion))]
+    return [.output(.process(.release(address, because: TimelineStateMachine.assertion)))]
   }
 }

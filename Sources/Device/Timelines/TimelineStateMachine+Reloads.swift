@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Messages
+import ProcessActions
 
 // Pending reloads, and their payment.
 
@@ -208,7 +209,7 @@ extension TimelineStateMachine {
   mutating func want(_ address: Address) -> Action {
     wanted.insert(address)
     stalled.remove(address)
-    return .output(.wantAwake(address, because: TimelineStateMachine.assertion))
+    return .output(.process(.want(address, because: TimelineStateMachine.assertion)))
   }
 
   mutating func line(_ placed: PlacementState, _ pendingReload: PendingReload, _ verdict: BudgetVerdict, _ now: Date)

@@ -1,14 +1,12 @@
 package import Archive
 import Foundation
 package import Messages
+package import ProcessActions
 
 /// What Timelines requests from the rest of the host, in order.
 package enum TimelineOutput: Sendable, Equatable {
-  /// Run the extension and keep it running until `release`; then call `awake`.
-  case wantAwake(Address, because: String)
-  case release(Address, because: String)
-  /// Like `release`, and suspend the extension at once, even during its work, if no other assertion keeps it running.
-  case halt(Address, because: String)
+  /// What an extension is needed for.
+  case process(ProcessAction)
   /// The state of a widget push at a placement has changed.
   case pushed(placement: Int, PushedReload)
   /// The relevance of a widget has changed.
@@ -18,8 +16,8 @@ package enum TimelineOutput: Sendable, Equatable {
 }
 
 extension TimelineStateMachine {
-  /// The name of the assertion that keeps an extension awake.
-  package static let assertion = "timeline"
+  /// The assertion that keeps an extension awake.
+  package static let assertion: Assertion = "timeline"
 
   /// One request to one extension.
   package struct Question: Sendable, Equatable {

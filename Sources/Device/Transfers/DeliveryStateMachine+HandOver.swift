@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import ProcessActions
 import Timekeeping
 
 extension DeliveryStateMachine.Delivery {
@@ -95,8 +96,8 @@ extension DeliveryStateMachine {
     let limit = settings.completionDeadline + settings.completionGrace
     let why = "did not call the completion for \(key.identifier) within \(limit.formatted()) s"
     return [
-      .output(.release(key.owner, because: key.assertion)),
-      .output(.evict(key.owner, generation: generation, why: why)),
+      .output(.process(.release(key.owner, because: key.assertion))),
+      .output(.process(.evict(key.owner, generation: generation, why: why))),
     ]
   }
 
@@ -136,7 +137,7 @@ extension DeliveryStateMachine {
     let pause = settings.retries.pause(after: delivery.exits - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
     let key = delivery.session
-    return [pause > 0 ? .output(.release(key.owner, because: key.assertion)) : wantAction(delivery)]
+    return [pause > 0 ? .output(.process(.release(key.owner, because: key.assertion))) : wantAction(delivery)]
   }
 
   /// Merges the deliveries of a session that no running instance has received: one handler call, all messages in order,

@@ -1,5 +1,6 @@
 package import Foundation
 package import Messages
+import ProcessActions
 import Timekeeping
 
 /// The state machine of event delivery: when the events of a session are delivered, to which instance of the owner, and
@@ -245,7 +246,8 @@ package struct DeliveryStateMachine: Sendable {
 
   func wantAction(_ delivery: Delivery) -> Action {
     let key = delivery.session
-    return .output(.wantAwake(key.owner, because: key.assertion, launches: delivery.wakes && launches(for: key)))
+    return .output(
+      .process(.want(key.owner, because: key.assertion, mayLaunch: delivery.wakes && launches(for: key))))
   }
 
   mutating func want(_ id: UUID, _ now: Date) -> [Action] {
@@ -265,7 +267,7 @@ package struct DeliveryStateMachine: Sendable {
     deliveries[id]?.last = nil
     if delivery.isOpenedMeanwhile { return [wantAction(delivery)] }
     deliveries[id]?.isHeld = true
-    return [.output(.release(key.owner, because: key.assertion))]
+    return [.output(.process(.release(key.owner, because: key.assertion)))]
   }
 
   private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
@@ -274,6 +276,6 @@ package struct DeliveryStateMachine: Sendable {
     let next = propose(key, now)
     // The next delivery goes to the same instance at once, or is already being sent: do not suspend it in between.
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
-    return [.forget(delivery)] + (isLast ? [.output(.release(key.owner, because: key.assertion))] : next)
+    return [.forget(delivery)] + (isLast ? [.output(.process(.release(key.owner, because: key.assertion)))] : next)
   }
 }

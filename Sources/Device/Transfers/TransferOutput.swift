@@ -1,5 +1,6 @@
 import Foundation
 package import Messages
+package import ProcessActions
 import Timekeeping
 
 /// The key of a background session: the process that created it, and its identifier. The owner's address contains the
@@ -17,7 +18,7 @@ package struct SessionKey: Hashable, Sendable {
     MessageContext(correlation: MessageContext.correlation(ofSession: identifier, of: owner))
   }
   /// The assertion that keeps the owner awake for events.
-  package var assertion: String { "events \(identifier)" }
+  package var assertion: Assertion { Assertion("events \(identifier)") }
 }
 
 /// The key of a task of a session.
@@ -32,11 +33,8 @@ package struct TaskKey: Hashable, Sendable {
 
 /// The requests of Transfers to the rest of the host, in order.
 package enum TransferOutput: Sendable, Equatable {
-  /// Run the owner until `release`, then send `awake`. Without `launches`, only if it already runs.
-  case wantAwake(Address, because: String, launches: Bool)
-  case release(Address, because: String)
-  /// The owner did not acknowledge in time: end this instance.
-  case evict(Address, generation: UInt32, why: String)
+  /// What an owner is needed for: events, and questions to its code.
+  case process(ProcessAction)
   /// The module's database cannot be written. The host must exit.
   case broken(String)
 }

@@ -2,6 +2,7 @@ import Foundation
 import MessageBus
 import Messages
 import Synchronization
+import ProcessActions
 import Timekeeping
 
 // Challenges: the owner is asked, and woken for it (documented).
@@ -56,11 +57,11 @@ extension TransferScheduler {
     context.record(key, .waiting, context.bytes(key), "waits for the owner's answer to a challenge")
     let isBounded = context.settings.challengeDeadline > 0
     let limit = isBounded ? context.settings.challengeDeadline : context.settings.completionDeadline
-    defer { context.outputs.yield(.release(owner, because: key.challengeAssertion)) }
+    defer { context.outputs.yield(.process(.release(owner, because: key.challengeAssertion))) }
     while true {
       let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
       let woken = try await challenged.wait(key) {
-        context.outputs.yield(.wantAwake(owner, because: key.challengeAssertion, launches: launches))
+        context.outputs.yield(.process(.want(owner, because: key.challengeAssertion, mayLaunch: launches)))
       }
       guard let task = try context.store.task(key) else { throw CancellationError() }
       do throws(BusError) {
@@ -83,5 +84,5 @@ extension TransferScheduler {
 
 extension TaskKey {
   /// The assertion that keeps the owner awake for a challenge.
-  fileprivate var challengeAssertion: String { "challenge \(session.identifier) \(identifier)" }
+  fileprivate var challengeAssertion: Assertion { Assertion("challenge \(session.identifier) \(identifier)") }
 }

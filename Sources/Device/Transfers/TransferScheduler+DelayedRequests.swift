@@ -2,6 +2,7 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import ProcessActions
 import Timekeeping
 
 // `willBeginDelayedRequest`: the owner is asked before a task with an earliest begin date begins.
@@ -24,7 +25,7 @@ extension TransferScheduler {
     let owner = key.session.owner
     delayed[owner, default: []].insert(key)
     let launches = context.settings.delayedRequestLaunches
-    context.outputs.yield(.wantAwake(owner, because: key.session.beginAssertion, launches: launches))
+    context.outputs.yield(.process(.want(owner, because: key.session.beginAssertion, mayLaunch: launches)))
     guard !launches else { return }
     questions[key] = tasks.start {
       if await self.counter.isAwake(owner) {
@@ -79,13 +80,13 @@ extension TransferScheduler {
     guard delayed[owner]?.remove(key) != nil else { return }
     if delayed[owner]?.isEmpty == true { delayed[owner] = nil }
     guard delayed[owner]?.contains(where: { $0.session == key.session }) != true else { return }
-    context.outputs.yield(.release(owner, because: key.session.beginAssertion))
+    context.outputs.yield(.process(.release(owner, because: key.session.beginAssertion)))
   }
 }
 
 extension SessionKey {
   /// The assertion that keeps the owner awake before a task begins.
-  fileprivate var beginAssertion: String { "begin \(identifier)" }
+  fileprivate var beginAssertion: Assertion { Assertion("begin \(identifier)") }
 }
 
 extension TransferRequest {

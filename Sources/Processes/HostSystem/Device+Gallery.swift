@@ -5,6 +5,7 @@ import Gallery
 import Launching
 import MessageBus
 import Messages
+import ProcessActions
 import Timekeeping
 import Timelines
 import Transfers
@@ -208,8 +209,8 @@ extension Device {
       let address = product.address(on: configuration.device.name)
       if now[product.bundle] == nil {
         await launcher.release(address, because: .activity)
-      } else if await launcher.awakeInstance(of: address) != nil {
-        await launcher.want(address, because: .activity)
+      } else {
+        await launcher.want(address, because: .activity, mayLaunch: false)
       }
     }
   }
@@ -218,11 +219,7 @@ extension Device {
   func resumeActivities() async throws {
     for bundle in await gallery.state.activities.keys.sorted() {
       let address = try app(bundle).address(on: configuration.device.name)
-      if await launcher.awakeInstance(of: address) != nil {
-        await launcher.want(address, because: .activity)
-      } else {
-        try await gallery.ended(bundle)
-      }
+      if await !launcher.want(address, because: .activity, mayLaunch: false) { try await gallery.ended(bundle) }
     }
   }
 
@@ -258,9 +255,7 @@ extension Device {
       activate(address, isActive: false)
       await launcher.release(address, because: .foreground)
     case .restarted:
-      for process in await launcher.status where process.pid != nil {
-        await launcher.evict(process.address, generation: process.generation, why: "the device restarts")
-      }
+      await launcher.evictAll(why: "the device restarts")
     case .broken(let reason): broken(reason)
     }
   }

@@ -5,6 +5,7 @@ import Gallery
 import Launching
 import MessageBus
 import Messages
+import ProcessActions
 import Timekeeping
 import Timelines
 

@@ -80,20 +80,16 @@ extension Device {
 
   func route(_ output: PushOutput) async {
     switch output {
-    case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
-    case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
-    case .evict(let address, let why):
-      guard let instance = await launcher.awakeInstance(of: address) else { return }
-      await launcher.evict(address, generation: instance.generation, why: why)
-    case .reload(let push): await reload(push)
+    case .process(let action): await route(action)
+    case .reload(let push, let placements): await reload(placements, because: push)
     case .handOver(let push, let app, let wakes): await handOver(push, to: app, wakes: wakes)
     case .broken(let reason): broken(reason)
     }
   }
 
   /// Makes a reload of each placement pending, persisted: Timelines takes each push once.
-  private func reload(_ push: UUID) async {
-    for placement in await pushes.begin(push) {
+  private func reload(_ placements: [Int], because push: UUID) async {
+    for placement in placements {
       do {
         try await timelines.reload(placement, because: .push, MessageContext(correlation: push))
       } catch {
@@ -113,7 +109,7 @@ extension Device {
         return await pushes.discarded(push, "the user force-quit the app: it is not launched before the user opens it")
       }
       await pushes.expect(push)
-      await launcher.want(app, because: Assertion(NotificationStateMachine.assertion(push)))
+      await launcher.want(app, because: NotificationStateMachine.assertion(push))
     } else {
       await pushes.shown(push)
     }

@@ -25,9 +25,7 @@ extension Device {
 
   func route(_ output: TimelineOutput) async {
     switch output {
-    case .wantAwake(let address, let reason): await launcher.want(address, because: Assertion(reason))
-    case .release(let address, let reason): await launcher.release(address, because: Assertion(reason))
-    case .halt(let address, let reason): await launcher.halt(address, because: Assertion(reason))
+    case .process(let action): await route(action)
     case .pushed(let placement, let pushed):
       await pushes.reported(
         PlacementReloadReport(push: pushed.push, placement: placement, outcome: ReloadOutcome(pushed.state)))

@@ -4,6 +4,7 @@ import Gallery
 import Launching
 import MessageBus
 package import Messages
+import ProcessActions
 import Pushes
 import Timekeeping
 import Transfers
@@ -87,7 +88,7 @@ extension Device {
     let bundles = [try app(request.bundle).bundle] + configuration.extensions(ofApp: request.bundle).map(\.bundle)
     try containers.beginMove(of: bundles)
     let addresses = addresses(of: bundles)
-    await launcher.holdBack(addresses, why: "updated")
+    await launcher.preventLaunches(addresses, why: "updated")
     try await move(bundles, addresses)
   }
 
@@ -96,7 +97,7 @@ extension Device {
     let bundles = containers.moving
     guard !bundles.isEmpty else { return }
     let addresses = addresses(of: bundles)
-    await launcher.holdBack(addresses, why: "updated")
+    await launcher.preventLaunches(addresses, why: "updated")
     Task {
       do {
         try await move(bundles, addresses)
@@ -107,10 +108,22 @@ extension Device {
   }
 
   private func move(_ bundles: [String], _ addresses: [Address]) async throws {
-    await launcher.ended(addresses)
+    await allEnded(addresses)
     let result = Result { try containers.endMove(of: bundles) }
-    await launcher.letGo(addresses)
+    await launcher.allowLaunches(addresses)
     try result.get()
+  }
+
+  private func allEnded(_ addresses: [Address]) async {
+    for address in addresses where !prevented.contains(address) {
+      await withCheckedContinuation { ending[address, default: []].append($0) }
+    }
+    prevented.subtract(addresses)
+  }
+
+  func finishWaiting(forEndOf address: Address) {
+    prevented.insert(address)
+    for continuation in ending.removeValue(forKey: address) ?? [] { continuation.resume() }
   }
 
   private func addresses(of bundles: [String]) -> [Address] {

@@ -5,6 +5,7 @@ import Gallery
 import Launching
 package import MessageBus
 import Messages
+import ProcessActions
 import Pushes
 import Timekeeping
 import Timelines
@@ -51,6 +52,10 @@ package actor Device {
   var stackAlarm: (instant: Date, alarm: ClockAlarm)?
   /// The last check of the stacks: the next one follows it.
   var turning: Task<Void, Never>?
+  /// Processes that do not run and are not launched, for updates.
+  var prevented: Set<Address> = []
+  /// Updates that wait for the end of a process.
+  var ending: [Address: [CheckedContinuation<Void, Never>]] = [:]
   /// The last change of the clock: the next one follows it.
   var clockChange: Task<Void, any Error>?
   private nonisolated let executor = ServiceExecutor("device")
@@ -174,7 +179,7 @@ package actor Device {
     StandingProcess.answerPeers(on: bus) { [weak self] in await self?.waitingFor() ?? ["the device"] }
     bus.onPresence { [launcher] presence in
       guard presence.isPresent, presence.address.role == .agent else { return }
-      Task { await launcher.agentCame(presence.address) }
+      launcher.agentConnected(presence.address)
     }
     bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
@@ -225,19 +230,17 @@ package actor Device {
       if address.role == .widgetExtension { await timelines.ended(address) }
       await pushes.ended(address)
       await endedOnScreen(address)
+    case .launchesPrevented(let address): finishWaiting(forEndOf: address)
     case .broken(let reason): broken(reason)
     }
   }
 
+  /// What any service needs from a process. `LaunchStateMachine` decides it together with the state of the process.
+  func route(_ action: ProcessAction) async { await launcher.perform(action) }
+
   private func route(_ output: TransferOutput) async {
     switch output {
-    case .wantAwake(let owner, let reason, let launches):
-      let isAwake = await launcher.awakeInstance(of: owner) != nil
-      guard isAwake || (launches && faults.relaunches) else { return }
-      await launcher.want(owner, because: Assertion(reason))
-    case .release(let owner, let reason): await launcher.release(owner, because: Assertion(reason))
-    case .evict(let owner, let generation, let why):
-      await launcher.evict(owner, generation: generation, why: why)
+    case .process(let action): await route(faults.relaunches ? action : action.withoutLaunch)
     case .broken(let reason): broken(reason)
     }
   }
