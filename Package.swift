@@ -210,7 +210,11 @@ let package = Package(
     module(
       "Timelines", in: "Device",
       ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", crypto, grdb]),
-    module("Gallery", in: "Device", ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", grdb]),
+    module("Apps", in: "Device", ["Messages", "MessageBus", "OwnedTasks", "ProcessActions", "Timekeeping"]),
+    module("Conditions", in: "Device", ["Messages", "MessageBus", "OwnedTasks", "Timekeeping"]),
+    module(
+      "Gallery", in: "Device",
+      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
     module(
       "Pushes", in: "Device",
       ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
@@ -247,7 +251,8 @@ let package = Package(
       "HostSystem", in: "Processes",
       [
         "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses", "Stores",
-        "Timekeeping", "Timelines", "Transfers", "OwnedTasks", "ProcessActions", arguments, grdb, logging,
+        "Timekeeping", "Timelines", "Transfers", "OwnedTasks", "ProcessActions", "Apps", "Conditions", arguments, grdb,
+        logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
@@ -362,17 +367,19 @@ let package = Package(
       "APNsServerTests",
       ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
+    tests("AppsTests", ["Apps", "Messages", "MessageBus", "ProcessActions", "Timekeeping"]),
+    tests("ConditionsTests", ["Conditions", "Messages", "MessageBus", "Timekeeping"]),
     tests(
       "GalleryTests",
       [
         "Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting",
-        "ClockTesting", grdb,
+        "ClockTesting", "ProcessActions", grdb,
       ]),
     tests(
       "HostSystemTests",
       [
         "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
-        "Transfers", "ZeroMQ", "BusTesting", grdb,
+        "Transfers", "ZeroMQ", "BusTesting", "Apps", grdb,
       ]),
     tests(
       "ProcessAgentTests",

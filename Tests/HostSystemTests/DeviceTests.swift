@@ -1,3 +1,4 @@
+import Apps
 import BusTesting
 import Cluster
 import FidelityRules

@@ -1,7 +1,14 @@
 package import Messages
+package import ProcessActions
 
 /// What Gallery requests from the rest of the host, in order.
 package enum GalleryOutput: Sendable, Equatable {
+  /// What an extension is needed for.
+  case process(ProcessAction)
+  /// Wait for the outcome of a launch. Call `launchFailed` if it fails within the time.
+  case awaitLaunch(Address, within: Duration)
+  /// A stack turned by itself: another widget is visible.
+  case stackTurned
   /// The state of the screen changed from `before`.
   case screen(DeviceScreen, before: DeviceScreen)
   /// A system setting changed for which the system reloads all widgets.

@@ -1,8 +1,10 @@
 package import Archive
-package import Foundation
+import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
+import OwnedTasks
+import ProcessActions
 import Synchronization
 package import Timekeeping
 
@@ -12,12 +14,20 @@ package actor GalleryService {
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<GalleryOutput>
   private let store: GalleryStore
-  private let bus: any BusConnection
+  let bus: any BusConnection
+  let clock: any DeviceClock
   private let known: Mutex<GalleryStateMachine>
   private var screen: ScreenStateMachine
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
   /// action is performed.
   private var failure: BusError?
+  /// The relevance of each placement that has one.
+  var relevances: [Int: GalleryStateMachine.Relevance] = [:]
+  /// When the stacks are checked again.
+  var stackAlarm: (instant: Date, alarm: ClockAlarm)?
+  /// Callers that wait for the widgets of an extension that never ran.
+  var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
+  nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("gallery")
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -35,21 +45,27 @@ package actor GalleryService {
   ) throws {
     self.store = try GalleryStore(database)
     self.bus = bus
+    self.clock = clock
     self.known = Mutex(
       GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
     self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
     self.outputs = Outputs(clock)
   }
 
-  /// Ends the outputs. The service has no tasks, so nothing runs when this returns, and later messages fail with
-  /// `closed`. Must be the last call.
-  package func leave() {
-    if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
-    outputs.finish()
-  }
-
   /// A copy of the current state. Any thread.
   package nonisolated var stateMachine: GalleryStateMachine { known.withLock { $0 } }
+
+  /// Cancels the alarm, and resumes the callers that wait for widgets. Nothing of the service runs when this returns.
+  /// Later calls fail with an indefinite `closed`.
+  package func leave() async {
+    if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
+    outputs.finish()
+    for address in learning.keys { stopLearning(address) }
+    let alarm = stackAlarm?.alarm
+    stackAlarm = nil
+    await alarm?.end()
+    await tasks.end()
+  }
 
   // MARK: Widgets
 
@@ -79,12 +95,13 @@ package actor GalleryService {
   ///
   /// - Throws: `not-placeable`, `bad-configuration` (definite), `failed`.
   package func add(
-    _ request: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast, _ context: MessageContext
+    _ request: AddPlacement, offer: IntentDeclaration? = nil, _ context: MessageContext
   ) throws(BusError) -> PlacementReport {
-    let before = stateMachine.state
+    let (before, now) = (stateMachine.state, clock.now)
     let report = try alter { stateMachine throws(BusError) in try stateMachine.add(request, offer: offer, now: now) }
     bus.record(PlacementChanged(.added, report.placement), context: context)
     recordTurns(since: before, .added, context)
+    turnStacks(mayTurn: false)
     return report
   }
 
@@ -102,42 +119,15 @@ package actor GalleryService {
   /// `placement.remove`
   ///
   /// - Throws: `no-such-placement` (definite), `failed`.
-  package func remove(
-    _ request: RemovePlacement, now: Date = .distantPast, _ context: MessageContext
-  ) throws(BusError) {
-    let before = stateMachine.state
+  package func remove(_ request: RemovePlacement, _ context: MessageContext) throws(BusError) {
+    let (before, now) = (stateMachine.state, clock.now)
     let placement = try alter { stateMachine throws(BusError) in try stateMachine.remove(request.placement, now: now) }
     bus.record(PlacementChanged(.removed, placement), context: context)
     recordTurns(since: before, .removed, context)
+    turnStacks(mayTurn: false)
   }
 
-  // MARK: Stacks
-
-  /// `stack.turn`
-  ///
-  /// - Throws: `no-such-placement`, `not-now` (definite), `failed`.
-  package func turn(_ request: TurnStack, now: Date, _ context: MessageContext) throws(BusError) -> TurnStack.Reply {
-    let before = stateMachine.state
-    let reply = try alter { stateMachine throws(BusError) in try stateMachine.turn(to: request.placement, now: now) }
-    recordTurns(since: before, .person, context)
-    return reply
-  }
-
-  /// Turns stacks to the most relevant of their widgets, where allowed.
-  ///
-  /// - Returns: whether a stack turned, and when to check again.
-  /// - Throws: `failed` when it cannot be recorded.
-  package func smartRotate(
-    _ relevance: [Int: GalleryStateMachine.Relevance], mayTurn: Bool = true, now: Date
-  ) throws(BusError) -> (hasTurned: Bool, next: Date?) {
-    let (turned, next) = try alter { stateMachine throws(BusError) in
-      stateMachine.smartRotate(relevance, mayTurn: mayTurn, now: now)
-    }
-    for turn in turned { bus.record(turn, context: .none) }
-    return (!turned.isEmpty, next)
-  }
-
-  private func recordTurns(
+  func recordTurns(
     since before: GalleryStateMachine.State, _ cause: StackTurned.Cause, _ context: MessageContext
   ) {
     for turn in GalleryStateMachine.turned(from: before, to: stateMachine.state, because: cause) {
@@ -146,7 +136,7 @@ package actor GalleryService {
   }
 
   /// Persists a change before it applies; a change that cannot be written has no effect.
-  private func alter<R: Sendable>(
+  func alter<R: Sendable>(
     _ body: (inout GalleryStateMachine) throws(BusError) -> R
   ) throws(BusError) -> R {
     if let failure { throw failure }

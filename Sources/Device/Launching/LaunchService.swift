@@ -19,7 +19,7 @@ package actor LaunchService {
   private let store: LaunchStore
   private let bus: any BusConnection
   private let clock: any DeviceClock
-  private var stateMachine: LaunchStateMachine
+  private(set) var stateMachine: LaunchStateMachine
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Processes that change their state. An advance of the device's clock waits for them.
   private var underWay: [Address: ClockWork] = [:]
@@ -70,9 +70,10 @@ package actor LaunchService {
   /// next host receives it again. Must be the last call.
   package func leave() async {
     hasLeft = true
-    timer?.alarm.cancel()
+    let alarm = timer?.alarm
     timer = nil
     resumeLaunchWaiters()
+    await alarm?.end()
     await tasks.end()
     for work in underWay.values { clock.endWork(work) }
     underWay = [:]
@@ -120,14 +121,6 @@ package actor LaunchService {
   ///
   /// - Throws: `failed` when it cannot be recorded.
   package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }
-
-  /// Whether the user force-quit the app and has not opened it since.
-  package func isQuit(_ app: Address) -> Bool { stateMachine.processes[app]?.isQuit ?? false }
-
-  /// The apps that the user force-quit and has not opened since.
-  package var quitApps: [Address] {
-    stateMachine.processes.filter(\.value.isQuit).keys.sorted { $0.text < $1.text }
-  }
 
   /// Ends the processes and prevents launches until `allowLaunches` or the next start of the host. The output
   /// `launchesPrevented` follows for each when its agent has reported that it does not run.
@@ -184,22 +177,6 @@ package actor LaunchService {
     if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
   }
 
-  /// Whether the app is in the foreground.
-  package func isInFront(_ app: Address) -> Bool {
-    stateMachine.processes[app]?.assertions.contains(.foreground) ?? false
-  }
-
-  /// The instance of this address that runs and is not suspended, if there is one.
-  package func awakeInstance(of address: Address) -> ProcessInstance? { stateMachine.runningInstance(of: address) }
-
-  /// The generations of the instances that run and are not suspended.
-  package var runningInstances: [Address: UInt32] {
-    stateMachine.processes.compactMapValues { $0.state == .running ? $0.instance?.generation : nil }
-  }
-
-  /// Why the last launch of a process failed, unless another one has succeeded since.
-  package func launchFailure(of address: Address) -> BusError? { stateMachine.processes[address]?.launchFailure }
-
   /// Retries a failed launch if the process is wanted, and returns when no launch is in progress.
   ///
   /// - Parameter limit: the longest time to wait for a launch, in machine time.
@@ -221,24 +198,6 @@ package actor LaunchService {
 
   private func isBeingLaunched(_ address: Address) -> Bool {
     failure == nil && !hasLeft && stateMachine.isLaunchPending(address)
-  }
-
-  /// The rows of `ps`.
-  package var status: [DeviceStatus.Process] {
-    stateMachine.processes.sorted { $0.key.text < $1.key.text }.map { address, process in
-      DeviceStatus.Process(
-        address: address, generation: process.instance?.generation ?? process.lastGeneration,
-        pid: process.instance?.pid,
-        state: process.state.rawValue, why: why(process), lastEnding: process.lastEnding)
-    }
-  }
-
-  private func why(_ process: LaunchStateMachine.Process) -> String {
-    if process.isQuit { return "force-quit by the user; not launched until the user opens it" }
-    // For a process that is wanted and does not run, the reason matters more than the assertions.
-    if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
-    return process.assertions.isEmpty
-      ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
   }
 
   // MARK: Actions

@@ -30,7 +30,7 @@ package actor TimelineService {
   /// Callers that wait for a snapshot, by its number.
   var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
   /// Callers that wait until a placement has no pending reload.
-  private var reloading: [Int: [CheckedContinuation<Void, Never>]] = [:]
+  private var reloading: [Int: [AsyncStream<Never>.Continuation]] = [:]
   private var lastSnapshot = 0
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
@@ -108,10 +108,12 @@ package actor TimelineService {
     waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
-  /// Returns when a placement has no pending reload, or waits after a failure.
+  /// Returns when a placement has no pending reload or waits after a failure, or when the calling task is cancelled.
   package func whenReloaded(_ id: Int) async {
     guard isReloading(id) else { return }
-    await withCheckedContinuation { reloading[id, default: []].append($0) }
+    let (reloaded, continuation) = AsyncStream.makeStream(of: Never.self)
+    reloading[id, default: []].append(continuation)
+    for await _ in reloaded {}
   }
 
   private func isReloading(_ id: Int) -> Bool {
@@ -155,7 +157,7 @@ package actor TimelineService {
 
   private func resumeWaiters() {
     for id in reloading.keys where !isReloading(id) {
-      for continuation in reloading.removeValue(forKey: id) ?? [] { continuation.resume() }
+      for continuation in reloading.removeValue(forKey: id) ?? [] { continuation.finish() }
     }
   }
 

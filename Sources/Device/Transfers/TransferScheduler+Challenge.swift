@@ -1,8 +1,8 @@
 import Foundation
 import MessageBus
 import Messages
-import Synchronization
 import ProcessActions
+import Synchronization
 import Timekeeping
 
 // Challenges: the owner is asked, and woken for it (documented).

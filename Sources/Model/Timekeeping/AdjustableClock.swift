@@ -180,11 +180,12 @@ package final class AdjustableClock: DeviceClock {
   /// for nothing else. It stops waiting after `patience`, so that deadlines that end the work can be reached.
   ///
   /// - Parameter stepped: called after each step, before sleepers are woken by it.
-  /// - Throws: the error of `save`. The clock then stays at the end of the previous step.
+  /// - Throws: the error of `save`, or `CancellationError`. The clock then stays at the end of the previous step.
   package func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
     let end = setting.advanced(by: seconds)
     repeat {
       await settle()
+      try Task.checkCancellation()
       let next = state.withLock { $0.sleepers.next }
       try set(setting.advanced(to: next, atMost: end, machine: machine()), stepped)
     } while setting != end
@@ -221,11 +222,16 @@ package final class AdjustableClock: DeviceClock {
     await giveUp.value
   }
 
+  /// When the task is cancelled, it ends the work.
   private func untilWorkEnds() async {
-    await withCheckedContinuation { continuation in
-      state.withLock { state in
-        if state.work.isEmpty { continuation.resume() } else { state.settling.append(continuation) }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { state in
+          if state.work.isEmpty { continuation.resume() } else { state.settling.append(continuation) }
+        }
       }
+    } onCancel: {
+      end(state.withLock { $0.work })
     }
   }
 }

@@ -1,5 +1,7 @@
+import Apps
 import Archive
 import Cluster
+import Conditions
 import Foundation
 import Gallery
 import Launching
@@ -29,6 +31,7 @@ extension Device {
       try await there(self).change(request.change, from.context)
     }
     bus.onRequest(TapWidget.self) { [weak self] request, from in try await there(self).tap(request, from.context) }
+    bus.onRequest(TurnStack.self) { [weak self] request, from in try await there(self).turn(request, from.context) }
   }
 
   // MARK: Widgets
@@ -39,7 +42,7 @@ extension Device {
     let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.context)
     for placement in added { try await hand(placement, from.context) }
     await sendPushes()
-    stopWaiting(for: from.source)
+    await gallery.stopLearning(from.source)
   }
 
   private func list(_ request: ListGallery) async -> ListGallery.Reply {
@@ -53,10 +56,9 @@ extension Device {
     let failures = await learnAll()
     let (bundle, widget) = try found(request, failures)
     let offer = try await offer(of: widget, in: bundle, request.configuration, context)
-    let report = try await gallery.add(request, offer: offer, now: clock.now, context)
+    let report = try await gallery.add(request, offer: offer, context)
     try await hand(report.placement, context)
     await sendPushes()
-    await turnStacks(mayTurn: false)
     return report
   }
 
@@ -73,11 +75,22 @@ extension Device {
   }
 
   private func remove(_ request: RemovePlacement, _ context: MessageContext) async throws {
-    try await gallery.remove(request, now: clock.now, context)
+    try await gallery.remove(request, context)
     try await timelines.removed(request.placement)
     await sendPushes()
     await sendVisiblePlacements()
-    await turnStacks(mayTurn: false)
+  }
+
+  private func turn(_ request: TurnStack, _ context: MessageContext) async throws -> TurnStack.Reply {
+    let reply = try await gallery.turn(request, context)
+    await sendVisiblePlacements()
+    return reply
+  }
+
+  /// Smart Rotate turns stacks by the relevance of their widgets.
+  func sendRelevances() async {
+    await gallery.set(
+      await timelines.relevances.mapValues { GalleryStateMachine.Relevance(score: $0.score, until: $0.until) })
   }
 
   /// The widget to place.
@@ -94,19 +107,13 @@ extension Device {
     }
   }
 
-  /// iOS reads the widgets of an installed app without running it. Here they are declared in the extension's code, so
-  /// an extension that never ran is launched once.
+  /// Launches extensions whose widgets are not known once, so that they report them.
   ///
   /// - Returns: the extensions that could not be launched.
   private func learnAll() async -> [LaunchFailure] {
-    let known = gallery.stateMachine.state.declarations
     var failures: [LaunchFailure] = []
-    for product in configuration.extensions where known[product.bundle] == nil {
-      let address = product.address(on: configuration.device.name)
-      await launcher.want(address, because: Device.galleryAssertion)
-      await learn(address)
-      await launcher.release(address, because: Device.galleryAssertion)
-      if !isKnown(address), let error = await launcher.launchFailure(of: address) {
+    for address in await gallery.learn(configuration.extensions.map { $0.address(on: configuration.device.name) }) {
+      if let error = await launcher.launchFailure(of: address) {
         failures.append(LaunchFailure(address: address, error: error))
       }
     }
@@ -124,7 +131,7 @@ extension Device {
     let address = Address.widgetExtension(configuration.device.name, bundle)
     let question = DescribeIntent(widgetKind: widget.kind, searches: choices.compactMapValues(\.string))
     do throws(BusError) {
-      return try await withLaunched(address, because: Device.configuringAssertion) { () async throws(BusError) in
+      return try await withLaunched(address, because: "configuration") { () async throws(BusError) in
         try await bus.request(
           question, to: address, context: context, within: configuration.settings.timelineDeadline,
           whenUnreachable: .wait)
@@ -134,35 +141,6 @@ extension Device {
         BusError.Code.launchFailures.contains(error.code) ? error.code : .failed,
         "\(address.short) did not return the options of \(widget.kind): \(error.message)", isDefinite: true)
     }
-  }
-
-  private static var configuringAssertion: Assertion { Assertion("configuration") }
-  private static var galleryAssertion: Assertion { Assertion("gallery") }
-
-  /// Returns when the extension reported its widgets, cannot be launched or has ended, or after ten seconds.
-  private func learn(_ address: Address) async {
-    // In machine time, because author's code runs: the gallery must not wait for ever.
-    let limit = Duration.seconds(10)
-    let impatience = Task {
-      try await Task.sleep(for: limit)
-      stopWaiting(for: address)
-    }
-    Task {
-      if await launcher.launchOutcome(of: address, within: limit) != nil { stopWaiting(for: address) }
-    }
-    await withCheckedContinuation { continuation in
-      if isKnown(address) { continuation.resume() } else { learning[address, default: []].append(continuation) }
-    }
-    impatience.cancel()
-  }
-
-  /// Whether the extension has reported its widgets.
-  private func isKnown(_ address: Address) -> Bool {
-    gallery.stateMachine.state.declarations[address.bundleIdentifier ?? ""] != nil
-  }
-
-  private func stopWaiting(for address: Address) {
-    for continuation in learning.removeValue(forKey: address) ?? [] { continuation.resume() }
   }
 
   // MARK: Screen
@@ -178,7 +156,7 @@ extension Device {
     where placement.location == location && stateMachine.isOnTop(placement.id) {
       let isProtected = configuration.product(placement.bundle)?.dataProtection.isOfUnlockedDevice ?? true
       var tile = stateMachine.tile(
-        of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: clock.now)
+        of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: conditions.clockState.now)
       tile.covers = stateMachine.covered(by: placement.id)
       tiles.append(tile)
     }
@@ -191,7 +169,7 @@ extension Device {
 
   private func change(_ change: ChangeScreen.Change, _ context: MessageContext) async throws -> DeviceScreen {
     if case .activity(let bundle, _?) = change {
-      let address = try app(bundle).address(on: configuration.device.name)
+      let address = try await apps.address(of: bundle)
       guard await launcher.awakeInstance(of: address) != nil else {
         throw BusError(.notNow, "\(bundle) is not running: run `widgetlab app open` first")
       }
@@ -204,7 +182,7 @@ extension Device {
   }
 
   /// An app that plays audio, navigates or uses the location is not suspended in the background.
-  private func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) async {
+  func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) async {
     for product in configuration.apps where (now[product.bundle] == nil) != (before[product.bundle] == nil) {
       let address = product.address(on: configuration.device.name)
       if now[product.bundle] == nil {
@@ -218,7 +196,7 @@ extension Device {
   /// After a host restart, apps that still run continue their activities.
   func resumeActivities() async throws {
     for bundle in await gallery.state.activities.keys.sorted() {
-      let address = try app(bundle).address(on: configuration.device.name)
+      let address = try await apps.address(of: bundle)
       if await !launcher.want(address, because: .activity, mayLaunch: false) { try await gallery.ended(bundle) }
     }
   }
@@ -232,7 +210,7 @@ extension Device {
   }
 
   func endedOnScreen(_ address: Address) async {
-    stopWaiting(for: address)
+    await gallery.stopLearning(address)
     // A later process instance may be in the foreground already.
     guard address.role == .app, await !launcher.isInFront(address) else { return }
     do {
@@ -241,30 +219,6 @@ extension Device {
       // The service has already reported that it is broken.
     }
   }
-
-  func route(_ output: GalleryOutput) async {
-    switch output {
-    case .screen(let now, let before):
-      await keepAwake(now.activities, before.activities)
-      await sendVisiblePlacements()
-    case .systemChanged(let setting): await sendSystemChanged(setting)
-    case .background(let app):
-      guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }
-      opening.remove(address)
-      await setFront(address, false)
-      activate(address, isActive: false)
-      await launcher.release(address, because: .foreground)
-    case .restarted:
-      await launcher.evictAll(why: "the device restarts")
-    case .broken(let reason): broken(reason)
-    }
-  }
-}
-
-/// The device, while it exists.
-private func there(_ device: Device?) throws(BusError) -> Device {
-  guard let device else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
-  return device
 }
 
 extension WidgetDevice {

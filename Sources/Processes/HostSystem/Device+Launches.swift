@@ -14,8 +14,7 @@ import Timelines
 extension Device {
   nonisolated func listenForLaunches() {
     bus.onRequest(AwaitLaunch.self) { [weak self] request, _ in
-      guard let self else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
-      return AwaitLaunch.Reply(failures: await outcome(of: request))
+      AwaitLaunch.Reply(failures: try await there(self).outcome(of: request))
     }
   }
 

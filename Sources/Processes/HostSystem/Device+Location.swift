@@ -1,17 +1,6 @@
 import Cluster
-import MessageBus
-import Messages
-import Timelines
 
 // The device has no location; an operator reports that it moved far.
-
-extension Device {
-  nonisolated func listenForMoves() {
-    bus.onRequest(MoveDevice.self) { [timelines, wantingLocation] _, from in
-      try await timelines.moved(wantingLocation, from.context)
-    }
-  }
-}
 
 extension ClusterConfiguration {
   /// The extensions whose widgets use the location, according to their `Info.plist`.

@@ -38,7 +38,7 @@ extension Device {
     return ShownWidget(
       light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
       placeholder: placeholder?.view, darkPlaceholder: placeholder?.darkView, note: failure,
-      touched: touched[placement.id]?.control)
+      touched: await intents.touchedControl(of: placement.id))
   }
 
   /// Passes on which widgets are visible, and which apps have an activity.

@@ -1,5 +1,6 @@
 import Archive
 import Cluster
+import Conditions
 import Foundation
 import Gallery
 import Launching
@@ -16,14 +17,6 @@ extension Device {
     bus.onEvent(TokenReplaced.self) { [pushes] event, _ in try await pushes.replaced(event) }
     bus.onRequest(AskPushInfo.self) { [pushes] _, from in await pushes.info(from) }
     bus.onRequest(RegisterForPushes.self) { [pushes] request, from in try await pushes.register(request, from) }
-    bus.onRequest(SetPower.self) { [weak self] request, _ in
-      guard let self else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
-      return try await set(request)
-    }
-    bus.onPresence { [weak self] presence in
-      guard presence.isPresent, presence.address == .pushServer else { return }
-      Task { await self?.sendReach() }
-    }
   }
 
   /// Resumes after a host restart.
@@ -31,8 +24,7 @@ extension Device {
     let reloads = await timelines.pushes.flatMap { placement, pushed in
       pushed.map { PlacementReloadReport(push: $0.push, placement: placement, outcome: ReloadOutcome($0.state)) }
     }
-    await pushes.begin(pushWidgets, reloads: reloads, isOnline: network.path != .off)
-    sendReach()
+    await pushes.begin(pushWidgets, reloads: reloads, isOnline: await conditions.network.path != .off)
   }
 
   /// Passes on that declarations or placements have changed.
@@ -51,44 +43,10 @@ extension Device {
     }
   }
 
-  // MARK: Reachability
-
-  private func set(_ request: SetPower) throws -> SetPower.Reply {
-    if let isAwake = request.isAwake {
-      try store.set(isAwake, named: DeviceStore.power)
-      self.isAwake = isAwake
-      sendReach()
-    }
-    return SetPower.Reply(isAwake: isAwake, network: network)
-  }
-
-  /// Reports the reachability to the push server, if the cluster has one. Cancels an earlier undelivered report.
-  func sendReach() {
-    guard configuration.pushServer != nil else { return }
-    let reach = DeviceReach(isOnline: network.path != .off, isAwake: isAwake)
-    reaching?.cancel()
-    reaching = Task { [bus] in
-      do throws(BusError) {
-        try await bus.deliver(reach, to: .pushServer)
-      } catch {
-        // A newer report replaces it, or the host shuts down.
-      }
-    }
-  }
-
-  // MARK: Routing
-
-  func route(_ output: PushOutput) async {
-    switch output {
-    case .process(let action): await route(action)
-    case .reload(let push, let placements): await reload(placements, because: push)
-    case .handOver(let push, let app, let wakes): await handOver(push, to: app, wakes: wakes)
-    case .broken(let reason): broken(reason)
-    }
-  }
+  // MARK: Outputs
 
   /// Makes a reload of each placement pending, persisted: Timelines takes each push once.
-  private func reload(_ placements: [Int], because push: UUID) async {
+  func reload(_ placements: [Int], because push: UUID) async {
     for placement in placements {
       do {
         try await timelines.reload(placement, because: .push, MessageContext(correlation: push))
@@ -100,7 +58,7 @@ extension Device {
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
   /// only notifications with `content-available`, and the user sees the others.
-  private func handOver(_ push: UUID, to app: Address, wakes: Bool) async {
+  func handOver(_ push: UUID, to app: Address, wakes: Bool) async {
     guard configuration.product(app.bundleIdentifier ?? "")?.isExtension == false else {
       return await pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
     }

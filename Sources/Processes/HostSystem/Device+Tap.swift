@@ -1,3 +1,4 @@
+import Apps
 import Archive
 import Cluster
 import Foundation
@@ -5,6 +6,7 @@ import Gallery
 import Launching
 import MessageBus
 import Messages
+import OwnedTasks
 import ProcessActions
 import Timelines
 
@@ -23,19 +25,16 @@ extension Device {
     case .open(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
     case .perform(let intent, let values, let performer):
       let question = PerformIntent(intent: intent, values: values, placement: placement.id)
-      lastTouch += 1
-      let touch = lastTouch
-      if let control = request.control { touched[placement.id] = (control, touch) }
-      defer { leave(touch, of: placement.id) }
-      return TapWidget.Reply(outcome: try await perform(question, placement, by: performer, context))
-    }
-  }
-
-  /// A toggle stays in its new state until its timeline has arrived or failed.
-  private func leave(_ touch: Int, of placement: Int) {
-    Task { [timelines] in
-      await timelines.whenReloaded(placement)
-      if touched[placement]?.number == touch { touched[placement] = nil }
+      let touch = await intents.touch(request.control, of: placement.id)
+      let result: Result<String, any Error>
+      do {
+        result = .success(try await perform(question, placement, by: performer, context))
+      } catch {
+        result = .failure(error)
+      }
+      // A toggle stays in its new state until its timeline has arrived or failed.
+      await intents.keep(touch, of: placement.id) { [timelines] in await timelines.whenReloaded(placement.id) }
+      return TapWidget.Reply(outcome: try result.get())
     }
   }
 
@@ -46,7 +45,7 @@ extension Device {
     let address = try await open(app, context)
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration)
-    Task { [bus] in
+    tasks.start { [bus] in
       do throws(BusError) {
         try await bus.deliver(event, to: address, context: context)
       } catch {
@@ -80,20 +79,16 @@ extension Device {
       if who != .openApp { await launcher.release(performer, because: .interaction) }
       throw failure
     }
-    // Sent to one process instance only: an intent that ends it would also end the next one.
-    let asked = Task { [bus] in
-      _ = try await bus.request(question, to: performer, context: context, within: .seconds(30), whenUnreachable: .wait)
+    let result = await intents.perform(by: performer) { [bus] () async throws(BusError) in
+      _ = try await bus.request(
+        question, to: performer, context: context, within: .seconds(30), whenUnreachable: .wait)
     }
-    performing[performer, default: []].insert(asked)
-    let result = await asked.result
-    performing[performer]?.remove(asked)
     let outcome: String
     switch result {
-    case .success: outcome = "\(question.intent) was performed by \(performer.short)"
-    case .failure where asked.isCancelled:
+    case .performed: outcome = "\(question.intent) was performed by \(performer.short)"
+    case .interrupted:
       outcome = "\(question.intent) failed: \(performer.short) exited during it; `widgetlab ps` shows how"
-    case .failure(let error):
-      outcome = "\(question.intent) failed in \(performer.short): \((error as? BusError)?.message ?? "\(error)")"
+    case .failed(let error): outcome = "\(question.intent) failed in \(performer.short): \(error.message)"
     }
     if who != .openApp { await launcher.release(performer, because: .interaction) }
     try await timelines.reload(placement.id, because: .interaction, context)

@@ -1,0 +1,130 @@
+package import Messages
+import Timekeeping
+
+/// The state machine of the device's conditions: the network, the power, and the order of changes to the clock. A plain
+/// value without clock or I/O.
+package struct DeviceConditionsStateMachine: Sendable {
+  package enum Event: Sendable {
+    /// The host starts, and these process instances run.
+    case began(running: [Address: UInt32])
+    case networkSet(NetworkState)
+    case powerSet(isAwake: Bool)
+    /// The push server connected to the bus.
+    case pushServerConnected
+    /// A process instance reported ready, or was resumed.
+    case runs(Address, generation: UInt32)
+    case suspended(Address, generation: UInt32)
+    case ended(Address, generation: UInt32)
+    /// A change of the clock was requested under this number.
+    case clockChangeRequested(Int)
+    /// The change of the clock that was in progress is applied, or failed.
+    case clockChangeEnded
+  }
+
+  package enum Action: Sendable, Equatable {
+    case output(DeviceConditionsOutput)
+    /// Record the network state in the journal.
+    case record(NetworkState)
+    /// Send the network state to a process.
+    case send(NetworkState, to: Address)
+    /// Report the reachability to the push server. The report replaces an earlier one that is not delivered.
+    case report(isOnline: Bool, isAwake: Bool)
+    /// Apply the change with this number to the clock, then send `clockChangeEnded`.
+    case changeClock(Int)
+  }
+
+  private struct Instance: Sendable {
+    let generation: UInt32
+    var isSuspended = false
+    /// The network state that the instance received last.
+    var received: NetworkState?
+  }
+
+  /// The state of the network.
+  package private(set) var network: NetworkState
+  /// Whether the push server may wake the device at any time.
+  package private(set) var isAwake: Bool
+  private let hasPushServer: Bool
+  private var instances: [Address: Instance] = [:]
+  /// The numbers of requested changes of the clock in order. The first one is in progress.
+  private var clockChanges: [Int] = []
+
+  /// - Parameter hasPushServer: whether the cluster has a push server to report to.
+  package init(network: NetworkState = NetworkState(), isAwake: Bool = true, hasPushServer: Bool = true) {
+    self.network = network
+    self.isAwake = isAwake
+    self.hasPushServer = hasPushServer
+  }
+
+  /// Handles one event.
+  package mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .began(let running):
+      for (address, generation) in running { instances[address] = Instance(generation: generation) }
+      return report()
+    case .networkSet(let state):
+      network = state
+      return [.record(state), .output(.networkChanged(state))] + report() + sendToAll()
+    case .powerSet(let isAwake):
+      self.isAwake = isAwake
+      return report()
+    case .pushServerConnected: return report()
+    case .runs(let address, let generation):
+      guard instances[address].map({ $0.generation <= generation }) ?? true else { return [] }
+      if instances[address]?.generation != generation { instances[address] = Instance(generation: generation) }
+      instances[address]?.isSuspended = false
+      return send(address)
+    case .suspended(let address, let generation):
+      if instances[address]?.generation == generation { instances[address]?.isSuspended = true }
+      return []
+    case .ended(let address, let generation):
+      if instances[address]?.generation == generation { instances[address] = nil }
+      return []
+    case .clockChangeRequested(let number):
+      clockChanges.append(number)
+      return clockChanges.count == 1 ? [.changeClock(number)] : []
+    case .clockChangeEnded:
+      if !clockChanges.isEmpty { clockChanges.removeFirst() }
+      return clockChanges.first.map { [.changeClock($0)] } ?? []
+    }
+  }
+
+  /// Why a change of the clock is refused; `nil` when it can be applied.
+  package static func refusal(of change: SetClock.Change) -> BusError? {
+    switch change {
+    case .ask, .hold, .run, .reset: return nil
+    case .set(let date):
+      guard !ClockSetting.instants.contains(date) else { return nil }
+      return BusError(.malformed, "the clock can be set to a time from 2001-09-09 to 2199-12-31, not to \(date)")
+    case .rate(let rate):
+      guard !ClockSetting.rates.contains(rate) else { return nil }
+      return BusError(
+        .malformed, "the clock's rate must be 0.001 to 100000, not \(rate); hold the clock to stop it")
+    case .advance(let seconds):
+      guard !(0...1e9).contains(seconds) else { return nil }
+      return BusError(.malformed, "the clock can be advanced by 0 to 1000000000 seconds, not by \(seconds)")
+    }
+  }
+
+  /// Why a network state is refused; `nil` when it is valid.
+  package static func refusal(of state: NetworkState) -> BusError? {
+    guard let rate = state.rate, rate <= 0 else { return nil }
+    return BusError(.malformed, "a rate must be at least 1 byte per second; a network without throughput is off")
+  }
+
+  private func report() -> [Action] {
+    guard hasPushServer else { return [] }
+    return [.report(isOnline: network.path != .off, isAwake: isAwake)]
+  }
+
+  private mutating func sendToAll() -> [Action] {
+    instances.keys.sorted { $0.text < $1.text }.flatMap { send($0) }
+  }
+
+  /// Sends the network state to a running instance that does not have it.
+  private mutating func send(_ address: Address) -> [Action] {
+    guard let instance = instances[address], !instance.isSuspended, instance.received != network else { return [] }
+    instances[address]?.received = network
+    return [.send(network, to: address)]
+  }
+}

@@ -1,0 +1,86 @@
+package import Messages
+import OwnedTasks
+import Timekeeping
+
+/// The app intents that touched widgets perform, and the controls that show their new state until the timeline that
+/// follows.
+package actor IntentService {
+  /// Sends an intent to its performer and waits for the reply.
+  package typealias Perform = @Sendable () async throws(BusError) -> Void
+
+  /// The result of an intent.
+  package enum Outcome: Sendable {
+    case performed
+    case failed(BusError)
+    /// The performer's process instance ended during the intent.
+    case interrupted
+  }
+
+  /// Intents that are being performed, by performer.
+  private var performing: [Address: [Int: Task<Void, Never>]] = [:]
+  /// Controls that were touched, by placement, until the timeline that follows; each touch has a number.
+  private var touched: [Int: (control: Int, touch: Int)] = [:]
+  private var lastTouch = 0
+  private var lastIntent = 0
+  private let tasks = TaskOwner()
+  private nonisolated let executor = ServiceExecutor("intents")
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  package init() {}
+
+  /// Cancels all intents. Must be the last call.
+  package func leave() async { await tasks.end() }
+
+  /// Performs an intent. It is cancelled when the performer's process instance ends: an intent that ends it would also
+  /// end the next one.
+  package func perform(by performer: Address, _ work: @escaping Perform) async -> Outcome {
+    lastIntent += 1
+    let number = lastIntent
+    let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
+    performing[performer, default: [:]][number] = tasks.start {
+      do throws(BusError) {
+        try await work()
+        continuation.yield(.performed)
+      } catch {
+        continuation.yield(Task.isCancelled ? .interrupted : .failed(error))
+      }
+    }
+    // A service that has left starts nothing.
+    if performing[performer]?[number] == nil { continuation.yield(.interrupted) }
+    let outcome = await outcomes.first { _ in true }
+    performing[performer]?[number] = nil
+    return outcome ?? .interrupted
+  }
+
+  /// A process instance of the performer ended.
+  package func ended(_ performer: Address) {
+    for task in performing.removeValue(forKey: performer)?.values.map(\.self) ?? [] { task.cancel() }
+  }
+
+  // MARK: Controls
+
+  /// The user touched a control of a placement, or an area without control: `nil`.
+  ///
+  /// - Returns: the number of the touch.
+  package func touch(_ control: Int?, of placement: Int) -> Int {
+    lastTouch += 1
+    if let control { touched[placement] = (control, lastTouch) }
+    return lastTouch
+  }
+
+  /// The control of a placement that shows its new state.
+  package func touchedControl(of placement: Int) -> Int? { touched[placement]?.control }
+
+  /// The control shows its new state until `reloaded` returns, unless it is touched again.
+  package func keep(_ touch: Int, of placement: Int, until reloaded: @escaping @Sendable () async -> Void) {
+    tasks.start { [self] in
+      await reloaded()
+      await forget(touch, of: placement)
+    }
+  }
+
+  private func forget(_ touch: Int, of placement: Int) {
+    if touched[placement]?.touch == touch { touched[placement] = nil }
+  }
+}

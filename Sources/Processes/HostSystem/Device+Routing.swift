@@ -1,0 +1,137 @@
+import Apps
+import Cluster
+import Conditions
+import Foundation
+import Gallery
+import Launching
+import MessageBus
+import Messages
+import OwnedTasks
+import ProcessActions
+import Pushes
+import Timekeeping
+import Timelines
+import Transfers
+
+// The outputs of the services, each with its receivers in order.
+
+extension Device {
+  /// Begins to read the outputs of all services.
+  func routeOutputs() {
+    tasks.start { [self, launcher] in for await output in launcher.outputs { await route(output) } }
+    tasks.start { [self, apps] in for await output in apps.outputs { await route(output) } }
+    tasks.start { [self, conditions] in for await output in conditions.outputs { await route(output) } }
+    tasks.start { [self, transfers] in for await output in transfers.outputs { await route(output) } }
+    tasks.start { [self, timelines] in for await output in timelines.outputs { await route(output) } }
+    tasks.start { [self, gallery] in for await output in gallery.outputs { await route(output) } }
+    tasks.start { [self, pushes] in for await output in pushes.outputs { await route(output) } }
+  }
+
+  /// What any service needs from a process. `LaunchStateMachine` decides it together with the state of the process.
+  private func route(_ action: ProcessAction) async { await launcher.perform(action) }
+
+  private func route(_ output: LaunchOutput) async {
+    switch output {
+    case .awake(let address, let instance, let woken):
+      // The first three are known to the process or to its transfers before their events are delivered.
+      if address.role == .app { await setFront(address, await launcher.isInFront(address)) }
+      await conditions.runs(address, generation: instance.generation)
+      await transfers.awake(address, generation: instance.generation, woken: woken)
+      if address.role == .widgetExtension { await timelines.awake(address) }
+      if address.role == .app { await launched(address) }
+      await pushes.awake(address)
+      if address.role == .app { await apps.awake(address) }
+    case .suspended(let address, let instance):
+      await conditions.suspended(address, generation: instance.generation)
+      await transfers.suspended(address, generation: instance.generation)
+    case .ended(let address, let instance, _):
+      await intents.ended(address)
+      if address.role == .app { await setFront(address, false) }
+      await conditions.ended(address, generation: instance.generation)
+      await transfers.ended(address, generation: instance.generation)
+      if address.role == .app { await apps.ended(address, isQuit: await launcher.isQuit(address)) }
+      if address.role == .widgetExtension { await timelines.ended(address) }
+      await pushes.ended(address)
+      await endedOnScreen(address)
+    case .launchesPrevented(let address): await apps.launchesPrevented(address)
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  private func route(_ output: AppLifecycleOutput) async {
+    switch output {
+    case .process(let action): await route(action)
+    case .cancelTransfers(let app):
+      do {
+        try await transfers.forceQuit(app)
+      } catch {
+        broken("the transfers of \(app) cannot be cancelled: \(error)")
+      }
+    case .preventLaunches(let products, let why): await launcher.preventLaunches(products, why: why)
+    case .allowLaunches(let products): await launcher.allowLaunches(products)
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  private func route(_ output: DeviceConditionsOutput) async {
+    switch output {
+    case .networkChanged(let state):
+      await transfers.setNetwork(state)
+      await pushes.setOnline(state.path != .off)
+    }
+  }
+
+  private func route(_ output: TransferOutput) async {
+    switch output {
+    case .process(let action): await route(faults.relaunches ? action : action.withoutLaunch)
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  private func route(_ output: TimelineOutput) async {
+    switch output {
+    case .process(let action): await route(action)
+    case .pushed(let placement, let pushed):
+      await pushes.reported(
+        PlacementReloadReport(push: pushed.push, placement: placement, outcome: ReloadOutcome(pushed.state)))
+    case .relevanceChanged: await sendRelevances()
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  private func route(_ output: PushOutput) async {
+    switch output {
+    case .process(let action): await route(action)
+    case .reload(let push, let placements): await reload(placements, because: push)
+    case .handOver(let push, let app, let wakes): await handOver(push, to: app, wakes: wakes)
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  private func route(_ output: GalleryOutput) async {
+    switch output {
+    case .process(let action): await route(action)
+    case .screen(let now, let before):
+      await keepAwake(now.activities, before.activities)
+      await sendVisiblePlacements()
+    case .awaitLaunch(let address, let limit):
+      tasks.start { [launcher, gallery] in
+        if await launcher.launchOutcome(of: address, within: limit) != nil { await gallery.launchFailed(address) }
+      }
+    case .stackTurned: await sendVisiblePlacements()
+    case .systemChanged(let setting): await sendSystemChanged(setting)
+    case .background(let app):
+      guard let address = configuration.product(app)?.address(on: configuration.device.name) else { return }
+      await setFront(address, false)
+      await apps.leftForeground(address)
+    case .restarted: await launcher.evictAll(why: "the device restarts")
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  /// An app entered the foreground, left it or exited.
+  private func setFront(_ app: Address, _ isInFront: Bool) async {
+    await transfers.setFront(app, isInFront)
+    await timelines.appIsInFront(app, isInFront)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import MessageBus
+import Messages
+import Synchronization
+import Testing
+import Timekeeping
+
+@testable import Apps
+
+private let app = Address.app("iphone", "com.example.App")
+
+/// The containers of a device, and the moves that were recorded and completed.
+private final class ModelContainers: Sendable {
+  struct Full: Error {}
+
+  let log = Mutex<[String]>([])
+  let fails = Mutex(false)
+
+  var moves: AppLifecycleService.ContainerMoves {
+    AppLifecycleService.ContainerMoves(
+      pending: { [] },
+      begin: { bundles in self.log.withLock { $0 += bundles.map { "begin \($0)" } } },
+      complete: { bundles in
+        if self.fails.withLock({ $0 }) { throw Full() }
+        self.log.withLock { $0 += bundles.map { "complete \($0)" } }
+      })
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `App lifecycle service` {
+  private let bus = InMemoryBus()
+  private let containers = ModelContainers()
+
+  private func service() async throws -> AppLifecycleService {
+    let connection = bus.connection(.host("iphone"))
+    _ = try await connection.start()
+    return AppLifecycleService(
+      apps: [InstalledApp(address: app, extensions: [])], containers: containers.moves, bus: connection,
+      clock: ManualClock())
+  }
+
+  @Test(arguments: [false, true])
+  func `an update is recorded before the processes are ended, and its result reaches the caller`(fails: Bool)
+    async throws
+  {
+    containers.fails.withLock { $0 = fails }
+    let service = try await service()
+    var outputs = service.outputs.makeAsyncIterator()
+    let update = Task { try await service.update("com.example.App") }
+    #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
+    #expect(containers.log.withLock { $0 } == ["begin com.example.App"])
+    await service.launchesPrevented(app)
+    #expect(await outputs.next() == .allowLaunches([app]))
+    let result = await update.result
+    #expect(throws: fails ? BusError.self : Never.self) { try result.get() }
+    await service.leave()
+  }
+
+  @Test func `a service that leaves ends its notifications, and callers of an update get closed`() async throws {
+    let service = try await service()
+    var outputs = service.outputs.makeAsyncIterator()
+    await service.open(app)
+    _ = await outputs.next()
+    // No app is connected: the notification is under way until it connects.
+    await service.awake(app)
+    let update = Task { try await service.update("com.example.App") }
+    #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
+    await service.leave()
+    await #expect { try await update.value } throws: { ($0 as? BusError)?.code == .closed }
+    #expect(await outputs.next() == nil)
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Messages
+import ProcessActions
+import Testing
+
+@testable import Apps
+
+private let app = Address.app("iphone", "com.example.App")
+private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
+private let other = Address.app("iphone", "com.example.Other")
+
+@Suite struct `Lifecycle of apps` {
+  private typealias Action = AppLifecycleStateMachine.Action
+  private var stateMachine = AppLifecycleStateMachine(apps: [
+    InstalledApp(address: app, extensions: [widget]), InstalledApp(address: other, extensions: []),
+  ])
+
+  private let want = Action.output(.process(.want(app, because: .foreground)))
+  private let prevent = Action.output(.preventLaunches([app, widget], why: "updated"))
+  private let allow = Action.output(.allowLaunches([app, widget]))
+
+  @Test mutating func `an app that is opened is launched, and notified when it runs`() {
+    #expect(stateMachine.handle(.opened(app)) == [want])
+    #expect(stateMachine.handle(.awake(app)) == [.notify(app, isActive: true)])
+    #expect(stateMachine.handle(.awake(app)) == [])
+  }
+
+  @Test mutating func `an app that leaves the foreground is notified and released`() {
+    _ = stateMachine.handle(.opened(app))
+    let release = Action.output(.process(.release(app, because: .foreground)))
+    #expect(stateMachine.handle(.leftForeground(app)) == [.notify(app, isActive: false), release])
+    #expect(stateMachine.handle(.awake(app)) == [])
+  }
+
+  @Test mutating func `a force quit cancels an opening, and the transfers that the app began before its end`() {
+    _ = stateMachine.handle(.opened(app))
+    #expect(stateMachine.handle(.forceQuit(app)) == [])
+    #expect(stateMachine.handle(.awake(app)) == [])
+    #expect(
+      stateMachine.handle(.instanceEnded(app, isQuit: true)) == [
+        .stopNotifying(app), .output(.cancelTransfers(app)),
+      ])
+    #expect(stateMachine.handle(.instanceEnded(app, isQuit: false)) == [.stopNotifying(app)])
+  }
+
+  @Test mutating func `an update moves the containers when none of the processes runs, and permits launches again`() {
+    #expect(stateMachine.handle(.updateRequested(app)) == [prevent])
+    #expect(stateMachine.handle(.updateRequested(app)) == [])
+    #expect(stateMachine.handle(.launchesPrevented(widget)) == [])
+    #expect(stateMachine.handle(.launchesPrevented(other)) == [])
+    #expect(stateMachine.handle(.launchesPrevented(app)) == [.move(app: app, [app, widget])])
+    #expect(stateMachine.handle(.moved(app: app, nil)) == [allow, .updateEnded(app, nil)])
+    #expect(stateMachine.handle(.updateRequested(app)) == [prevent])
+  }
+
+  @Test mutating func `an update whose containers cannot be moved permits launches and fails`() {
+    _ = stateMachine.handle(.updateRequested(app))
+    _ = stateMachine.handle(.launchesPrevented(widget))
+    _ = stateMachine.handle(.launchesPrevented(app))
+    let error = BusError(.failed, "the disk is full")
+    #expect(stateMachine.handle(.moved(app: app, error)) == [allow, .updateEnded(app, error)])
+  }
+
+  @Test mutating func `a host restart completes updates and force quits that it interrupted`() {
+    let actions = stateMachine.handle(.began(moving: ["com.example.App.Widget"], quit: [other]))
+    #expect(
+      actions == [.output(.preventLaunches([widget], why: "updated")), .output(.cancelTransfers(other))])
+    #expect(stateMachine.handle(.launchesPrevented(widget)) == [.move(app: app, [widget])])
+  }
+
+  @Test func `an app that the device does not have is refused with the names of the others`() {
+    let error = #expect(throws: BusError.self) { try stateMachine.app("com.example.None") }
+    #expect(error?.code == .noSuchApp)
+    #expect(error?.message.contains("com.example.App, com.example.Other") == true)
+  }
+}
