@@ -27,13 +27,20 @@ extension TransferService {
     let server = try await RawServer.start { _ in
       [response("which client?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")]
     }
-    let service = try await fixture.host { $0.limiterFirst = 0 }
+    // Longer than any run of this test: the deadline of a question to an owner is in machine time.
+    let deadline = 100_000.0
+    let service = try await fixture.host {
+      $0.limiterFirst = 0
+      $0.completionDeadline = deadline
+    }
     let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
     owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
       await never()
       return BeginDelayedRequest.Reply(disposition: .continueLoading)
     }
-    for session in ["loading", "challenged", "delayed", "ended"] { try await owner.open(named: session) }
+    for session in ["loading", "challenged", "delayed", "ended"] {
+      try await owner.open(SessionConfiguration(timeoutIntervalForRequest: deadline), named: session)
+    }
     // A question before a task begins, and a hand-over.
     try await owner.create(1, fixture.server.url, in: "delayed", after: fixture.clock.now)
     try await owner.create(1, "ftp://example.com/", in: "ended")
@@ -50,9 +57,9 @@ extension TransferService {
       return $0.header.kind == TransferProgress.kind && notice?.detail?.contains("challenge") == true
     }
     // The check whether the hand-over may still be acknowledged waits for the bus.
-    await fixture.clock.whenSleeping(within: 30)
+    await fixture.clock.whenSleeping(within: deadline)
     await fixture.bus.disconnect(.host("iphone"))
-    fixture.clock.advance(by: 30)
+    fixture.clock.advance(by: deadline)
     await fixture.clock.whenSleeping(within: 5)
     fixture.clock.advance(by: 5)
     // With the reader of the byte counts there are six.
