@@ -54,6 +54,10 @@ struct TaskReader {
 
   /// - Parameter lines: the lines without comments and strings.
   init(_ code: [String]) {
+    guard code.contains(where: \.namesTask) else {
+      self.code = []
+      return
+    }
     self.code = Array(code.joined(separator: "\n"))
     let name = Array("Task")
     var line = 1
@@ -98,4 +102,17 @@ struct TaskReader {
 
 extension Character {
   fileprivate var isNamePart: Bool { isLetter || isNumber || self == "_" }
+}
+
+extension String {
+  /// Whether the text contains `Task`, also within a longer name. Faster than a search for characters.
+  fileprivate var namesTask: Bool {
+    let name = Array("Task".utf8)
+    var found = 0
+    for byte in utf8 {
+      found = byte == name[found] ? found + 1 : byte == name[0] ? 1 : 0
+      if found == name.count { return true }
+    }
+    return false
+  }
 }

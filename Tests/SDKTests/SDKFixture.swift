@@ -84,6 +84,25 @@ struct SDKFixture {
     await bus.sent.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
   }
 
+  /// The journal's records of handlers, delegate calls and completions, in order.
+  func journal() async -> [String] {
+    await bus.sent.compactMap { envelope in
+      switch envelope.header.kind {
+      case HandlerCalled.kind:
+        (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
+      case DelegateCalled.kind:
+        (try? BodyCoding.decode(DelegateCalled.self, from: envelope.body)).map {
+          "\($0.method)\($0.taskIdentifier.map { " \($0)" } ?? "")"
+        }
+      case CompletionCalled.kind:
+        (try? BodyCoding.decode(CompletionCalled.self, from: envelope.body)).map {
+          "completion.called \($0.outstanding)"
+        }
+      default: nil
+      }
+    }
+  }
+
   /// Waits for the first message of a type that fulfils the condition.
   func waitFor<N: Notice>(_ type: N.Type, where fits: @escaping @Sendable (N) -> Bool = { _ in true }) async {
     _ = await bus.first { envelope in
