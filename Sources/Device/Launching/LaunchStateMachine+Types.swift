@@ -46,6 +46,7 @@ extension LaunchStateMachine {
       borrowed = []
     }
 
+    /// Ends one assertion.
     mutating func release(_ assertion: Assertion) {
       assertions.remove(assertion)
       borrowed.remove(assertion)
