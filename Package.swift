@@ -367,8 +367,9 @@ let package = Package(
       "APNsServerTests",
       ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
-    tests("AppsTests", ["Apps", "Messages", "MessageBus", "ProcessActions", "Timekeeping"]),
-    tests("ConditionsTests", ["Conditions", "Messages", "MessageBus", "Timekeeping"]),
+    tests(
+      "AppsTests", ["ClockTesting", "BusTesting", "Apps", "Messages", "MessageBus", "ProcessActions", "Timekeeping"]),
+    tests("ConditionsTests", ["BusTesting", "Conditions", "Messages", "MessageBus", "Timekeeping"]),
     tests(
       "GalleryTests",
       [

@@ -1,3 +1,5 @@
+import BusTesting
+import ClockTesting
 import Foundation
 import MessageBus
 import Messages

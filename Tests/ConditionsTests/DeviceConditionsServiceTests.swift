@@ -1,3 +1,4 @@
+import BusTesting
 import Foundation
 import MessageBus
 import Messages

@@ -1,4 +1,6 @@
 import Archive
+import BusTesting
+import ClockTesting
 import FidelityRules
 import Foundation
 import GRDB

@@ -1,3 +1,4 @@
+import ClockTesting
 import Foundation
 import MessageBus
 import Messages
