@@ -76,8 +76,7 @@ package protocol BusConnection: Sendable {
   /// large, is dropped, and `body.refused` is recorded in the journal.
   nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext)
 
-  /// Returns when everything sent before this call has been handed to the transport; at once when nothing waits, when
-  /// the connection is left, and when the task is cancelled.
+  /// Returns when everything sent before this call has been handed to the transport; at once when nothing waits.
   /// Senders of many messages await it, to bound the queue while the bus is slow or disconnected.
   func caughtUp() async
 

@@ -35,7 +35,7 @@ package actor Connection: BusConnection {
   private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
-  var catchingUp: [UUID: CheckedContinuation<Void, Never>] = [:]
+  private var catchingUp: [CheckedContinuation<Void, Never>] = []
   private(set) var end: BusError?
   /// The generation of this process instance; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
@@ -158,8 +158,19 @@ package actor Connection: BusConnection {
     sendCaughtUp()
   }
 
-  /// Whether something that was sent has not been handed to the transport.
-  var isBehind: Bool { end == nil && (!session.isWelcome || !blocked.isEmpty) }
+  package func caughtUp() async {
+    guard isBehind else { return }
+    await withCheckedContinuation { catchingUp.append($0) }
+  }
+
+  private var isBehind: Bool { end == nil && (!session.isWelcome || !blocked.isEmpty) }
+
+  private func sendCaughtUp() {
+    guard !catchingUp.isEmpty, !isBehind else { return }
+    let waiting = catchingUp
+    catchingUp = []
+    for continuation in waiting { continuation.resume() }
+  }
 
   private func transmit(_ envelope: Envelope) {
     // `BodyCoding` limits the body, so encoding a frame cannot fail.

@@ -24,7 +24,7 @@ package actor Agent {
   private let thread: ChildThread
   private let events: AsyncStream<AgentEvent>
   private let reportEvent: AsyncStream<AgentEvent>.Continuation
-  /// The owner of the tasks that the agent starts.
+  /// The owner of the tasks that the agent starts, except those that wait for the bus to take output.
   nonisolated let tasks = TaskOwner()
   private var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
@@ -246,7 +246,8 @@ package actor Agent {
       launches.removeValue(forKey: instance)?.resume(returning: .failure(SpawnFailure(code: code)))
     case .wrote(let instance, let stream, let bytes):
       for line in table.wrote(instance, stream, bytes) { connection.record(line) }
-      tasks.start { [connection, thread] in
+      // Without an owner: `caughtUp` does not end by cancellation. It touches no state of the agent.
+      Task { [connection, thread] in
         await connection.caughtUp()
         thread.taken(instance, bytes)
       }
