@@ -23,6 +23,9 @@ extension SourceRules {
     UnownedTasks(
       path: "Sources/SDK/WidgetKit/AppIntentConfiguration.swift", count: 1,
       reason: "runs an author's provider, which ends when the author's code returns; the host limits the time"),
+    UnownedTasks(
+      path: "Sources/Processes/ProcessAgent/Agent.swift", count: 1,
+      reason: "waits until the connection has taken a child's output, and ends at the latest with the connection"),
   ]
 
   /// Every task is owned: a value keeps it, which cancels and awaits it. Samples and fixtures are authors' code.

@@ -1,3 +1,4 @@
+import BusTesting
 import ClockTesting
 import Foundation
 import MessageBus
