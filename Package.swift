@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+// SPDX-License-Identifier: Apache-2.0
 
 // The manifest of all layers. Documentation/architecture.md lists which layer may import which. Tests/RepositoryTests checks
 // it against this file and against the import lines.
@@ -168,60 +169,57 @@ let package = Package(
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
-      ["Archive", "CDeviceClock", "CPlatform", "Messages", "MessageBus", "ZeroMQ", "OwnedTasks"]),
+      ["Archive", "CDeviceClock", "CPlatform", "MessageBus", "Messages", "OwnedTasks", "ZeroMQ"]),
     module("Localization", in: "SDK"),
-    module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Messages", "Localization", "MessageBus"]),
+    module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
       "CurlURLLoading", in: "SDK",
-      ["AuthorRuntime", "URLSessionAPI", "CLazyCurl", "Messages", "MessageBus"]),
+      ["AuthorRuntime", "CLazyCurl", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "AppIntents", in: "SDK",
-      ["Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "MessageBus", "OwnedTasks"]),
+      ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
     module(
       "UIKit", in: "SDK",
-      [
-        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "CurlURLLoading",
-        "MessageBus",
-      ]),
+      ["AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "URLSessionAPI", "Messages", "PreviewsMacros", "UIKit"]),
+      ["AppIntents", "Archive", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
       "WidgetKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "CurlURLLoading",
-        "MessageBus", "PreviewsMacros", "SwiftUI",
+        "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "PreviewsMacros",
+        "SwiftUI", "URLSessionAPI",
       ]),
 
     // Device: the services of the host system. They do not import each other.
     module(
       "Launching", in: "Device",
-      ["Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
+      ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
     module(
       "Transfers", in: "Device",
       [
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", "ProcessActions", asyncHTTPClient, crypto,
+        "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", asyncHTTPClient, crypto,
         grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module(
       "Timelines", in: "Device",
-      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", crypto, grdb]),
-    module("Apps", in: "Device", ["Messages", "MessageBus", "OwnedTasks", "ProcessActions", "Timekeeping"]),
-    module("Conditions", in: "Device", ["Messages", "MessageBus", "OwnedTasks", "Timekeeping"]),
+      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", crypto, grdb]),
+    module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
+    module("Conditions", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
       "Gallery", in: "Device",
-      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
+      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
     module(
       "Pushes", in: "Device",
-      ["Archive", "Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", "ProcessActions", grdb]),
+      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
 
     // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushStore", in: "APNs", ["Messages", "MessageBus", "Stores", "Timekeeping", "OwnedTasks", grdb, heap]),
+    module("PushStore", in: "APNs", ["MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -233,40 +231,39 @@ let package = Package(
     // process.
     module(
       "Cluster", in: "Processes",
-      ["Archive", "CPlatform", "Messages", "MessageBus", "ZeroMQ", logging, unixSignals, yams]),
+      ["Archive", "CPlatform", "MessageBus", "Messages", "ZeroMQ", logging, unixSignals, yams]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
     module("StandingProcesses", in: "Processes", ["Cluster", "Messages", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "Messages", "Journal", "StandingProcesses", "ZeroMQ", arguments, logging]),
+      ["Cluster", "Journal", "Messages", "StandingProcesses", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
       [
-        "CPlatform", "ChildProcesses", "Cluster", "Messages", "MessageBus", "OwnedTasks", "StandingProcesses", "ZeroMQ",
+        "ChildProcesses", "Cluster", "CPlatform", "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "ZeroMQ",
         arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
     module(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "Messages", "Gallery", "Launching", "MessageBus", "Pushes", "StandingProcesses", "Stores",
-        "Timekeeping", "Timelines", "Transfers", "OwnedTasks", "ProcessActions", "Apps", "Conditions", arguments, grdb,
-        logging,
+        "Apps", "Archive", "Cluster", "Conditions", "Gallery", "Launching", "MessageBus", "Messages", "OwnedTasks",
+        "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping", "Timelines", "Transfers", arguments,
+        grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "Cluster", "Messages", "MessageBus", "APNsServer", "PushStore", "StandingProcesses", "Stores",
-        arguments,
-        grdb, logging,
+        "APNs", "APNsServer", "Cluster", "MessageBus", "Messages", "PushStore", "StandingProcesses", "Stores",
+        arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Messages", "Journal", "JournalAnalysis", "MessageBus",
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "MessageBus", "Messages",
         arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
@@ -275,8 +272,8 @@ let package = Package(
     module(
       "DemoExecutables", in: "Processes",
       [
-        "MessageBusBrokerMain", "ProcessAgentMain", "HostSystemMain", "PushServerMain", "WidgetLabMain",
-        "ContainingApp", "WidgetExtension", "ProviderServer",
+        "ContainingApp", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain", "ProviderServer",
+        "PushServerMain", "WidgetExtension", "WidgetLabMain",
       ]),
 
     // Samples: the sample that an author copies.
@@ -291,10 +288,10 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
-    module("BusTesting", in: "Testing", ["Messages", "MessageBus", "ZeroMQ"]),
+    module("BusTesting", in: "Testing", ["MessageBus", "Messages", "ZeroMQ"]),
     module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
-    module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Messages", "Journal"]),
+    module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -306,21 +303,21 @@ let package = Package(
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("Faults", in: "Testing", ["Messages", "HostSystem", "ProcessAgent", "StandingProcesses"]),
+    process("Faults", in: "Testing", ["HostSystem", "Messages", "ProcessAgent", "StandingProcesses"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
-    tests("MessagesTests", ["Messages", "FidelityRules"]),
+    tests("MessagesTests", ["FidelityRules", "Messages"]),
     tests("ChildProcessesTests", ["ChildProcesses"]),
-    tests("JournalTests", ["Messages", "Journal"]),
-    tests("MessageBusTests", ["Messages", "MessageBus", "ZeroMQ", "BusTesting"]),
+    tests("JournalTests", ["Journal", "Messages"]),
+    tests("MessageBusTests", ["BusTesting", "MessageBus", "Messages", "ZeroMQ"]),
     tests(
       "MessageBusBrokerTests",
-      ["Cluster", "Messages", "Journal", "MessageBus", "MessageBusBroker", "WidgetLabTesting", "ZeroMQ"]),
+      ["Cluster", "Journal", "MessageBus", "MessageBusBroker", "Messages", "WidgetLabTesting", "ZeroMQ"]),
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "Localization",
-        "MessageBus", "SwiftUI", "UIKit", "WidgetKit", "BusTesting", "OwnedTasks",
+        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "FidelityRules", "Localization", "MessageBus",
+        "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
@@ -329,67 +326,67 @@ let package = Package(
     tests(
       "CurlURLLoadingTests",
       [
-        "AuthorRuntime", "URLSessionAPI", "Messages", "FidelityRules", "CurlURLLoading", "MessageBus",
-        "WidgetLabTesting", "BusTesting",
+        "AuthorRuntime", "BusTesting", "CurlURLLoading", "FidelityRules", "MessageBus", "Messages", "URLSessionAPI",
+        "WidgetLabTesting",
       ]),
     tests(
       "LaunchingTests",
       [
-        "Messages", "FidelityRules", "Launching", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting", "ClockTesting",
-        "ProcessActions", grdb,
+        "BusTesting", "ClockTesting", "FidelityRules", "Launching", "MessageBus", "Messages", "ProcessActions",
+        "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "TransfersTests",
       [
-        "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "Timekeeping", "Transfers", "ZeroMQ", "BusTesting",
-        "ClockTesting", "ProcessActions", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
+        "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
+        "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",
       [
-        "Archive", "Messages", "FidelityRules", "MessageBus", "Timekeeping", "Timelines", "ZeroMQ", "BusTesting",
-        "ClockTesting", "OwnedTasks", "ProcessActions", grdb,
+        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks",
+        "ProcessActions", "Timekeeping", "Timelines", "ZeroMQ", grdb,
       ]),
     tests(
       "PushesTests",
       [
-        "Archive", "Messages", "FidelityRules", "MessageBus", "Pushes", "Timekeeping", "BusTesting", "ClockTesting",
-        "OwnedTasks", "ProcessActions", grdb,
+        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks",
+        "ProcessActions", "Pushes", "Timekeeping", grdb,
       ]),
-    tests("APNsTests", ["APNs", "Messages", "FidelityRules", asn1, crypto, x509]),
+    tests("APNsTests", ["APNs", "FidelityRules", "Messages", asn1, crypto, x509]),
     tests(
       "PushStoreTests",
       [
-        "APNs", "Messages", "FidelityRules", "MessageBus", "PushStore", "Timekeeping", "BusTesting", "ClockTesting",
-        "OwnedTasks", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PushStore",
+        "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",
-      ["APNs", "FidelityRules", "APNsServer", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
+      ["APNs", "APNsServer", "FidelityRules", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
     tests(
-      "AppsTests", ["ClockTesting", "BusTesting", "Apps", "Messages", "MessageBus", "ProcessActions", "Timekeeping"]),
-    tests("ConditionsTests", ["BusTesting", "Conditions", "Messages", "MessageBus", "Timekeeping"]),
+      "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
+    tests("ConditionsTests", ["BusTesting", "Conditions", "MessageBus", "Messages", "Timekeeping"]),
     tests(
       "GalleryTests",
       [
-        "Archive", "Messages", "FidelityRules", "Gallery", "MessageBus", "Timekeeping", "ZeroMQ", "BusTesting",
-        "ClockTesting", "ProcessActions", grdb,
+        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "Gallery", "MessageBus", "Messages", "ProcessActions",
+        "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "HostSystemTests",
       [
-        "Archive", "Cluster", "Messages", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Timelines",
-        "Transfers", "ZeroMQ", "BusTesting", "Apps", grdb,
+        "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Messages",
+        "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
       "ProcessAgentTests",
-      ["Cluster", "Messages", "FidelityRules", "MessageBus", "OwnedTasks", "ProcessAgent", "BusTesting"]),
-    tests("ClusterTests", ["Archive", "Cluster", "Messages", "FidelityRules", logging]),
+      ["BusTesting", "Cluster", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessAgent"]),
+    tests("ClusterTests", ["Archive", "Cluster", "FidelityRules", "Messages", logging]),
     tests(
       "WidgetLabTests",
       [
-        "Archive", "Cluster", "Messages", "FidelityRules", "Journal", "JournalAnalysis", "RecordedJournals",
+        "Archive", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "RecordedJournals",
         "WidgetLab", arguments,
       ]),
     tests(
@@ -397,7 +394,7 @@ let package = Package(
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",
-      ["Archive", "Cluster", "Messages", "FidelityRules", "Journal", "MessageBus", "WidgetLabTesting", "ZeroMQ"]),
+      ["Archive", "Cluster", "FidelityRules", "Journal", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 @testable import Messages
 
 /// The laws that hold for any bytes of a received frame. The tests check the corpus against them, and `scripts/fuzz` a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TreeRules {
   /// The symbols that a page of a DocC catalogue lists and that no file of its module declares.
   static func declared(_ path: String, _ text: String, in files: [SourceFile]) -> [Finding] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A rule of `Documentation/fidelity`: a heading of level 3, a text and a list of fields.

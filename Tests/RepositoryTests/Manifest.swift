@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The targets of Package.swift, read from its text. Running SwiftPM would take the package lock during a test run.

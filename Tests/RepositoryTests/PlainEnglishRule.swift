@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The words and phrases that no file of the project may contain, each with a plain replacement. The project's first

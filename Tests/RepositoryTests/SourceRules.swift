@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The rules that every Swift file of Sources and Tests obeys. Each takes a file and returns its violations.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The lower bound of an extension's launch time: a static Swift executable that prints the time in its first line.
 
 import Glibc

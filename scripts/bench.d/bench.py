@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures the figures of scripts/bench and prints them. scripts/bench calls it after it has built the executables."""
 
 import argparse

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """message-bus against a ROUTER proxy in C: the same two C peers exchange the same envelopes through each."""
 
 import json

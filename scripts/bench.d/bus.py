@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """A minimal client of the bus for scripts/bench: the layout of an envelope, a peer, the journal.
 
 The layouts are those of Sources/Bus/Messages/Wire.swift and Sources/Bus/Journal/SegmentLayout.swift.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Processes and clusters of scripts/bench: each in its own folder, on the loopback interface, stopped at the end."""
 
 import glob

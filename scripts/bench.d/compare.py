@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares two results of scripts/bench, figure by figure.
 
 compare.py OLD NEW prints the comparison of two files, and exits with 1 when they cannot be compared.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures how long a day of a device takes: 24 hours with twenty placements, by `widgetlab clock advance`."""
 
 import subprocess

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures the launch of an extension, and its wake for the events of its session."""
 
 from statistics import median

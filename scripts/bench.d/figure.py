@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The figures of scripts/bench, with their references and goals."""
 
 import math

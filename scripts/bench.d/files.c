@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The HTTP server of the transfers that scripts/bench measures. It sends files as fast as the kernel can.
 //
 // files: serves on a free port of the loopback interface, prints the port in one line, and exits at the end of its

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures the restart of a killed host: from its exec to the first delivery of pending events."""
 
 from bus import Journal, Peer, printed, progress

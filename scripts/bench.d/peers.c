@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Two peers on one bus: one sends `process.list` as the host, the other replies as the agent. The same program is used
 // for all buses, so that only the bus differs.
 //

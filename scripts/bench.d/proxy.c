@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The reference for message-bus: a ROUTER socket with CURVE that only forwards each envelope to the address in its
 // header, without journal, table, tap or copy of a frame.
 //

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures pushes per second of the push server, against nghttpd, which answers 200 to the same requests over the same
 TLS; and whether a device keeps up with a thousand pushes per second.
 

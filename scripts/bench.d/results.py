@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The results of scripts/bench as JSON: figures, commit, machine and load."""
 
 import datetime

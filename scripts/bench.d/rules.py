@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The settings of all clusters of scripts/bench: rules that are switched off, and the deadline of every wait."""
 
 # Seconds. A deadline aborts a hanging run. No figure depends on it, and a busy machine does not reach it.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Tests of the parts of scripts/bench that measure nothing: figures, table, results, comparison, settings."""
 
 import datetime

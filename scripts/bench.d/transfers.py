@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures background transfers: one large file and many small ones, against curl with the same server.
 
 curl has as many connections as a session has, and both write new files to the same file system in each round.

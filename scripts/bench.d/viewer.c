@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A viewer on the tap: receives all envelopes, and prints their number at the end of its standard input. The first line
 // of standard input is `ENDPOINT SERVERKEY PUBLIC SECRET`.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts of the bus protocol that the programs of scripts/bench use: the layout of wire version 1
 // (Sources/Bus/Messages/Wire.swift) and a CURVE socket with the options of the bus.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """The table of declarations, for scripts/declarations: which of Apple's declarations the authoring modules have."""
 
 import collections

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Fuzzes the frames of the bus, which the broker receives from any peer and each peer from the broker.
 
 import Messages

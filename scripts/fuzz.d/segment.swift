@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Fuzzes journal files, which a crash, a full disk or an incomplete copy may have damaged.
 
 /// Checks one input against the invariants.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends widget pushes with the package aioapns over one connection, and prints the number of responses of each status.
 
 Usage: aioapns_pushes.py PLAN.json, with {"url", "ca", "key", "key_id", "team_id", "topic", "tokens": […], "count"}: push

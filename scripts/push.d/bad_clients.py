@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Violates the protocol at a push server, frame by frame, and prints how the connection ended.
 
 Usage: bad_clients.py NAME PLAN.json, with {"url", "ca", "connections"}; NAME is one of CASES below, or `idle`.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 """Sends requests to a push server with an independent client, as a provider does, and prints the responses.
 
 Usage: provider.py httpx|curl|h2 PLAN.json

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Has one fault for each sanitizer, to check that the sanitizer reports it.
 
 import Foundation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Linked into every executable of a sanitized build: the options and annotations for the sanitizer.
 //
 // The options are here and not in the environment, because the agent gives its children a new environment.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A correct program that shares data between threads in all ways used by this project: the sanitizers must report
 // nothing.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Every `reason` of `/3/device`, with its status. Source: Apple's *Handling notification responses from APNs*. The
 /// last of the 403s is spelled as on that page (the service itself has been observed without `Id`).
 package enum APNsReason: String, Codable, Hashable, Sendable, CaseIterable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The numeric limits of the contract. Sources: Documentation/apns.md.
 package struct APNsSettings: Hashable, Sendable {
   /// Bytes of a payload. Documented.

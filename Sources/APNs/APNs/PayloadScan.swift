@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Checks in one pass whether a payload is JSON and whether it reloads widgets. Fast, of bounded depth, without side
 /// effects. APNs has no reason for a payload that is not JSON, so it is accepted with a remark in the log (ours).
 struct PayloadScan {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import NIOCore
 
 /// Limits of a connection: times in seconds, sizes in bytes. Apple publishes few of them; a limit without a source is

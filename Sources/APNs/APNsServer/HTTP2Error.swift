@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The error codes of HTTP/2: RFC 9113, section 7.
 enum ErrorCode: UInt32 {
   case none = 0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Limits how many delivery-log lines per second are recorded in the journal, so that a fast provider does not delay

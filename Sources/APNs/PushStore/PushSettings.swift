@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Limits of the push server's storage. All are ours (Documentation/fidelity/apns.md), except for the ages of the log
 /// and of stored notifications, which are Apple's.
 package struct PushSettings: Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Messages
 
 /// A forward-only position in the journal: returns the envelopes in order, and nil when no further one is written yet.

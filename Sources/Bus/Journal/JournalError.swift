@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Why the journal could not be written or read. Definite: a failed append leaves no part of the batch behind.

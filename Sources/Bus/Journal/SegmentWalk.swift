@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Walks through one segment record by record, and past unreadable parts.
 struct SegmentWalk {
   enum Step: Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A first-in, first-out queue. Appending and removing take constant time on average.
 ///
 /// `Deque` of swift-collections does the same. It is not used here because an extension links this module: the first

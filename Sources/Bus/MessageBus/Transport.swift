@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Carries a connection's frames. Confined to the connection's loop, as are its closures.
 package protocol Transport: AnyObject {
   /// Begins to connect, and retries until it succeeds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The role of a process on the bus. A key belongs to one role, and the broker derives the role from the key.
 package enum Role: String, Codable, Sendable, CaseIterable {
   case messageBus = "message-bus"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// The encoding of bodies: JSON with sorted keys, dates as seconds since 1970.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// The values of a body, either in the envelope or in a file that it names, one per line. Only one piece of the file is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 // The user's control of the device: its network, its clock, its apps; and the device's list of transfers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // How a standing key is replaced by another while the cluster runs.
 
 /// The broker's record of a standing key.

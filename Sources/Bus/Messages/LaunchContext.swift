@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The launch context that an agent passes to a child on standard input: one line of JSON, then end of file. The
 /// runtime reads and closes it before the author's code runs, so the key is in no environment and no argument list.
 package struct LaunchContext: Codable, Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The memory limit of a process, and how often it is checked.
 ///
 /// Memory is the kernel's `RssAnon`: resident anonymous pages, without file pages. The kernel's value is accurate to a

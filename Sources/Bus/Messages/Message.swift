@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// A message that can be sent on the bus. Every conforming type must be listed in `MessageTable.all`, or the

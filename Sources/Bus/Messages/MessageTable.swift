@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// All message types, with the roles that may send and receive them. The broker refuses all others, and the protocol
 /// page is generated from this table.
 package enum MessageTable {

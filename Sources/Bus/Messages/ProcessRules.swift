@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rules for an author's process that Apple does not document. Source of the values: Documentation/fidelity.
 package struct ProcessRules: Codable, Hashable, Sendable {
   /// How long a call on an author's thread waits for the host. Seconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 // Pushes: tokens and notifications, as used on both sides of the push server.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 // Background sessions: messages between an author's process and the host's Transfers.

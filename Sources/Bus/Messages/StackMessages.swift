@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 // Stacks: widgets of one size at one location, of which one is on top.

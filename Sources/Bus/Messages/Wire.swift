@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The layout of version 1 of the wire, in bytes. All integers are little-endian.

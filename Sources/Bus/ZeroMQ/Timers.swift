@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Identifies a timer of a loop for cancellation.
 package struct TimerID: Hashable, Sendable {
   let raw: UInt64

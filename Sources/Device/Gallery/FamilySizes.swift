@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Archive
 
 /// The size of each family on a screen. Source: the tables of the Human Interface Guidelines, "Widgets". On an iPad it

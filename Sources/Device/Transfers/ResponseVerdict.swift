@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a task has on disk when a request is sent.
 package struct StoredPart: Sendable, Equatable {
   package let bytes: Int64

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// The device's data rate, shared by all transfers in both directions (`NetworkState.rate`).

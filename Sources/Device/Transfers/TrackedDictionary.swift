@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A dictionary that records which keys were changed, so that the database can be updated without comparing all values.
 package struct TrackedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   package private(set) var all: [Key: Value]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Timekeeping
 
 /// The rules that Apple does not state. Times are in seconds. Source of the values: Documentation/fidelity.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// A text that the system updates as time passes. Source: the initialisers of `SwiftUI.Text` with dates.

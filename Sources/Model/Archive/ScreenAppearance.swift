@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// How a screen shows an archive: the time, the locale, and what is hidden.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A view as the extension archived it, which the host stores, draws and prints without the author's code.
 ///
 /// A node has SwiftUI's own name (`Text`, `VStack`), its arguments by label, its child views, and its modifiers in the

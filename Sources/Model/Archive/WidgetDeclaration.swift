@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The declaration of one widget kind by its extension: the author's modifiers, evaluated once per process.
 package struct WidgetDeclaration: Codable, Hashable, Sendable {
   /// One call of `disfavoredLocations(_:for:)`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The locations of a widget, as both sides of the bus encode them. Source: `WidgetLocation`. `todayView` is a screen
 /// of the device but not a location that an author can name.
 package enum WidgetLocationName: String, Codable, Hashable, Sendable, CaseIterable {

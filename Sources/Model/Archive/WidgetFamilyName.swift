@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The families of WidgetKit, as both sides of the bus encode them. Source: `WidgetFamily` of the iOS 18 SDK, and of
 /// the macOS 27 SDK for the last.
 package enum WidgetFamilyName: String, Codable, Hashable, Sendable, CaseIterable {

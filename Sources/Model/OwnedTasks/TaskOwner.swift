@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// An owner of tasks: it cancels them and waits for their end. Any thread.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A named reason to keep a process running and unsuspended: `timeline`, `events <session>`, `foreground`.
 package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
   package let description: String

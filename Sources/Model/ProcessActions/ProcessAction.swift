@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Messages
 
 /// What a service of the device needs from a process. The host routes all of them to the launch service, which decides

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The pause before the next attempt, in seconds: `first`, doubled after each failure up to `limit`.
 ///
 /// Source: ours (Documentation/fidelity).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// The state of a device's clock: it runs from an origin at a rate, or is held at the origin.

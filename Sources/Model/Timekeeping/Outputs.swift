@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The requests of a module to the rest of the host, in order, for one reader. The clock is not advanced until the
 /// reader has handled a request: that is when it calls `next()` again.
 package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {

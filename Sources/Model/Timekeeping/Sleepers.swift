@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// The sleepers of a clock and their dates: a plain value. The caller wakes the sleepers that it returns.

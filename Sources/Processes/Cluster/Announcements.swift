@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Where a standing process listens. The process writes it to a file of the instance once it listens.

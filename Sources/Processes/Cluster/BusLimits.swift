@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Limits of the broker: `bus` in `widgetlab.yaml`, or flags of `message-bus`.
 package struct BusLimits: Sendable, Hashable {
   /// Maximum length of the whole journal. Beyond it, the oldest segments are deleted.

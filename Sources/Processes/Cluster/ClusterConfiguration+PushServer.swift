@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ClusterConfiguration {
   /// The push server, which replaces Apple's.
   package struct PushServer: Sendable, Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a cluster cannot be started or reached. Definite: nothing was done.
 package struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The open set of reasons.

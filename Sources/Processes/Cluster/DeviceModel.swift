@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A phone or tablet model, with its screen size, by the name used in `widgetlab.yaml`.
 package struct DeviceModel: Sendable, Hashable {
   package let name: String

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Finds the executables of a cluster: its standing processes, and those that `widgetlab.yaml` names.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The keys that WidgetLab reads from an extension's `Info.plist`. The author's file is never changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The folder of one running cluster: its keys, its journal, its devices. Clusters with different folders run side by

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Cluster
 
 // The device has no location; an operator reports that it moved far.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Apps
 package import Cluster
 import Conditions
@@ -15,7 +17,7 @@ import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// It has no state of its own. It encodes screens, so it does not run on the thread of the bus handlers that call it.
+/// It has no state. It encodes screens, so it does not run on the thread of the bus handlers that call it.
 package actor Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection

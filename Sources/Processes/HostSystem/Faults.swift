@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Messages
 
 /// The faults of a deliberately broken host, which show that the demonstration notices them. A production host has the

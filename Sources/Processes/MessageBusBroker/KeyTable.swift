@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// The keys that the broker accepts, and the addresses that each may use.

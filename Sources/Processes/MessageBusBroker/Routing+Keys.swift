@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 // Replacement of standing keys. A key is accepted until a later one of its pattern was used and the grace period has

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 // How many registrations the broker keeps, and the record with all of them.

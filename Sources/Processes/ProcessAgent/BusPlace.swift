@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The broker's address, for a child's launch context.
 package struct BusPlace: Sendable, Hashable {
   /// Such as `tcp://127.0.0.1:7701`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Splits the bytes of a stream into lines of valid UTF-8.
 ///
 /// A line longer than the limit is cut into pieces, at character boundaries where it is UTF-8, so that a child that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Cluster
 
 /// The exit codes of standing processes, with the values of `sysexits.h`. `Documentation/operations.md` lists them.

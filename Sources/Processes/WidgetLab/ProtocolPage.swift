@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// Documentation/protocol.md, generated from the table of messages and the wire layout.

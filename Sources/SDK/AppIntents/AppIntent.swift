@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import URLSessionAPI
 
 /// A type with a name that is the same in every process. Source: `AppIntents.PersistentlyIdentifiable`.

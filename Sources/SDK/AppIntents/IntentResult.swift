@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The result of an intent. Source: `AppIntents.IntentResult`.
 public protocol IntentResult: Sendable {}
 

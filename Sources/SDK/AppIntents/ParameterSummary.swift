@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sentence that describes an intent's parameters to the user. Accepted, but not shown. Source:
 /// `AppIntents.ParameterSummary`.
 public protocol ParameterSummary {}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The functions of an executable take precedence over those of its shared libraries, for its own code and for theirs,
 // so no library has to be preloaded. Clocks that measure durations (CLOCK_MONOTONIC, CLOCK_BOOTTIME) are not changed,
 // so sleeps and network time-outs are real. Some waits of Swift end at a wall clock time. They last as many real

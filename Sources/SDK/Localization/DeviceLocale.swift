@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 // Replacements of Foundation's getters in an author's executable, which is linked with `--wrap`. On Linux Foundation's

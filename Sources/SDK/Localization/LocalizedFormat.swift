@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Foundation
 
 /// A format key with arguments, such as `%lld words` with 3: an interpolated literal that is a translation key.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// A text that can be looked up later, in another process or language. Source: `Foundation.LocalizedStringResource`,

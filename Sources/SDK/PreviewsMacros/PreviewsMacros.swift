@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 // The compiler plugin of `#Preview`. The compiler checks the types of the macro's arguments itself. The expansion is

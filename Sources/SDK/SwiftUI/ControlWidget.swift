@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Controls are declared and listed; the device's screens do not show them. Source of all: `SwiftUI` of the iOS 18 SDK.
 
 /// Source: `SwiftUI.ControlWidget`.

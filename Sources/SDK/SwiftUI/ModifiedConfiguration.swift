@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A configuration with an addition to its description.
 nonisolated package struct ModifiedConfiguration<Content: WidgetConfiguration>: WidgetConfiguration,
   DescribedConfiguration

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 // Accepted, so that an author's files compile; previews are never shown. Source of all: `SwiftUI` and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `Combine.ObservableObject`, which SwiftUI exports. Archived views observe no changes: the system requests
 /// new views.
 public protocol ObservableObject: AnyObject {}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `SwiftUI.Widget`.
 @MainActor @preconcurrency public protocol Widget {
   associatedtype Body: WidgetConfiguration

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Several widgets as one.
 @MainActor struct TupleWidget: Widget, WidgetGroup {
   let widgets: [any Widget]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// An object that the system creates from its class, as the Objective-C runtime does. Authors do not use it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// The methods that the system calls on an app's delegate. Source: `UIKit.UIApplicationDelegate`; every method is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// An image. Source: `UIKit.UIImage`; only what widgets use. Only the pixel size is read, not the pixels.

@@ -1,2 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Translations come with URLSession: an author's compiler flags import this module into every file.
 @_exported public import Localization

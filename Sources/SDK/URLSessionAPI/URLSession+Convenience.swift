@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 // Tasks with a completion handler, and asynchronous functions. In a background session they are programming errors,

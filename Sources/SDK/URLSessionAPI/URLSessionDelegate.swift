@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 // The delegates of sessions. On Apple's systems the methods are optional, and those with a completion handler have an

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// Requests reloads of controls. Accepted without effect: the device does not display controls. Source:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Archive
 
 /// The size and shape of a widget. Source: `WidgetKit.WidgetFamily` of the iOS 18 SDK. Its raw values are not public,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Archive
 
 /// A place for a widget. Source: `WidgetKit.WidgetLocation`.

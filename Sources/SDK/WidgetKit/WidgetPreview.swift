@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import SwiftUI
 
 // Accepted, so that an author's files compile. Previews are not displayed: there is no Xcode. Source of all:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// The token with which the developer's backend sends pushes to this app's widgets. Source: `WidgetKit.WidgetPushInfo`

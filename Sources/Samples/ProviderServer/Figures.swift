@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// One day's caffeine figures as the client reads them, followed by padding up to the requested size. The same seed,

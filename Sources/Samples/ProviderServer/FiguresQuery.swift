@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Hummingbird
 
 /// The parameters in the query of `/figures`. Parameters with other names are allowed, and counted as a separate path.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Terminates this process when its parent exits, for a parent that runs it as a part of a cluster.

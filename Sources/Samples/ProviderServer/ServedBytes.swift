@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Counts what `/figures` served: the body bytes that the server's sockets accepted, and the requests.

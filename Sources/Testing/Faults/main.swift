@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Host and agent with one deliberate fault each. They prove that `widgetlab demo` can fail, and that it names the
 // failing step.
 // The executable's name selects the process, WIDGETLAB_FAULT the fault:

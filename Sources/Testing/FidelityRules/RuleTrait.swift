@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Testing
 
 /// Links a test to the rules of `Documentation/fidelity` that it checks.

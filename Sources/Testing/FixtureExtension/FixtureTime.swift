@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Reports the time in this process, and how long waits of nominally a fifth of a second take.

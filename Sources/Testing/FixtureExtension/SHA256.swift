@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// SHA-256 (FIPS 180-4), for an extension that links no cryptographic library.
 enum SHA256 {
   private static let primes: [UInt64] = {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The limits of waits in tests. They guard against endless waits. No test depends on how long something takes.
 public enum LabTimeout {
   /// The default limit of a wait. It is far longer than any operation takes on a busy machine.

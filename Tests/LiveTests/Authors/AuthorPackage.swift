@@ -1,4 +1,5 @@
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
 import WidgetLabTesting
 
 /// The folder of an author's package: `widgetlab.yaml`, and executables where `swift build` writes them. WidgetLab's

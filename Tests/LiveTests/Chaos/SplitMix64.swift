@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Steele, Lea and Flood's generator (SplittableRandom): the same seed gives the same numbers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// A diagnosis as JSON. The command's help documents its shape. Fields may be added, but are never removed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Formats diagnoses for the terminal.
 package enum DiagnosisText {
   /// All diagnoses of a journal, with a summary.

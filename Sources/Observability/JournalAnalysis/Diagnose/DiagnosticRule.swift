@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// Detects one mistake in the journal. A value that receives each envelope once, in order, before the record does.

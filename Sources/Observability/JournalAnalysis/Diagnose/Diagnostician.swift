@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Messages
 
 /// Detects authors' mistakes. The result depends only on the journal.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// The notes about peers, keys and the broker.

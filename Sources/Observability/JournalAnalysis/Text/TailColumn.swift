@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A column of `tail`.
 package enum TailColumn: String, CaseIterable, Sendable {
   case time, delta, sequence, mark, from, to, generation, kind, correlation, note

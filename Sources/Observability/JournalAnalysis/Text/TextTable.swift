@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The terminal colours of texts.
 package enum Colour: String {
   case red = "31"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import JournalAnalysis
 
 /// Documentation/diagnoses.md, generated from the table of diagnoses.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Needed for `stat`: the compiler attributes it to CoreFoundation when a library has loaded the C headers through it.
 import CoreFoundation
 import Foundation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 // The wall clock of an author's process is the device clock. This target has no function to call: it replaces the

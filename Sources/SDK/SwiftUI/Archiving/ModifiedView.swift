@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Archive
 
 /// A view with one modifier, which is archived by its name.

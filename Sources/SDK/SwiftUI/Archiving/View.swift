@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `SwiftUI.View`.
 @MainActor @preconcurrency public protocol View {
   associatedtype Body: View

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 // Source of all: `SwiftUI.EnvironmentValues`. `WidgetEnvironment` holds the values that a widget's process receives

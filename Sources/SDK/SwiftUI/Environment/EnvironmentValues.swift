@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `SwiftUI.EnvironmentKey`.
 public protocol EnvironmentKey {
   associatedtype Value

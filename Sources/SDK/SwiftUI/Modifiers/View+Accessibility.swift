@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Archive
 
 // Accessibility modifiers. Source of all: `SwiftUI.View` of the iOS 18 SDK.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Foundation
 
 /// A value of the user defaults. Source: `SwiftUI.AppStorage`. Each app group has a separate store.

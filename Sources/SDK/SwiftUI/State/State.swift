@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `SwiftUI.State`. An archived view starts with the initial value each time.
 @propertyWrapper public struct State<Value>: DynamicProperty {
   private final class Storage {

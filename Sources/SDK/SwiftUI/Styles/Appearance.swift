@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Source: `SwiftUI.ColorScheme`.
 public enum ColorScheme: CaseIterable, Sendable, NamedArgument {
   case light

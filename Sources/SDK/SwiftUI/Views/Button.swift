@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Archive
 
 /// Source: `SwiftUI.Button`. In a widget only a button with an intent acts; a tap on any other one opens the app, as a

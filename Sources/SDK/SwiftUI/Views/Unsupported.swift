@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import Archive
 
 // Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. Their content is not created.

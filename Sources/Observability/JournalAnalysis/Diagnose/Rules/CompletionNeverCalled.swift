@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// The deadline for a session's events passed, the author's code has created the session, and no completion handler was

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// Several handlers match a session, and only some had called their completion handler at the deadline.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// A task is created between the call of the handler and its completion handler, and no provider request is open that

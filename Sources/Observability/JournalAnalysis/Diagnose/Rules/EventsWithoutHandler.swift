@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// Events arrived, no handler matches the session, and the process has not created it.

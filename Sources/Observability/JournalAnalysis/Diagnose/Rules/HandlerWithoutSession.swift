@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// An extension has a handler for the events of background sessions, has provided its timeline, is idle, and has never

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// An author's code reloads a kind that none of its widgets has.

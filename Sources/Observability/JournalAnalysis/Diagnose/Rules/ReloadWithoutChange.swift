@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// An author's code requests several consecutive timelines of a placement that all show the same.

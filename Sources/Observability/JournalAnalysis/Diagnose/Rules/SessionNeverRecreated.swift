@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// The handler was called in a process instance that has no session with the identifier and does not create one.

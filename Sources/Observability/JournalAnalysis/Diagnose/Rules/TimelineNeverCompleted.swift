@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Messages
 
 /// The host gives up on a timeline that its extension, which is still running, has not provided.

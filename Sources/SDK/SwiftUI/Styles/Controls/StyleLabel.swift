@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Archive
 
 /// A label in a style's configuration: it wraps the view that the author gave.
