@@ -377,7 +377,7 @@ let package = Package(
       "HostSystemTests",
       [
         "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Messages",
-        "Timelines", "Transfers", "ZeroMQ", grdb,
+        "OwnedTasks", "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
       "ProcessAgentTests",

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the bus traffic, using only the tap and the layout in Documentation/protocol.md.
 
 Usage: tap.py INSTANCE-FOLDER [KIND-PREFIX] [COUNT]      needs python3-zmq

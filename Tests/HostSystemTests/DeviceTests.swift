@@ -8,6 +8,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import OwnedTasks
 import Testing
 import ZeroMQ
 
@@ -168,6 +169,19 @@ extension Device {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `Executor of the device` {
+  @Test func `a device that leaves while it launches an app and advances its clock ends with no task`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    // No agent replies, so the launch lasts, and with it the advance.
+    try await fixture.ask(OpenApp(bundle: "com.example.App"))
+    async let advance = fixture.ask(SetClock(change: .advance(60)))
+    await device.leave()
+    #expect(await device.tasks.count == 0)
+    await fixture.bus.disconnect(HostSystemTests.host)
+    await fixture.person.leave()
+    _ = try? await advance
+  }
+
   @Test func `the device does not run on the bus thread of the handler that calls it`() async throws {
     let fixture = try await DeviceFixture()
     let device = try await fixture.host()

@@ -104,7 +104,7 @@ package actor DeviceConditionsService {
 
   // MARK: User actions
 
-  /// `device.network`. Persisted when this returns.
+  /// `network.set`. Persisted when this returns.
   ///
   /// - Throws: `malformed` (definite), and errors of the database.
   package func set(_ state: NetworkState) throws {

@@ -263,7 +263,7 @@ package struct TokenStateMachine: Sendable {
     let actions: [Action] = isChanged ? [.tokensChanged] : []
     return actions
       + takers.flatMap { product in
-        pending(product).map { want(product.address, $0) } ?? letGo(product.address)
+        pending(product).map { want(product.address, $0) } ?? release(product.address)
       }
   }
 
@@ -273,7 +273,7 @@ package struct TokenStateMachine: Sendable {
     return [.output(.process(.want(address, because: TokenStateMachine.assertion)))]
   }
 
-  private mutating func letGo(_ address: Address) -> [Action] {
+  private mutating func release(_ address: Address) -> [Action] {
     guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
     return [.output(.process(.release(address, because: TokenStateMachine.assertion)))]
   }
@@ -281,7 +281,7 @@ package struct TokenStateMachine: Sendable {
   /// Calls the handlers of a running extension, or releases the extension.
   private mutating func ask(_ address: Address) -> [Action] {
     guard asking[address] == nil, let product = takers.first(where: { $0.address == address }) else { return [] }
-    guard let notice = pending(product) else { return letGo(address) }
+    guard let notice = pending(product) else { return release(address) }
     asking[address] = notice
     return want(address, notice) + [.notify(address, notice)]
   }
@@ -292,6 +292,6 @@ package struct TokenStateMachine: Sendable {
     let former = exits[address].map { $0.notice == notice ? $0.count : 0 } ?? 0
     let count = isFinal ? TokenStateMachine.exitLimit : former + 1
     exits[address] = (notice, count)
-    return count < TokenStateMachine.exitLimit ? [] : letGo(address)
+    return count < TokenStateMachine.exitLimit ? [] : release(address)
   }
 }

@@ -147,14 +147,14 @@ package actor Agent {
     } catch {
       throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
-    let certificate = LaunchContext(
+    let launchContext = LaunchContext(
       address: address, generation: instance.generation, host: host, endpoint: place.endpoint,
       serverKey: place.serverKey,
       publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container, groups: request.groups,
       rules: request.rules, agentPid: getpid())
     return SpawnOrder(
       instance: instance, executable: executable, environment: childEnvironment(request), directory: request.container,
-      input: try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")], memory: request.memory)
+      input: try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")], memory: request.memory)
   }
 
   private func launch(_ order: SpawnOrder, _ context: MessageContext) async throws(BusError) -> Int32 {

@@ -12,7 +12,7 @@ package import StandingProcesses
 package struct PushServerCommand: StandingProcessCommand {
   package static let configuration = CommandConfiguration(
     commandName: "push-server",
-    abstract: "Simulate APNs: receive notifications over HTTP/2 and deliver them to the devices on the bus.",
+    abstract: "Simulates APNs: receives notifications over HTTP/2 and delivers them to the devices on the bus.",
     discussion: """
       Listens on two ports: the development and the production environment. A notification is on disk before its 200 \
       is sent, and is delivered when the device can be reached, even after a restart. `widgetlab up` starts it; manually:

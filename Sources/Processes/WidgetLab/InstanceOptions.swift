@@ -37,8 +37,8 @@ struct InstanceOptions: ParsableArguments {
   /// The folder of the running cluster with that name; `nil` when no such cluster is running.
   ///
   /// - Throws: a command error when there are several.
-  func running(in book: InstanceRegistry) throws -> String? {
-    let found = try book.running().filter { $0.name == instance }
+  func running(in registry: InstanceRegistry) throws -> String? {
+    let found = try registry.running().filter { $0.name == instance }
     guard found.count < 2 else {
       let folders = found.map(\.instance).joined(separator: "\n         ")
       throw CommandError(
