@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TreeRules {
   private static let identifier = "SPDX-License-Identifier: Apache-2.0"
 
