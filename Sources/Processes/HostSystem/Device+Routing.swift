@@ -47,10 +47,11 @@ extension Device {
       await conditions.suspended(address, generation: instance.generation)
       await transfers.suspended(address, generation: instance.generation)
     case .ended(let address, let instance, _):
-      await intents.ended(address)
       if address.role == .app { await setFront(address, false) }
-      await conditions.ended(address, generation: instance.generation)
+      // Before all others: it stops messages to this instance, which the next one, launched now, would receive.
       await transfers.ended(address, generation: instance.generation)
+      await intents.ended(address)
+      await conditions.ended(address, generation: instance.generation)
       if address.role == .app { await apps.ended(address, isQuit: await launcher.isQuit(address)) }
       if address.role == .widgetExtension { await timelines.ended(address) }
       await pushes.ended(address)
