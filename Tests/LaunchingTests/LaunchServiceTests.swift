@@ -236,6 +236,20 @@ extension LaunchService {
     #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
   }
 
+  @Test func `the next instance is launched only after the end of the previous one was handled`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    await fixture.agent.end(widget, .signalled(signal: SIGKILL))
+    let first = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await host.outputs.next() == .ended(widget, first, .signalled(signal: SIGKILL)))
+    // The reader still handles the end. A request to spawn would be sent before the service handles the next event.
+    for _ in 0..<10 { await host.launcher.release(widget, because: "nothing") }
+    #expect(await fixture.bus.sent.count { $0.header.kind == SpawnProcess.kind } == 1)
+    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
+  }
+
   @Test func `an exit that cannot be stored is not acknowledged`() async throws {
     let fixture = try await LaunchServiceFixture()
     var host = try await fixture.host()

@@ -261,9 +261,15 @@ package actor LaunchService {
     }
   }
 
+  /// Spawns the process after all earlier outputs were handled. The end of the previous instance is one of them: its
+  /// handling withdraws messages to that instance, which the next one would otherwise receive.
   private func spawn(_ address: Address, _ reason: String) {
     guard let program = programs[address] else { return }
-    tasks.start { [self] in await request(program, reason) }
+    tasks.start { [self] in
+      await outputs.passed()
+      guard !Task.isCancelled else { return }
+      await request(program, reason)
+    }
   }
 
   private func request(_ program: Program, _ reason: String) async {

@@ -27,7 +27,8 @@ package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
     if case .terminated = continuation.yield(Item(output: (output, work))) { clock.endWork(work) }
   }
 
-  /// Returns when the reader has handled all requests that were added before; at once after `finish()`.
+  /// Returns when the reader has handled all requests that were added before; at once after `finish()`, and when the
+  /// current task is cancelled.
   package func passed() async {
     let (passed, mark) = AsyncStream.makeStream(of: Void.self)
     if case .terminated = continuation.yield(Item(mark: mark)) { return }

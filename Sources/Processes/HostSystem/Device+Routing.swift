@@ -48,7 +48,7 @@ extension Device {
       await transfers.suspended(address, generation: instance.generation)
     case .ended(let address, let instance, _):
       if address.role == .app { await setFront(address, false) }
-      // Before all others: it stops messages to this instance, which the next one, launched now, would receive.
+      // Before all others: it stops messages to this instance. The next one is launched when this output is handled.
       await transfers.ended(address, generation: instance.generation)
       await intents.ended(address)
       await conditions.ended(address, generation: instance.generation)
