@@ -52,6 +52,16 @@ let deviceLocale: [LinkerSetting] = [
     })
 ]
 
+/// `UserDefaults` of an author's executable with a static runtime are the device's: `UserDefaultsAPI` replaces the
+/// functions that Foundation calls. A dynamic executable needs no flag.
+let userDefaults: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "CopyAppValue", "SetAppValue", "CopyMultiple", "AppSynchronize", "AddSuitePreferencesToApp",
+      "RemoveSuitePreferencesFromApp",
+    ].flatMap { ["-Xlinker", "--wrap=CFPreferences\($0)"] })
+]
+
 /// Set by scripts/sanitize: a sanitizer finds the runtime functions that it intercepts only in a shared library.
 let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
@@ -80,7 +90,7 @@ func process(
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
     swiftSettings: strict + (isAuthored ? author : []),
-    linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale : []))
+    linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale + userDefaults : []))
 }
 
 /// - Parameter isOptimized: also optimise a debug build, for tests with long computations.
@@ -162,6 +172,7 @@ let package = Package(
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform"]),
+    module("DefaultsLog", in: "Model", ["Messages"]),
     module("Stores", in: "Model", ["Messages", grdb]),
     module("Journal", in: "Bus", ["CPlatform", "Messages"]),
     module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
@@ -171,7 +182,12 @@ let package = Package(
       "AuthorRuntime", in: "SDK",
       ["Archive", "CDeviceClock", "CPlatform", "MessageBus", "Messages", "OwnedTasks", "ZeroMQ"]),
     module("Localization", in: "SDK"),
-    module("URLSessionAPI", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages"]),
+    .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
+    module(
+      "UserDefaultsAPI", in: "SDK",
+      ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages", "OwnedTasks"]),
+    module(
+      "URLSessionAPI", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
@@ -241,16 +257,16 @@ let package = Package(
     module(
       "ProcessAgent", in: "Processes",
       [
-        "ChildProcesses", "Cluster", "CPlatform", "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "ZeroMQ",
-        arguments, logging,
+        "ChildProcesses", "Cluster", "CPlatform", "DefaultsLog", "MessageBus", "Messages", "OwnedTasks",
+        "StandingProcesses", "ZeroMQ", arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
     module(
       "HostSystem", in: "Processes",
       [
-        "Apps", "Archive", "Cluster", "Conditions", "Gallery", "Launching", "MessageBus", "Messages", "OwnedTasks",
-        "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping", "Timelines", "Transfers", arguments,
-        grdb, logging,
+        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "Gallery", "Launching", "MessageBus", "Messages",
+        "OwnedTasks", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping", "Timelines",
+        "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
@@ -292,6 +308,7 @@ let package = Package(
     module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
+    process("FixtureDefaults", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
@@ -308,6 +325,7 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["FidelityRules", "Messages"]),
     tests("ChildProcessesTests", ["ChildProcesses"]),
+    tests("DefaultsLogTests", ["DefaultsLog", "FidelityRules", "Messages"]),
     tests("JournalTests", ["Journal", "Messages"]),
     tests("MessageBusTests", ["BusTesting", "MessageBus", "Messages", "ZeroMQ"]),
     tests(
@@ -316,8 +334,9 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "FidelityRules", "Localization", "MessageBus",
-        "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI", "WidgetKit",
+        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "DefaultsLog", "FidelityRules",
+        "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI", "UserDefaultsAPI",
+        "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
@@ -394,7 +413,10 @@ let package = Package(
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",
-      ["Archive", "Cluster", "FidelityRules", "Journal", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ"]),
+      [
+        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "Journal", "MessageBus", "Messages", "WidgetLabTesting",
+        "ZeroMQ",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -49,6 +49,9 @@ private let everything = """
   notice  clock.changed      host > journal
   request app.force-quit     operator > host
   request app.update         operator > host
+  request defaults.read      operator > host
+  request defaults.write     operator > host
+  notice  defaults.changed   app extension > journal
   request session.list       operator > host
   request session.open       app extension > host
   request session.close      app extension > host

@@ -179,6 +179,14 @@ package enum MessageTable {
       UpdateApp.self, [Route([.operator], to: .host)], "The app is updated; its containers get another path.",
       failure: "A retry updates it once more."),
     .request(
+      ReadDefaults.self, [Route([.operator], to: .host)], "Reads the user defaults of apps and extensions.",
+      failure: "Nothing changed; retry."),
+    .request(
+      WriteDefaults.self, [Route([.operator], to: .host)], "Changes the user defaults of an app or an extension.",
+      failure: "When indefinite, a retry is safe."),
+    .notice(
+      DefaultsChanged.self, [Route(spawned, to: .journal)], "The author's code changed its user defaults."),
+    .request(
       ListSessions.self, [Route([.operator], to: .host)], "Lists the sessions with their tasks, in pages.",
       failure: "Nothing changed; retry."),
   ]

@@ -29,6 +29,7 @@ package actor Device {
   let gallery: GalleryService
   let pushes: PushService
   let intents = IntentService()
+  let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
   let faults: Faults
@@ -73,6 +74,8 @@ package actor Device {
     }
     self.configuration = configuration
     self.bus = bus
+    self.defaults = DefaultsDomains(
+      bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
     self.wantingLocation = try configuration.bundlesWantingLocation()
     self.faults = faults
     self.broken = broken
@@ -116,6 +119,7 @@ package actor Device {
     listenForLaunches()
     listenForTimelines()
     listenForPushes()
+    listenForDefaults()
     await sendWithheld()
     routeOutputs()
     await conditions.begin(running: await launcher.runningInstances)

@@ -30,6 +30,8 @@ package actor Agent {
   nonisolated let tasks = TaskOwner()
   private var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
+  /// The folders with user defaults of the instances that the broker has not retired yet.
+  var defaultsFolders: [ProcessInstance: [String]] = [:]
   private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
   private(set) var isHostPresent = false
@@ -147,6 +149,7 @@ package actor Agent {
     } catch {
       throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
+    defaultsFolders[instance] = [request.container] + request.groups.values
     let launchContext = LaunchContext(
       address: address, generation: instance.generation, host: host, endpoint: place.endpoint,
       serverKey: place.serverKey,
@@ -289,6 +292,7 @@ package actor Agent {
 
   /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
   private func retire(_ instance: ProcessInstance) {
+    compactDefaults(of: instance)
     let request = RetireInstance(address: instance.address, generation: instance.generation)
     retirements += 1
     tasks.start { await self.retire(request) }

@@ -58,6 +58,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         subcommands: [
           AppCommand.self, LookCommand.self, LockCommand.self, UnlockCommand.self, SystemCommand.self,
           NetworkCommand.self, DeviceCommand.self, ClockCommand.self, UpdateCommand.self,
+          DefaultsCommand.self,
         ]),
       CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
       CommandGroup(

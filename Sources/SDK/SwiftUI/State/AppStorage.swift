@@ -2,7 +2,8 @@
 
 public import Foundation
 
-/// A value of the user defaults. Source: `SwiftUI.AppStorage`. Each app group has a separate store.
+/// A value of the user defaults. Source: `SwiftUI.AppStorage`. Each app group has a separate store. A stored number of
+/// another type is converted if that is exact, as on Apple's systems.
 @propertyWrapper public struct AppStorage<Value>: DynamicProperty {
   private let read: () -> Value
   private let write: (Value) -> Void
@@ -25,37 +26,37 @@ public import Foundation
 
 extension AppStorage where Value == Bool {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { $0 as? Bool }, write: { $0 })
+    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Bool? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { $0 as? Bool }, write: { $0 })
+    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Int {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { $0 as? Int }, write: { $0 })
+    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Int? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { $0 as? Int }, write: { $0 })
+    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Double {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { $0 as? Double }, write: { $0 })
+    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Double? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { $0 as? Double }, write: { $0 })
+    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
   }
 }
 
@@ -85,8 +86,9 @@ extension AppStorage where Value == Data? {
 
 extension AppStorage where Value == URL {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(
-      key, store, wrappedValue, read: { ($0 as? String).flatMap { URL(string: $0) } }, write: { $0.absoluteString })
+    let store = store ?? .standard
+    self.read = { store.url(forKey: key) ?? wrappedValue }
+    self.write = { (url: URL) in store.set(url, forKey: key) }
   }
 }
 
@@ -94,7 +96,7 @@ extension AppStorage where Value: RawRepresentable, Value.RawValue == Int {
   /// Stores the raw value as a number.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     self.init(
-      key, store, wrappedValue, read: { ($0 as? Int).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
+      key, store, wrappedValue, read: { (($0 as? NSNumber) as? Int).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
   }
 }
 

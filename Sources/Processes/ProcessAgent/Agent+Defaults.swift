@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DefaultsLog
+import Messages
+import OwnedTasks
+
+extension Agent {
+  /// Compacts the user defaults of a child that has ended, and those of its app groups that no process has open. Not
+  /// before a launch, so that no launch waits for it.
+  func compactDefaults(of instance: ProcessInstance) {
+    guard let folders = defaultsFolders.removeValue(forKey: instance) else { return }
+    tasks.start { await Self.compactDefaults(in: folders) }
+  }
+
+  @concurrent private static func compactDefaults(in folders: [String]) async {
+    for folder in folders { DefaultsFile.compactAll(in: folder) }
+  }
+}

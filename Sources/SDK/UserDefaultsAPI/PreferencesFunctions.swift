@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CUserDefaults
+import Foundation
+
+// The functions of CUserDefaults, which Foundation's UserDefaults calls.
+
+@_cdecl("user_defaults_copy") func copyDefault(
+  _ key: UnsafeRawPointer, _ domain: UnsafeRawPointer?
+) -> UnsafeRawPointer? {
+  guard let suite = Suite(domain) else { return nil }
+  return UserDefaultsStore.current.object(forKey: string(key), suite: suite.name).map(retained)
+}
+
+@_cdecl("user_defaults_set") func setDefault(
+  _ key: UnsafeRawPointer, _ value: UnsafeRawPointer?, _ domain: UnsafeRawPointer?
+) {
+  guard let suite = Suite(domain) else { return }
+  let object = value.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+  UserDefaultsStore.current.set(object, forKey: string(key), suite: suite.name)
+}
+
+@_cdecl("user_defaults_copy_all") func copyDefaults(_ domain: UnsafeRawPointer?) -> UnsafeRawPointer? {
+  let objects = Suite(domain).map { UserDefaultsStore.current.objects(suite: $0.name) } ?? [:]
+  return retained((objects as [String: Any])._bridgeToObjectiveC())
+}
+
+@_cdecl("user_defaults_add_suite") func addSuite(_ suite: UnsafeRawPointer) {
+  UserDefaultsStore.current.addSuite(string(suite))
+}
+
+@_cdecl("user_defaults_remove_suite") func removeSuite(_ suite: UnsafeRawPointer) {
+  UserDefaultsStore.current.removeSuite(string(suite))
+}
+
+/// A domain of the process; no value for the domains of the machine, which CoreFoundation asks for.
+private struct Suite {
+  /// `nil` for the standard domain.
+  let name: String?
+
+  init?(_ domain: UnsafeRawPointer?) {
+    name = domain.map(string)
+    if name?.hasPrefix("kCFPreferences") == true { return nil }
+  }
+}
+
+private func string(_ pointer: UnsafeRawPointer) -> String {
+  String._unconditionallyBridgeFromObjectiveC(Unmanaged<NSString>.fromOpaque(pointer).takeUnretainedValue())
+}
+
+private func retained(_ object: AnyObject) -> UnsafeRawPointer {
+  UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
+}
