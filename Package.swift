@@ -185,7 +185,7 @@ let package = Package(
     .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
     module(
       "UserDefaultsAPI", in: "SDK",
-      ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages", "OwnedTasks"]),
+      ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
       "URLSessionAPI", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
@@ -400,7 +400,9 @@ let package = Package(
       ]),
     tests(
       "ProcessAgentTests",
-      ["BusTesting", "Cluster", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessAgent"]),
+      [
+        "BusTesting", "Cluster", "DefaultsLog", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessAgent",
+      ]),
     tests("ClusterTests", ["Archive", "Cluster", "FidelityRules", "Messages", logging]),
     tests(
       "WidgetLabTests",

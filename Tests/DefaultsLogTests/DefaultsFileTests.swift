@@ -97,7 +97,8 @@ import Testing
 
   @Test func `a value is the same as a property list and on the bus`() throws {
     let value = DefaultsValue.dictionary([
-      "s": .string("ä"), "i": .integer(.min), "r": .real(2.5), "whole": .real(3), "yes": .bool(true), "one": .integer(1),
+      "s": .string("ä"), "i": .integer(.min), "r": .real(2.5), "whole": .real(3), "yes": .bool(true),
+      "one": .integer(1),
       "no": .bool(false), "zero": .integer(0), "date": .date(Date(timeIntervalSince1970: 1_772_344_800)),
       "data": .data(Data([0, 255])), "array": .array([.string("a"), .array([.integer(2)]), .dictionary([:])]),
     ])

@@ -97,7 +97,7 @@ import WidgetLabTesting
       try await fixture.journal.waitFor("the extension reports a group that it has not") {
         $0.reading(ProcessOutput.self)?.line.contains("is not a member of this app group") == true
       }
-      let tail = try await cluster.run("tail")
+      let tail = try await cluster.run("tail", "--no-follow", "--color", "never")
       #expect(tail.contains("\(group) drinks = 5") && tail.contains("com.example.Trial.Widget own"))
     }
   }

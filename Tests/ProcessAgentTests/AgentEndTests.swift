@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BusTesting
+import DefaultsLog
 import Dispatch
 import Foundation
 import Glibc
@@ -15,6 +16,20 @@ import Testing
 /// The order in which the agent handles what the bus reports, and its end.
 @Suite(.timeLimit(.minutes(1)))
 struct AgentEndTests {
+  @Test func `the user defaults of a child are compacted after its exit`() async throws {
+    try await withFixture { fixture in
+      let home = "\(fixture.folder)/home/com.example.A"
+      let path = DefaultsFile.path(of: "com.example.A", in: home)
+      let value = [UInt8](repeating: 1, count: DefaultsFile.compactedFrom / 8)
+      for _ in 0..<10 { try DefaultsFile(path).append(.value("a", value)) }
+      let child = try await fixture.spawn("exit 0")
+      _ = try await fixture.exit(of: child.generation)
+      await fixture.agent.end()
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count < 2 * value.count)
+      #expect(try DefaultsFile(path).values() == ["a": value])
+    }
+  }
+
   @Test func `presence of the host is applied in the order in which the bus reported it`() async throws {
     let barrier = ActorBarrier()
     // An acknowledgement would report the host as present.

@@ -75,7 +75,9 @@ private final class DefaultsModel: Sendable {
     }
   }
 
-  @Test(.rule("DEFAULTS-02")) func `standard defaults and other suites belong to the bundle, and outlive its process`() throws {
+  @Test(.rule("DEFAULTS-02")) func `standard defaults and other suites belong to the bundle, and outlive its process`()
+    throws
+  {
     model.app.asCurrent {
       UserDefaults.standard.set(1, forKey: "a")
       UserDefaults(suiteName: "other")?.set(2, forKey: "a")
@@ -185,7 +187,9 @@ private final class DefaultsModel: Sendable {
     }
   }
 
-  @Test(.rule("DEFAULTS-11")) func `each change is notified on its thread, with the instance that has the domain`() throws {
+  @Test(.rule("DEFAULTS-11")) func `each change is notified on its thread, with the instance that has the domain`()
+    throws
+  {
     try model.app.asCurrent {
       let defaults = try model.suite
       let standard = try notified(UserDefaults.standard) { UserDefaults.standard.set(1, forKey: "a") }
@@ -246,7 +250,8 @@ private final class DefaultsModel: Sendable {
   }
 
   private static func notice(_ envelope: Envelope) -> DefaultsChanged? {
-    envelope.header.kind == DefaultsChanged.kind ? try? BodyCoding.decode(DefaultsChanged.self, from: envelope.body) : nil
+    envelope.header.kind == DefaultsChanged.kind
+      ? try? BodyCoding.decode(DefaultsChanged.self, from: envelope.body) : nil
   }
 
   @Test(.rule("DEFAULTS-13")) func `the language of the device is in the global domain`() {

@@ -46,7 +46,8 @@ extension DefaultsFile {
     let bytes = DefaultsRecord.compacted(UInt64(records.count)).bytes + records
     guard bytes.count * 2 < data.count else { return false }
     let temporary = path + ".compacting"
-    guard FileManager.default.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]),
+    let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+    guard FileManager.default.createFile(atPath: temporary, contents: Data(bytes), attributes: attributes),
       rename(temporary, path) == 0
     else {
       unlink(temporary)

@@ -93,8 +93,8 @@ package final class DefaultsFile: Sendable {
 
   /// Appends a change. When this returns, other processes see it, and it outlives this process.
   package func append(_ record: DefaultsRecord) throws(Failure) {
+    guard record.length <= DefaultsRecord.limit else { throw Failure(path: path, attempt: "written", code: EFBIG) }
     let bytes = record.bytes
-    guard bytes.count <= DefaultsRecord.limit else { throw Failure(path: path, attempt: "written", code: EFBIG) }
     try withState { state throws(Failure) in
       guard try open(&state, creates: true) else { throw Failure(path: path, attempt: "opened", code: ENOENT) }
       let count = write(state.descriptor, bytes, bytes.count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One change of a domain of user defaults, as it stands in the domain's log.
+/// One change of a domain of user defaults, as it is written to the domain's log.
 ///
 /// In the log: a mark of three bytes, the version of the format, the length of the content (4 bytes, little endian),
 /// its checksum (4 bytes), and the content: the kind of the change, the length of the key (4 bytes), the key in UTF-8,
@@ -19,14 +19,23 @@ package enum DefaultsRecord: Hashable, Sendable {
   static let version: UInt8 = 1
   /// Mark, version, length and checksum.
   static let headLength = 12
-  /// A longer content cannot be in a log. Apple's limit for a value is 4 MiB.
+  /// A longer content cannot be in a log: a length above it belongs to no record.
   package static let limit = 64 << 20
 
   /// The bytes of the record in the log.
   package var bytes: [UInt8] {
     let content = content
-    return Self.mark + [Self.version] + Self.bytes(of: UInt32(content.count)) + Self.bytes(of: Self.checksum(content[...]))
-      + content
+    let sum = Self.checksum(content[...])
+    return Self.mark + [Self.version] + Self.bytes(of: UInt32(content.count)) + Self.bytes(of: sum) + content
+  }
+
+  /// The length of the content without the head, without the cost of making it; at most 16 bytes more than it has.
+  package var length: Int {
+    switch self {
+    case .value(let key, let value): 16 + key.utf8.count + value.count
+    case .removal(let key): 16 + key.utf8.count
+    case .clear, .compacted: 16
+    }
   }
 
   private var content: [UInt8] {

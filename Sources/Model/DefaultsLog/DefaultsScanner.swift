@@ -47,7 +47,7 @@ package struct DefaultsScanner: Sendable {
     return nil
   }
 
-  /// The first position where a record may begin that is not complete; the end if there is none.
+  /// The first position where a record may begin that is not complete; the end without one.
   private static func possibleStart(in bytes: [UInt8], from position: Int) -> Int {
     (position..<bytes.count).first { start in
       guard start + DefaultsRecord.headLength <= bytes.count else {

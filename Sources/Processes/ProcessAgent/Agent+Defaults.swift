@@ -4,6 +4,8 @@ import DefaultsLog
 import Messages
 import OwnedTasks
 
+// `defaultsFolders` has the folders of the instances that have not ended.
+
 extension Agent {
   /// Compacts the user defaults of a child that has ended, and those of its app groups that no process has open. Not
   /// before a launch, so that no launch waits for it.

@@ -30,7 +30,6 @@ package actor Agent {
   nonisolated let tasks = TaskOwner()
   private var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
-  /// The folders with user defaults of the instances that the broker has not retired yet.
   var defaultsFolders: [ProcessInstance: [String]] = [:]
   private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?

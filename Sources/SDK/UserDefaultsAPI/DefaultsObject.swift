@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The values of user defaults as Foundation passes them, and as they stand in the log.
+/// The values of user defaults as Foundation passes them, and as they are in the log.
 enum DefaultsObject {
   /// A binary property list; `nil` when the object is none.
   static func propertyList(_ object: AnyObject) -> [UInt8]? {
@@ -22,16 +22,19 @@ enum DefaultsObject {
     return value as AnyObject
   }
 
-  /// The value without the types that UserDefaults permits and property lists on Linux do not have.
+  /// The value without the types that UserDefaults permits and property lists on Linux do not have; `nil` if it has
+  /// others.
   private static func plain(_ value: Any) -> AnyObject? {
     switch value {
-    case let value as CGFloat: NSNumber(value: Double(value))
+    case let value as CGFloat: return NSNumber(value: Double(value))
     case let values as [Any]:
-      values.map { plain($0) }.reduce([] as [Any]?) { found, value in value.flatMap { value in found.map { $0 + [value] } } }?
-        ._bridgeToObjectiveC()
-    case let values as [String: Any]: values.compactMapValues { plain($0) as Any? }._bridgeToObjectiveC()
-    case is String, is Date, is Data, is NSNumber: value as AnyObject
-    default: nil
+      let found = values.compactMap { plain($0) }
+      return found.count == values.count ? (found as [Any])._bridgeToObjectiveC() : nil
+    case let values as [String: Any]:
+      let found = values.compactMapValues { plain($0) }
+      return found.count == values.count ? (found as [String: Any])._bridgeToObjectiveC() : nil
+    case is String, is Date, is Data, is NSNumber: return value as AnyObject
+    default: return nil
     }
   }
 }

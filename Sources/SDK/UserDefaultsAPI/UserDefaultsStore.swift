@@ -67,7 +67,8 @@ final class UserDefaultsStore: Sendable {
       if let domain = state.domains[suite] { return (domain, false) }
       let file = DefaultsFile(DefaultsFile.path(of: suite ?? standardName, in: folder(of: suite)))
       let isShared = suite.map { process?.groups[$0] != nil } ?? false
-      let domain = Domain(name: suite.map { isShared ? $0 : "\(standardName)/\($0)" } ?? standardName, file: file, suite: suite)
+      let name = suite.map { isShared ? $0 : "\(standardName)/\($0)" } ?? standardName
+      let domain = Domain(name: name, file: file, suite: suite)
       state.domains[suite] = domain
       return (domain, !isShared && process != nil && suite?.hasPrefix("group.") == true)
     }

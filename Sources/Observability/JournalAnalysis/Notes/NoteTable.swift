@@ -45,7 +45,8 @@ struct NoteEntry: Sendable {
 enum NoteTable {
   /// All entries, one per message type or reply.
   static let entries =
-    ProcessNotes.all + BusNotes.all + SessionNotes.all + DefaultsNotes.all + DeviceNotes.all + TimelineNotes.all + GalleryNotes.all
+    ProcessNotes.all + BusNotes.all + SessionNotes.all + DeviceNotes.all + TimelineNotes.all + GalleryNotes.all
+    + DefaultsNotes.all
     + PushNotes.all
 
   private static let byKind = Dictionary(entries.map { ($0.kind, $0) }) { first, _ in first }

@@ -96,7 +96,8 @@ extension AppStorage where Value: RawRepresentable, Value.RawValue == Int {
   /// Stores the raw value as a number.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     self.init(
-      key, store, wrappedValue, read: { (($0 as? NSNumber) as? Int).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
+      key, store, wrappedValue, read: { (($0 as? NSNumber) as? Int).flatMap(Value.init(rawValue:)) },
+      write: { $0.rawValue })
   }
 }
 
