@@ -304,6 +304,8 @@ package struct FaultNoticed: Notice, Hashable {
     case noContainerBackground = "no-container-background"
     /// A view that widgets cannot show was omitted.
     case unsupportedView = "unsupported-view"
+    /// A suite of user defaults with the name of an app group of which the process is no member.
+    case foreignAppGroup = "foreign-app-group"
   }
 
   package let fault: Fault

@@ -4,6 +4,7 @@ import AuthorRuntime
 import DefaultsLog
 import Foundation
 import Localization
+import MessageBus
 import Messages
 import Synchronization
 
@@ -76,7 +77,11 @@ final class UserDefaultsStore: Sendable {
     return domain
   }
 
+  /// Prints it, and records it for `widgetlab diagnose`.
   private func reportForeign(_ suite: String) {
+    process?.connection.record(
+      FaultNoticed(
+        .foreignAppGroup, subject: "suite \(suite)", details: "\(standardName) is not a member of this app group"))
     report(
       "UserDefaults(suiteName: \"\(suite)\"): \(standardName) is not a member of this app group, so the values are "
         + "shared with no other process; add it to appGroups in widgetlab.yaml")

@@ -33,6 +33,8 @@ import WidgetKit
     case "memory right": MistakeWidget<DecodesWhatIsSeen>.main()
     case "kind wrong": TwoOfOneKind.main()
     case "kind right": TwoKinds.main()
+    case "group wrong": MistakeWidget<SavesInAGroup>.main()
+    case "group right": MistakeWidget<SavesInItsGroup>.main()
     case "handler wrong": WithoutHandler.main()
     case "handler right": WithHandler.main()
     case "background wrong": ToEdges.main()

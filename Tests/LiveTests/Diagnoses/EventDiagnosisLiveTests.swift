@@ -147,6 +147,20 @@ import WidgetLabTesting
     }
   }
 
+  // The app group of the Xcode project is not in widgetlab.yaml: appGroups is empty in the example of authors.md.
+  @Test(.rule("DEFAULTS-14"))
+  func `diagnose reports defaults of an app group that is not the author's, but not those of the author's group`()
+    async throws
+  {
+    try await MistakeFixture.run("group") { fixture in
+      try await fixture.reload()
+      try await fixture.right.shows("saved")
+      try await fixture.wrong.shows("saved")
+      let earned = try await fixture.cluster.expect("foreign-app-group", of: fixture.wrong, notOf: fixture.right)
+      #expect(earned.subject == "suite group.com.example.Forgotten")
+    }
+  }
+
   // EkoLabs/react-native-background-downloader issue 24; trap 2.
   @Test func `diagnose reports a session without a shared container, but not one with it`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in

@@ -53,6 +53,7 @@ package enum DiagnosticTable {
       ReloadWithoutChange(thresholds),
       ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
+      NoticedFault(.foreignAppGroup),
     ]
   }
 

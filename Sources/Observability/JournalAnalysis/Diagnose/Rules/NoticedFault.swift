@@ -80,6 +80,19 @@ extension NoticedFault.Known {
       advice:
         "Add .containerBackground(.fill.tertiary, for: .widget), or your own background, to the view of the entry."))
 
+  static let foreignAppGroup = NoticedFault.Known(
+    fault: .foreignAppGroup,
+    description: DiagnosisDescription(
+      code: "foreign-app-group", severity: .error,
+      title: "user defaults of an app group that the process has not joined",
+      rule:
+        "UserDefaults(suiteName:) is shared by the members of an app group. Without the group in the entitlements, the "
+        + "values that one process writes are not found by the others.",
+      source: "documented: Configuring app groups; ours: the values are kept for the bundle alone",
+      advice:
+        "Add the group to appGroups in widgetlab.yaml, as in the entitlements of the Xcode project, or correct it."
+    ))
+
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,
     description: DiagnosisDescription(
