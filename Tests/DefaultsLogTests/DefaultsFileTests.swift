@@ -3,7 +3,6 @@
 import FidelityRules
 import Foundation
 import Messages
-import Synchronization
 import Testing
 
 @testable import DefaultsLog
@@ -73,6 +72,34 @@ import Testing
     #expect(DefaultsFile.compactAll(in: folder, from: 0) == [], "it has no outdated values")
     try DefaultsFile(path).append(.value("b", [1]))
     #expect(try DefaultsFile(path).values() == ["a": [99], "b": [1]])
+  }
+
+  @Test(.rule("DEFAULTS-04")) func `a compaction loses no change of a writer that opens the file at the same time`()
+    async throws
+  {
+    let (path, folder) = (path, folder)
+    let compactions = try await withThrowingTaskGroup(of: Int.self) { group in
+      for writer in 0..<3 {
+        group.addTask {
+          for number in 0..<300 {
+            let file = DefaultsFile(path)
+            try file.append(.value("outdated", [UInt8](repeating: 1, count: 500)))
+            try file.append(.value("\(writer)-\(number)", [1]))
+          }
+          return 0
+        }
+      }
+      group.addTask {
+        var count = 0
+        while !Task.isCancelled { count += DefaultsFile.compactAll(in: folder, from: 0).count }
+        return count
+      }
+      for _ in 0..<3 { _ = try await group.next() }
+      group.cancelAll()
+      return try await group.next() ?? 0
+    }
+    #expect(try DefaultsFile(path).values().count == 901)
+    #expect(compactions > 0)
   }
 
   @Test func `a file that another replaced is read again`() throws {
