@@ -83,13 +83,14 @@ func runtime(isAuthored: Bool) -> [LinkerSetting] {
   return sharedRuntime != nil && !isAuthored ? dynamicRuntime : staticRuntime
 }
 
+/// - Parameter isOptimized: also optimise a debug build, for long computations of a fixture.
 func process(
   _ name: String, in layer: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false,
-  resources: [Resource]? = nil
+  isOptimized: Bool = false, resources: [Resource]? = nil
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
-    swiftSettings: strict + (isAuthored ? author : []),
+    swiftSettings: strict + (isAuthored ? author : []) + (isOptimized ? [.unsafeFlags(["-O"])] : []),
     linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale + userDefaults : []))
 }
 
@@ -309,7 +310,7 @@ let package = Package(
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
     process("FixtureDefaults", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),

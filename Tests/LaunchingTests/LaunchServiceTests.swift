@@ -88,6 +88,9 @@ extension LaunchService {
   @Test func `the outcome of a launch reaches each caller that waits for it`() async throws {
     let fixture = try await LaunchServiceFixture()
     let host = try await fixture.host()
+    // A relaunch waits until the end of the previous instance was handled.
+    let reader = Task { [outputs = host.launcher.outputs] in for await _ in outputs {} }
+    defer { reader.cancel() }
     await fixture.agent.setCrashes(.max)
     await host.launcher.want(widget, because: Assertion("timeline"))
     let failure = await host.launcher.launchOutcome(of: widget, within: .seconds(50))

@@ -69,9 +69,9 @@ import WidgetLabTesting
   }
 
   @Test
-  func `the push server holds ten thousand idle connections in bounded memory and serves another one`() async throws {
+  func `the push server holds many idle connections in bounded memory and serves another one`() async throws {
     try await ProviderFixture.with("idle clients") { fixture in
-      let count = 10_000
+      let count = BulkFixture.isLong ? 10_000 : 1000
       let good = fixture.plan([.init(to: try await fixture.token(), token: try await fixture.key())])
       let before = try residentBytes(of: fixture.place.pid).now
       let plan = Plan(url: fixture.place.development, ca: fixture.place.certificateAuthority, connections: count)
