@@ -247,7 +247,8 @@ extension LaunchService {
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
     let first = ProcessInstance(generation: 1, pid: 1001)
     #expect(await host.outputs.next() == .ended(widget, first, .signalled(signal: SIGKILL)))
-    // The reader still handles the end. A request to spawn would be sent before the service handles the next event.
+    // The reader still handles the end. A request to spawn would pass the service and the bus in these turns. With fewer
+    // turns a premature request could be missed; a correct service passes with any number.
     for _ in 0..<10 { await host.launcher.release(widget, because: "nothing") }
     #expect(await fixture.bus.sent.count { $0.header.kind == SpawnProcess.kind } == 1)
     #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))

@@ -7,8 +7,8 @@ import Synchronization
 /// The log of one domain of user defaults. Any number of processes read and append to it at once.
 ///
 /// Each change is one `write` at the end of the file: it is visible to all processes at their next read, it is not
-/// lost with the process, and no writer waits for another. A suspended process therefore blocks no other process. A process that
-/// has the file open holds a shared lock on it, which only `compact` waits for. Any thread.
+/// lost with the process, and no writer waits for another. A suspended process therefore blocks no other process. A
+/// process that has the file open holds a shared lock on it, so that `compact` leaves the file alone. Any thread.
 package final class DefaultsFile: Sendable {
   /// A failure of a call of the operating system.
   package struct Failure: Error, CustomStringConvertible {
