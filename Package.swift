@@ -169,11 +169,13 @@ let package = Package(
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
+    module("HTTPRules", in: "Model"),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
-    module("Messages", in: "Bus", ["Archive", "CPlatform"]),
+    module("Messages", in: "Bus", ["Archive", "CPlatform", "HTTPRules"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
+    module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
     module("Stores", in: "Model", ["Messages", grdb]),
     module("Journal", in: "Bus", ["CPlatform", "Messages"]),
     module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
@@ -181,19 +183,24 @@ let package = Package(
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
-      ["Archive", "CDeviceClock", "CPlatform", "MessageBus", "Messages", "OwnedTasks", "ZeroMQ"]),
+      [
+        "Archive", "CBundle", "CDeviceClock", "CPlatform", "Localization", "MessageBus", "Messages", "OwnedTasks",
+        "ZeroMQ",
+      ]),
     module("Localization", in: "SDK"),
+    .target(name: "CBundle", path: "Sources/SDK/CBundle"),
     .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
     module(
       "UserDefaultsAPI", in: "SDK",
       ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
-      "URLSessionAPI", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
+      "URLSessionAPI", in: "SDK",
+      ["AuthorRuntime", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
       "CurlURLLoading", in: "SDK",
-      ["AuthorRuntime", "CLazyCurl", "MessageBus", "Messages", "URLSessionAPI"]),
+      ["AuthorRuntime", "CLazyCurl", "CookieFiles", "HTTPRules", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "AppIntents", in: "SDK",
       ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
@@ -219,14 +226,14 @@ let package = Package(
     module(
       "Transfers", in: "Device",
       [
-        "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", asyncHTTPClient, crypto,
-        grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+        "CookieFiles", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
+        asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module(
       "Timelines", in: "Device",
       ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", crypto, grdb]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
-    module("Conditions", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
+    module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
       "Gallery", in: "Device",
       ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
@@ -258,7 +265,7 @@ let package = Package(
     module(
       "ProcessAgent", in: "Processes",
       [
-        "ChildProcesses", "Cluster", "CPlatform", "DefaultsLog", "MessageBus", "Messages", "OwnedTasks",
+        "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "MessageBus", "Messages", "OwnedTasks",
         "StandingProcesses", "ZeroMQ", arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
@@ -312,6 +319,10 @@ let package = Package(
     process("FixtureDefaults", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
+    process(
+      "FixtureRequests", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
+      resources: [.process("Resources")]),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
@@ -340,14 +351,16 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
+    tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
     tests("StoresTests", ["Stores", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(
       "CurlURLLoadingTests",
       [
-        "AuthorRuntime", "BusTesting", "CurlURLLoading", "FidelityRules", "MessageBus", "Messages", "URLSessionAPI",
-        "WidgetLabTesting",
+        "AuthorRuntime", "BusTesting", "CurlURLLoading", "FidelityRules", "HTTPRules", "MessageBus",
+        "Messages", "URLSessionAPI", "WidgetLabTesting",
       ]),
     tests(
       "LaunchingTests",
@@ -358,8 +371,9 @@ let package = Package(
     tests(
       "TransfersTests",
       [
-        "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
-        "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
+        "BusTesting", "ClockTesting", "CookieFiles", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
+        "OwnedTasks", "ProcessActions", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix,
+        nioSSL,
       ]),
     tests(
       "TimelinesTests",
@@ -383,10 +397,14 @@ let package = Package(
     tests(
       "APNsServerTests",
       ["APNs", "APNsServer", "FidelityRules", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
-    tests("PushServerTests", ["APNs", "Messages", "PushServer"]),
+    tests(
+      "PushServerTests",
+      ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushStore", grdb]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
-    tests("ConditionsTests", ["BusTesting", "Conditions", "MessageBus", "Messages", "Timekeeping"]),
+    tests(
+      "ConditionsTests",
+      ["Archive", "BusTesting", "Conditions", "FidelityRules", "MessageBus", "Messages", "Timekeeping"]),
     tests(
       "GalleryTests",
       [
@@ -403,6 +421,7 @@ let package = Package(
       "ProcessAgentTests",
       [
         "BusTesting", "Cluster", "DefaultsLog", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessAgent",
+        grdb,
       ]),
     tests("ClusterTests", ["Archive", "Cluster", "FidelityRules", "Messages", logging]),
     tests(
@@ -417,8 +436,8 @@ let package = Package(
     tests(
       "LiveTests",
       [
-        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "Journal", "MessageBus", "Messages", "WidgetLabTesting",
-        "ZeroMQ",
+        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "MessageBus", "Messages",
+        "WidgetLabTesting", "ZeroMQ",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -27,8 +27,11 @@ import Testing
     #expect(fixture.farewell()?.code == 4)
   }
 
-  @Test(.rule("APNS-37")) func `an idle connection ends with Apple's reason IdleTimeout`() {
-    let fixture = HTTP2ConnectionFixture()
+  @Test(.rule("APNS-37"), arguments: [3_600.0, 60])
+  func `an idle connection ends with Apple's reason IdleTimeout`(idleTimeout: Double) {
+    var limits = limits
+    limits.idle = idleTimeout
+    let fixture = HTTP2ConnectionFixture(limits: limits)
     #expect(fixture.pass(limits.idle - 10) == fixture.now + 10)
     fixture.send(HTTP2Frames.frame(6, [1, 2, 3, 4, 5, 6, 7, 8]))
     #expect(fixture.sent() == [Seen](frames: HTTP2Frames.frame(6, flags: 1, [1, 2, 3, 4, 5, 6, 7, 8])))

@@ -115,6 +115,7 @@ import Testing
   private static let malformed: [(String, [(String, String)])] = [
     ("in capitals", with([("Apns-Topic", "a")])),
     ("of HTTP/1.1", with([("connection", "close")])),
+    ("of another scheme", [(":method", "POST"), (":scheme", "http"), (":path", "/3/device/00")]),
     ("without a path", [(":method", "POST"), (":scheme", "https")]),
     ("with two paths", with([(":path", "/")])),
     ("with an unknown pseudo header", with([(":status", "200")])),
@@ -125,7 +126,7 @@ import Testing
 
   private static func with(_ list: [(String, String)]) -> [(String, String)] { HTTP2Frames.request + list }
 
-  @Test(arguments: malformed.indices)
+  @Test(.rule("APNS-46"), arguments: malformed.indices)
   func `a malformed request resets only its own stream`(index: Int) {
     let (name, list) = Self.malformed[index]
     let fixture = HTTP2ConnectionFixture()

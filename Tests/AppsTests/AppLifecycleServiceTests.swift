@@ -68,7 +68,6 @@ private final class ModelContainers: Sendable {
     let service = try await service()
     var outputs = service.outputs.makeAsyncIterator()
     await service.open(app)
-    _ = await outputs.next()
     // No app is connected: the notification is under way until it connects.
     await service.awake(app)
     let update = Task { try await service.update("com.example.App") }

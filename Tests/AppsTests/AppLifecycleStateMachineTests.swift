@@ -17,7 +17,7 @@ private let other = Address.app("iphone", "com.example.Other")
     InstalledApp(address: app, extensions: [widget]), InstalledApp(address: other, extensions: []),
   ])
 
-  private let want = Action.output(.process(.want(app, because: .foreground)))
+  private let want = Action.process(.want(app, because: .foreground))
   private let prevent = Action.output(.preventLaunches([app, widget], why: "updated"))
   private let allow = Action.output(.allowLaunches([app, widget]))
 
@@ -29,7 +29,7 @@ private let other = Address.app("iphone", "com.example.Other")
 
   @Test mutating func `an app that leaves the foreground is notified and released`() {
     _ = stateMachine.handle(.opened(app))
-    let release = Action.output(.process(.release(app, because: .foreground)))
+    let release = Action.process(.release(app, because: .foreground))
     #expect(stateMachine.handle(.leftForeground(app)) == [.notify(app, isActive: false), release])
     #expect(stateMachine.handle(.awake(app)) == [])
   }

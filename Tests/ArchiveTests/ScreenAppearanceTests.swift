@@ -47,6 +47,33 @@ import Testing
       .init("containerBackground", ["placement": "widget"], views: [ViewArchive("Color", ["color": "red"])])
     ])
 
+  @Test(.rule("VIEW-15")) func `an accented place shows the group of each view instead of the author's colours`() {
+    func image(_ mode: String?) -> ViewArchive {
+      let modifiers = mode.map { [ViewArchive.Modifier("widgetAccentedRenderingMode", ["mode": .string($0)])] }
+      return ViewArchive("Image", ["systemName": "star"], modifiers: modifiers ?? [])
+    }
+    let view = ViewArchive(
+      "VStack",
+      children: [
+        ViewArchive(
+          "HStack", children: [.text("12"), image(nil), image("desaturated")], modifiers: [.init("widgetAccentable")]),
+        ViewArchive("Text", ["text": "cups"], modifiers: [.init("foregroundStyle", ["style": "red"])]),
+        ViewArchive("Text", ["text": "not"], modifiers: [.init("widgetAccentable", ["accentable": false])]),
+        image(nil), image("accented"), image("accentedDesaturated"), image("fullColor"), ViewArchive("Spacer"),
+      ])
+    let drawn = view.indented(ScreenAppearance(now: now, isAccented: true)).split(separator: "\n").map { line in
+      line.components(separatedBy: ".drawn(").dropFirst().first.map { String($0.prefix { $0 != ")" }) } ?? "-"
+    }
+    #expect(
+      drawn == [
+        "-", "-", "accent", "accent", "default by luminance", "default", "default", "default", "accent",
+        "accent by luminance", "fullColor", "-",
+      ])
+    #expect(!view.indented(ScreenAppearance(now: now, isAccented: true)).contains("foregroundStyle"))
+    let plain = view.indented(ScreenAppearance(now: now))
+    #expect(plain.contains("foregroundStyle(red)") && !plain.contains("drawn"))
+  }
+
   @Test(.rule("VIEW-10")) func `a locked screen hides privacy-sensitive texts and nothing else`() {
     #expect(
       wallet.indented(ScreenAppearance(now: now, hidesPrivate: true)).split(separator: "\n") == [

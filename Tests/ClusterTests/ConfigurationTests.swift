@@ -41,9 +41,10 @@ import Testing
       settings.suspendAfter, settings.completionDeadline, settings.completionGrace, settings.timelineDeadline,
       settings.crashBackoffFirst, settings.crashBackoffMax, settings.redeliverAfter, settings.resumeAfter,
       settings.resumeAfterMax, settings.limiterFirst, settings.limiterMax, settings.keepsResumeData,
-      settings.challengeDeadline, settings.callDeadline, settings.memoryInterval,
+      settings.challengeDeadline, settings.callDeadline, settings.memoryInterval, settings.endIdleAfter,
+      settings.intentDeadline,
     ]
-    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25]
+    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 0, 30]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       settings.redeliveries, settings.maximumLoads, settings.countsPerSecond, settings.redirectLimit,
@@ -57,7 +58,8 @@ import Testing
     #expect(yes.allSatisfy { $0 })
     let no: [Bool] = [
       settings.observedEventOrder, settings.widgetTransfersAreDiscretionary, settings.limiterIsSharedWithApp,
-      settings.firstCompletionCounts, settings.forceQuitCancelsExtensions,
+      settings.firstCompletionCounts, settings.forceQuitCancelsExtensions, settings.requestsTimelinesTwice,
+      settings.pushReloadsAllWidgets,
     ]
     #expect(no.allSatisfy { !$0 })
     #expect(!settings.developerMode && settings.budget == nil)
@@ -67,8 +69,9 @@ import Testing
     #expect(pauses == [60, 3600, 900, 60].map { .seconds($0) })
     let limits: [Int] = [
       settings.retriesAfterExit, settings.archiveLimit, settings.archiveDepth, settings.entryLimit,
+      settings.concurrentTimelines,
     ]
-    #expect(limits == [1, 4096, 240, 400] as [Int])
+    #expect(limits == [1, 4096, 240, 400, 1] as [Int])
     #expect(settings.imageAreaLimit == 2_121_055.2)
     let gallery = settings.gallery
     #expect(gallery.placesEachKind && gallery.defaultFamiliesIncludeAccessory && gallery.hidesSensitiveContent)
@@ -265,7 +268,9 @@ import Testing
     #expect(error?.message.contains(expected) == true, "\(error?.message ?? "no error")")
   }
 
-  @Test(.rule("WIDGET-21")) func `variables in an app's environment are expanded when they are used`() async throws {
+  @Test(.rule("WIDGET-21", "SETTING-07")) func `variables in an app's environment are expanded when they are used`()
+    async throws
+  {
     try await withInstance { instance in
       let configuration = try ClusterConfiguration(
         yaml: """
@@ -274,7 +279,11 @@ import Testing
             - bundle: x
               executable: y
               environment: {URL: "${provider.url}/f?a=${env.A}&b=${env.A}", PLAIN: "$5 {}"}
+            - {bundle: z, executable: y, environment: {TZ: Asia/Kolkata}}
           """)
+      let own = try configuration.environment(
+        of: configuration.apps[1], in: instance, DeviceSettings(timeZone: "Asia/Tokyo"), environment: [:])
+      #expect(own["TZ"] == "Asia/Kolkata", "its own environment takes precedence")
       let app = configuration.apps[0]
       let early = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: ["A": "1"])
@@ -287,6 +296,9 @@ import Testing
           "URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}", "LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich",
           "SIMULATOR_RUNTIME_VERSION": "17.2",
         ])
+      let changed = try configuration.environment(
+        of: app, in: instance, DeviceSettings(locale: "ar", timeZone: "Asia/Tokyo"), environment: ["A": "1"])
+      #expect(changed["LANG"] == "ar.UTF-8" && changed["TZ"] == "Asia/Tokyo")
       let missing = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: [:])
       }

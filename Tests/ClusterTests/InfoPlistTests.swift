@@ -21,11 +21,11 @@ import Testing
 
   private static let widgetKit = point("com.apple.widgetkit-extension")
 
-  private func read(_ data: Data) throws -> InfoPlist {
+  private func read(_ data: Data, isExtension: Bool = true) throws -> InfoPlist {
     let path = FileManager.default.temporaryDirectory.path + "/info-\(UUID().uuidString).plist"
     try data.write(to: URL(fileURLWithPath: path))
     defer { unlink(path) }
-    let read = try InfoPlist(file: path)
+    let read = try InfoPlist(file: path, isExtension: isExtension)
     #expect(FileManager.default.contents(atPath: path) == data)
     return read
   }
@@ -61,8 +61,13 @@ import Testing
     #expect(error?.message.contains("/info-") == true, "\(error?.message ?? "")")
   }
 
+  @Test(.rule("BUNDLE-02")) func `the Info.plist of an app needs no extension point`() throws {
+    #expect(throws: Never.self) { try read(Self.xml(""), isExtension: false) }
+    #expect(throws: ClusterError.self) { try read(Self.xml(""), isExtension: true) }
+  }
+
   @Test(.rule("GALLERY-46"))
-  func `infoPlist is relative to widgetlab.yaml, optional, and allowed for extensions only`() throws {
+  func `infoPlist is relative to widgetlab.yaml and optional`() throws {
     func configuration(_ app: String, _ widget: String) throws -> ClusterConfiguration {
       try ClusterConfiguration(
         yaml: """
@@ -76,7 +81,7 @@ import Testing
     #expect(throws: ClusterError.self) { try named.readInfoPlist() }
     let plain = try #require(try configuration("", "").extensions.first)
     #expect(try plain.readInfoPlist() == nil)
-    let error = #expect(throws: ClusterError.self) { try configuration(", infoPlist: Info.plist", "") }
-    #expect(error?.message.contains("infoPlist: applies to extensions only") == true, "\(error?.message ?? "")")
+    let app = try configuration(", infoPlist: Info.plist", "").apps.first
+    #expect(app?.infoPlist == "/somewhere/Info.plist")
   }
 }

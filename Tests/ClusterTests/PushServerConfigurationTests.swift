@@ -32,15 +32,17 @@ import Testing
     let rules = ClusterConfiguration.PushRules()
     let times: [Duration] = [
       rules.logAge, rules.storageAge, rules.providerTokenLifetime, rules.providerTokenUpdateInterval,
-      rules.consecutiveWindow, rules.idleTimeout,
+      rules.consecutiveWindow, rules.idleTimeout, rules.priority5Interval, rules.priority1Interval,
+      rules.backgroundInterval,
     ]
-    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600]
+    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600, 0, 0, 0]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       rules.logLimit, rules.queueLimit, rules.inFlight, rules.journalRate, rules.payloadLimit, rules.voipPayloadLimit,
-      rules.consecutiveRequests,
+      rules.consecutiveRequests, rules.slowedRefusals, rules.slowedStreams, rules.endedRefusals,
+      rules.badDeviceTokenWeight,
     ]
-    #expect(figures == [100_000, 10_000, 32, 1_000, 4_096, 5_120, 0] as [Int])
+    #expect(figures == [100_000, 10_000, 32, 1_000, 4_096, 5_120, 0, 100, 1, 1_000, 2] as [Int])
   }
 
   @Test func `the push server's addresses and rules are read from the configuration`() throws {
@@ -62,7 +64,9 @@ import Testing
   @Test(arguments: [
     ("{developmentPort: 70000}", "developmentPort"), ("{developmentPort: 9, productionPort: 9}", "productionPort"),
     ("{logLimit: 1}", "logLimit"), ("{inFlight: 0}", "inFlight"), ("{payloadLimit: 9000}", "payloadLimit"),
-    ("{port: 1}", "is not a known key"), ("{executable: ''}", "executable"), ("{idleTimeout: 0}", "idleTimeout"),
+    ("{port: 1}", "is not a known key"), ("{executable: ''}", "executable"), ("{slowedStreams: 0}", "slowedStreams"),
+    ("{badDeviceTokenWeight: 0}", "badDeviceTokenWeight"), ("{slowedRefusals: -1}", "slowedRefusals"),
+    ("{backgroundInterval: -1}", "backgroundInterval"), ("{idleTimeout: 0}", "idleTimeout"),
   ])
   func `an invalid push server setting is refused with its key`(text: String, key: String) throws {
     let error = #expect(throws: ClusterError.self) { try read("pushServer: \(text)") }

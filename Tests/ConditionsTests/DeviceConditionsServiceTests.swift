@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import BusTesting
+import FidelityRules
 import Foundation
 import MessageBus
 import Messages
@@ -16,19 +18,29 @@ import Timekeeping
   private let clock = AdjustableClock(.held(Date(timeIntervalSince1970: 1_000_000_000)))
 
   private func service(
-    saveNetwork: @escaping @Sendable (NetworkState) throws -> Void = { _ in }
+    saveNetwork: @escaping @Sendable (NetworkState) throws -> Void = { _ in },
+    saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void = { _ in }
   ) async throws -> DeviceConditionsService {
     let connection = bus.connection(.host("iphone"))
     _ = try await connection.start()
     return DeviceConditionsService(
-      DeviceConditionsStateMachine(), bus: connection, clock: clock,
-      storage: DeviceConditionsService.Storage(saveNetwork: saveNetwork, savePower: { _ in }))
+      DeviceConditionsStateMachine(), settings: DeviceSettingsStateMachine(DeviceSettings()), bus: connection,
+      clock: clock,
+      storage: DeviceConditionsService.Storage(
+        saveNetwork: saveNetwork, savePower: { _ in }, saveSettings: saveSettings))
   }
 
   @Test func `a network state that cannot be stored does not take effect`() async throws {
     let service = try await service { _ in throw Full() }
     await #expect(throws: Full.self) { try await service.set(NetworkState(path: .off)) }
     #expect(await service.network == NetworkState())
+    await service.leave()
+  }
+
+  @Test(.rule("SETTING-01")) func `a setting that cannot be stored does not take effect`() async throws {
+    let service = try await service(saveSettings: { _ in throw Full() })
+    await #expect(throws: Full.self) { try await service.change(.set(.textSize, "xLarge")) }
+    #expect(service.settings == DeviceSettings() && service.changedSettings.isEmpty)
     await service.leave()
   }
 

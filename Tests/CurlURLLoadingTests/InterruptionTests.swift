@@ -137,7 +137,7 @@ import WidgetLabTesting
     try await CurlFixture.run({ _ in .text("") }) { fixture in
       let session = fixture.session()
       let cases: [(String, URLError.Code)] = [
-        ("http://127.0.0.1:1/", .cannotConnectToHost), ("http://no.such.host.invalid/", .cannotFindHost),
+        ("http://127.0.0.1:1/", .cannotConnectToHost), ("https://no.such.host.invalid/", .cannotFindHost),
         ("ftp://127.0.0.1/", .unsupportedURL), ("http:///path", .badURL),
       ]
       for (text, code) in cases {

@@ -103,8 +103,8 @@ import Timekeeping
     _ = try screen.handle(.darken)
     #expect(screen.state.seen == nil)
     #expect(throws: BusError.self) { try screen.handle(.look(.carPlay)) }
-    #expect(try screen.handle(.system("locale")) == [.systemChanged("locale")])
-    #expect(throws: BusError.self) { try screen.handle(.system("weather")) }
+    #expect(try screen.handle(.system("account")) == [.systemChanged("account")])
+    #expect(throws: BusError.self) { try screen.handle(.system("locale")) }
   }
 }
 

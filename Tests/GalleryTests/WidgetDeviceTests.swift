@@ -31,7 +31,7 @@ import Testing
     let max = WidgetDevice(isPad: false, version: 18, width: 440, height: 956, scale: 3)
     #expect(max.sizes.size(of: .systemSmall).width == 170)
     let pro = WidgetDevice(isPad: false, version: 18, width: 402, height: 874, scale: 3)
-    #expect(pro.sizes.size(of: .systemSmall).width == 158 || pro.sizes.size(of: .systemSmall).width == 169)
+    #expect(pro.sizes.size(of: .systemSmall).width == 158)
   }
 
   @Test(.rule("GALLERY-07"))
@@ -88,7 +88,7 @@ import Testing
   private func tile(
     _ widget: WidgetDeclaration, _ family: WidgetFamilyName = .systemSmall,
     at location: WidgetLocationName = .homeScreen, on device: WidgetDevice = GallerySamples.phone(),
-    _ screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false,
+    _ screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false, isBacked: Bool = true,
     shown: ShownWidget = ShownWidget(
       light: .text("light"), dark: .text("dark"), date: .distantPast, placeholder: .text("a"),
       darkPlaceholder: .text("ab"))
@@ -96,7 +96,39 @@ import Testing
     let gallery = GallerySamples.gallery(device, [widget])
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: widget.kind, family: family, location: location)
+    var shown = shown
+    if isBacked {
+      shown.light = shown.light?.backed
+      shown.dark = shown.dark?.backed
+      shown.placeholder = shown.placeholder?.backed
+      shown.darkPlaceholder = shown.darkPlaceholder?.backed
+      shown.hidden = shown.hidden.map { ArchivedEntry.Form(view: $0.view.backed, darkView: $0.darkView?.backed) }
+    }
     return gallery.tile(of: placement, shown, on: screen, isProtected: isProtected, now: .distantPast)
+  }
+
+  @Test(.rule("GALLERY-48")) func `a tile of a view without a background is a sign from iOS 17 on`() {
+    let sign = "Please adopt containerBackground API"
+    #expect(tile(GallerySamples.widget(), isBacked: false).view.lines == [sign])
+    #expect(tile(GallerySamples.widget(), isBacked: false).note?.contains("containerBackground") == true)
+    #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16), isBacked: false).view.lines == ["light"])
+    let kept = GallerySamples.widget { $0.isBackgroundRemovable = false }
+    #expect(tile(kept, isBacked: false).view.lines == ["light"])
+    let fresh = DeviceScreen(isLocked: true, wasUnlocked: false)
+    #expect(tile(GallerySamples.widget(), .systemSmall, fresh, isBacked: false).view.lines == [sign])
+  }
+
+  @Test(.rule("GALLERY-47"))
+  func `views are laid out within the content margins, unless the author disables them`() {
+    func margins(_ isDisabled: Bool, on device: WidgetDevice = GallerySamples.phone()) -> WidgetEnvironment.Insets {
+      let gallery = GallerySamples.gallery(device, [GallerySamples.widget { $0.contentMarginsDisabled = isDisabled }])
+      let placement = Placement(
+        id: 1, bundle: GallerySamples.bundle, kind: GallerySamples.widget().kind, family: .systemSmall,
+        location: .homeScreen)
+      return gallery.environment(of: placement).appliedMargins
+    }
+    #expect(margins(false) == .init(16) && margins(true) == .init(0))
+    #expect(margins(false, on: GallerySamples.phone(16)) == .init(0))
   }
 
   @Test func `a tile shows its entry in the color scheme of the device`() {
@@ -120,9 +152,10 @@ import Testing
   }
 
   @Test(.rule("GALLERY-16")) func `a tile has content margins from iOS 17 on, unless the author disables them`() {
-    #expect(tile(GallerySamples.widget()).view.modifiers.map(\.name) == ["contentMargins"])
-    #expect(tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.isEmpty)
-    #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16)).view.modifiers.isEmpty)
+    let backed = ["containerBackground"]
+    #expect(tile(GallerySamples.widget()).view.modifiers.map(\.name) == backed + ["contentMargins"])
+    #expect(tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.map(\.name) == backed)
+    #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16)).view.modifiers.map(\.name) == backed)
   }
 
   @Test(.rule("TIMELINE-05", "GALLERY-26", "GALLERY-27"))
@@ -156,11 +189,35 @@ import Testing
     #expect(protected.view.lines == ["▒▒▒▒▒▒"])
   }
 
+  @Test(.rule("VIEW-13"), arguments: [true, false])
+  func `a locked device shows the private form of a view, if the user hides sensitive content`(isHidden: Bool) {
+    let hidden = ArchivedEntry.Form(view: .text("hidden"), darkView: .text("dark hidden"))
+    let shown = ShownWidget(light: .text("light"), dark: .text("dark"), hidden: hidden)
+    var options = WidgetDevice.Options()
+    options.hidesSensitiveContent = isHidden
+    let device = GallerySamples.phone(18, options)
+    func lines(_ screen: DeviceScreen) -> [String] {
+      tile(GallerySamples.widget(), on: device, screen, shown: shown).view.lines
+    }
+    #expect(lines(DeviceScreen(isLocked: true)) == [isHidden ? "hidden" : "light"])
+    #expect(lines(DeviceScreen(isLocked: true, colorScheme: .dark)) == [isHidden ? "dark hidden" : "dark"])
+    #expect(lines(DeviceScreen()) == ["light"])
+  }
+
   @Test func `a tile of a kind that its extension no longer declares has a note`() {
     let gallery = GallerySamples.gallery([GallerySamples.widget("New")])
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: "Old", family: .systemSmall, location: .homeScreen)
     let tile = gallery.tile(of: placement, ShownWidget(), on: DeviceScreen(), isProtected: false, now: .distantPast)
     #expect(tile.note?.contains("Old") == true)
+  }
+}
+
+extension ViewArchive {
+  /// With a background for the widget.
+  fileprivate var backed: ViewArchive {
+    var view = self
+    view.modifiers.append(Modifier("containerBackground", ["placement": "widget"]))
+    return view
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apps
+import Archive
 import BusTesting
 import Cluster
 import FidelityRules
@@ -143,6 +144,38 @@ private final class DeviceFixture: Sendable {
     let received = sent.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == app }
     let answered = sent.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }
     #expect(try #require(received) < #require(answered))
+  }
+
+  @Test(.rule("SETTING-01", "SETTING-06"))
+  func `a setting survives a host restart, and a process receives it before the reply to its ready message`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    let first = try await fixture.host()
+    #expect(try await fixture.ask(ChangeSetting(.ask)).changed.isEmpty)
+    let reply = try await fixture.ask(ChangeSetting(.set(.timeZone, "Asia/Tokyo")))
+    #expect(reply.settings.timeZone == "Asia/Tokyo" && reply.changed == [.timeZone] && reply.appearance == .light)
+    await fixture.end(first)
+    let second = try await fixture.host()
+    #expect(try await fixture.ask(ChangeSetting(.ask)) == reply)
+    _ = try await fixture.launchedApp()
+    await fixture.end(second)
+    let sent = await fixture.bus.sent
+    let received = try #require(
+      sent.firstIndex { $0.header.kind == SettingChanged.kind && $0.header.destination == app })
+    #expect(try received < #require(sent.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }))
+    let notice = try BodyCoding.decode(SettingChanged.self, from: sent[received].body)
+    #expect(notice.settings == reply.settings)
+  }
+
+  @Test func `a value that a setting does not have is refused`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    let error = await #expect(throws: BusError.self) {
+      try await fixture.ask(ChangeSetting(.set(.locale, "nowhere")))
+    }
+    #expect(error?.code == .malformed && error?.isDefinite == true)
+    await fixture.end(device)
   }
 
   @Test func `a network rate of zero bytes per second is refused`() async throws {

@@ -44,7 +44,10 @@ import Transfers
     #expect(TransferSettings(try settings(line)) != TransferSettings())
   }
 
-  @Test(arguments: ["callDeadline: 4", "inlineRedirectLimit: 19", "firstCompletionCounts: true"])
+  @Test(arguments: [
+    "callDeadline: 4", "inlineRedirectLimit: 19", "firstCompletionCounts: true", "concurrentTimelines: 2",
+    "requestsTimelinesTwice: true",
+  ])
   func `each process setting reaches the process rules`(line: String) throws {
     #expect(try settings(line).processRules != ProcessRules())
   }
@@ -52,7 +55,7 @@ import Transfers
   @Test(arguments: [
     "developerMode: true", "timelineDeadline: 29", "timelineBackoffFirst: 59", "timelineBackoffMax: 3599",
     "retriesAfterExit: 0", "oneEntryPause: 899", "policyFloor: 59", "archiveLimit: 4095", "archiveDepth: 239",
-    "imageAreaLimit: 2000000", "entryLimit: 399",
+    "imageAreaLimit: 2000000", "entryLimit: 399", "concurrentTimelines: 2", "requestsTimelinesTwice: true",
   ])
   func `each timeline setting reaches the timeline service`(line: String) throws {
     #expect(TimelineSettings(try settings(line)) != TimelineSettings())

@@ -114,7 +114,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1)))
   func `a follower sees every sequence number once across rotations and restarts of the writer`() async throws {
-    let total: UInt64 = 3000
+    let total: UInt64 = 1000
     let reader = fixture.reader
     let following = Task {
       var seen: [UInt64] = []

@@ -5,6 +5,7 @@ import Foundation
 import Messages
 import ProcessActions
 import Testing
+import Timekeeping
 
 @testable import Launching
 
@@ -63,11 +64,15 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.timerFired) == [.spawn(widget, reason: "timeline")])
   }
 
-  @Test(.rule("PROCESS-07"))
-  func `memory evictions have the back-off of launch crashes until a process instance is suspended`() {
-    var fixture = LaunchFixture()
+  @Test(
+    .rule("PROCESS-07"),
+    arguments: [(Backoff(first: 1, limit: 60), [1.0, 2, 4]), (Backoff(first: 2, limit: 5), [2, 4, 5])])
+  func `memory evictions have the back-off of launch crashes until a process instance is suspended`(
+    backoff: Backoff, pauses: [Double]
+  ) {
+    var fixture = LaunchFixture(backoff: backoff)
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
-    for (index, pause) in [1.0, 2, 4].enumerated() {
+    for (index, pause) in pauses.enumerated() {
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
       _ = fixture.handle(.spawned(widget, instance))
       _ = fixture.handle(.ready(widget, generation: instance.generation))

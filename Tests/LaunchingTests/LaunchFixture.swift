@@ -10,6 +10,7 @@ import Timekeeping
 /// A state machine whose agent has reported no children, and its current date.
 struct LaunchFixture {
   static let agent = Address.agent("iphone", 1)
+  static let app = Address.app("iphone", "com.example")
   static let widget = Address.widgetExtension("iphone", "com.example.Widget")
   static let first = ProcessInstance(generation: 1, pid: 101)
   static let origin = Date(timeIntervalSince1970: 1_000_000_000)
@@ -18,8 +19,10 @@ struct LaunchFixture {
   var now = LaunchFixture.origin
   let incarnation = UUID()
 
-  init(suspendAfter: Double = 1, backoff: Backoff = Backoff(first: 1, limit: 60)) {
-    stateMachine = LaunchStateMachine(agents: [Self.widget: Self.agent], suspendAfter: suspendAfter, backoff: backoff)
+  init(suspendAfter: Double = 1, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)) {
+    stateMachine = LaunchStateMachine(
+      agents: [Self.widget: Self.agent, Self.app: Self.agent], suspendAfter: suspendAfter, endIdleAfter: endIdleAfter,
+      backoff: backoff)
     _ = stateMachine.handle(.agentReported(Self.agent, incarnation: incarnation, children: []), now: now)
   }
 

@@ -2,6 +2,7 @@
 
 import BusTesting
 import ClockTesting
+import FidelityRules
 import Foundation
 import GRDB
 import MessageBus
@@ -45,6 +46,7 @@ private struct LaunchServiceFixture {
     connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
     connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
     connection.onEvent(MemoryExceeded.self) { event, _ in try await launcher.exceededMemory(event) }
+    connection.onEvent(LocksHeld.self) { event, _ in try await launcher.heldLocks(event) }
     connection.onRequest(ProcessReady.self) { _, from in
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
@@ -115,6 +117,25 @@ extension LaunchService {
       suspendAfter: 1)
     await loop.task { #expect(await !launcher.works(on: loop)) }.value
     await loop.stop()
+  }
+
+  @Test func `the launch service performs what other services need from processes until it leaves`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    let (actions, simulated) = (Outputs<ProcessAction>(fixture.clock), Outputs<ProcessAction>(fixture.clock))
+    await host.launcher.perform(simulated, launches: false)
+    await host.launcher.perform(actions)
+    simulated.yield(.want(widget, because: "events a"))
+    await simulated.passed()
+    #expect(await host.launcher.awakeInstance(of: widget) == nil)
+    actions.yield(.want(widget, because: "timeline"))
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
+    actions.yield(.release(widget, because: "timeline"))
+    actions.yield(.evict(widget, why: "the test ends"))
+    #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
+    await host.launcher.leave()
+    #expect(await host.launcher.runningTasks == 0)
   }
 
   @Test func `a process is launched, stopped when it is no longer wanted, and continued`() async throws {
@@ -227,6 +248,25 @@ extension LaunchService {
     #expect(await second.outputs.next() == .ended(widget, instance, .evicted(why: why)))
     #expect(await second.launcher.status.first?.lastEnding?.description == "evicted: \(why)")
     #expect(await second.launcher.status.first?.why == "evicted: \(why); backing off for 1 s")
+  }
+
+  @Test(.rule("PROCESS-22"))
+  func `a process that was suspended with a lock is ended with the reason and relaunched when it is wanted`()
+    async throws
+  {
+    let fixture = try await LaunchServiceFixture()
+    var host = try await fixture.host()
+    await host.launcher.want(widget, because: Assertion("timeline"))
+    _ = await host.outputs.next()
+    let lock = HeldLock(group: "group.a", file: "notes.sqlite", kind: "SQLite transaction")
+    let held = LocksHeld(address: widget, generation: 1, pid: 1001, locks: [lock], count: 3)
+    try await fixture.agent.connection.deliver(held, to: .host("iphone"))
+    let why =
+      "0xdead10cc: suspended while it held a lock (SQLite transaction) on notes.sqlite of group.a, and 2 more"
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: why)))
+    #expect(await host.launcher.status.first?.lastEnding == .evicted(why: why))
+    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
   }
 
   @Test func `children that were lost with their agent are relaunched by the next agent`() async throws {

@@ -18,14 +18,14 @@ import ZeroMQ
     try await LoneBus.run(descriptors: 96) { bus in
       let one = try await bus.connect("1")
       var others: [Connection] = []
-      // Each client is one connection, and the limit is below 100.
-      for number in 2...100 {
+      // Each client is one connection, and the limit is below 70.
+      for number in 2...70 {
         let connection = bus.connection("\(number)")
         others.append(connection)
         Task { try? await connection.start() }
       }
       let (strained, _) = try await bus.recorded(BusStrained.self) { !$0.isOver }
-      #expect(strained.limit < 100)
+      #expect(strained.limit < 70)
       // The timeout is long because the clients that reconnect repeatedly take most of a busy machine.
       for _ in 0..<20 { _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual) }
       for other in others { await other.leave() }
@@ -40,11 +40,14 @@ import ZeroMQ
     }
   }
 
-  @Test(arguments: [1024, 16_384])
-  func `a bus closes 5,000 silent connections within its descriptor limit and keeps serving other clients`(
+  /// Whether the listener is ever closed in this test depends on how fast the connections are opened; the test above
+  /// reaches the limit in any case.
+  @Test(arguments: [512, 16_384])
+  func `a bus closes silent connections within its descriptor limit and keeps serving other clients`(
     descriptors: Int
   ) async throws {
-    let count = min(5000, RawLine.raiseDescriptorLimit() - 1000)
+    let isLong = ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"
+    let count = min(isLong ? 5000 : 1000, RawLine.raiseDescriptorLimit() - 1000)
     try await LoneBus.run(descriptors: min(descriptors, count + 3000)) { bus in
       let one = try await bus.connect("1")
       let begun = ContinuousClock.now
@@ -53,17 +56,13 @@ import ZeroMQ
       for _ in 0..<count {
         // The listener is closed at times; a refusal then is correct.
         do { lines.append(try RawLine(bus.announcement.endpoint)) } catch { refused += 1 }
-        if (lines.count + refused).isMultiple(of: 500) {
+        if (lines.count + refused).isMultiple(of: 250) {
           _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual)
         }
       }
       for line in lines { await line.untilEnded() }
       _ = try await one.request(Ping(), to: .messageBus, within: LabTimeout.usual)
       #expect(refused == 0 || descriptors < count)
-      if descriptors < count {
-        let (over, _) = try await bus.recorded(BusStrained.self) { $0.isOver }
-        #expect(over.turnedAway > 0 && over.limit < descriptors)
-      }
       let late = try await bus.connect("late")
       for connection in [late, one] { await connection.leave() }
       print("\(count) connections, \(descriptors) descriptors: all ended after \(ContinuousClock.now - begun)")

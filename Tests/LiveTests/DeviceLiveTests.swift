@@ -77,8 +77,10 @@ import WidgetLabTesting
     async throws
   {
     try await LiveFixture.run("force quit") { fixture in
-      try await fixture.begin()
-      try await fixture.cluster.run("force-quit")
+      try await fixture.whileStalled {
+        try await fixture.begin()
+        try await fixture.cluster.run("force-quit")
+      }
       let exit = try await fixture.journal.waitFor("the app has exited") {
         $0.reading(ProcessExited.self)?.address == LiveFixture.app
       }
@@ -100,11 +102,14 @@ import WidgetLabTesting
   @Test(.rule("PROCESS-19"))
   func `an app update moves the containers, starts new process instances and keeps the downloads`() async throws {
     try await LiveFixture.run("update") { fixture in
-      try await fixture.begin()
-      let old = try [LiveFixture.app, LiveFixture.widgetExtension].map { try container(of: $0, fixture) }
-      try Data("kept".utf8).write(to: URL(fileURLWithPath: old[1] + "/Documents/note"))
-      // Events before the update would be delivered with the old path.
-      try await fixture.cluster.run("network", "off")
+      let old = try await fixture.whileStalled {
+        try await fixture.begin()
+        let old = try [LiveFixture.app, LiveFixture.widgetExtension].map { try container(of: $0, fixture) }
+        try Data("kept".utf8).write(to: URL(fileURLWithPath: old[1] + "/Documents/note"))
+        // Events before the update would be delivered with the old path.
+        try await fixture.cluster.run("network", "off")
+        return old
+      }
       try await fixture.cluster.run("update")
       let updated = try await fixture.journal.all().last?.sequence ?? 0
       try await fixture.cluster.run("network", "on")
@@ -120,22 +125,25 @@ import WidgetLabTesting
 
   @Test(.rule("PROCESS-19")) func `the next host completes an app update that a host kill interrupts`() async throws {
     try await LiveFixture.run("update, host killed") { fixture in
-      try await fixture.begin()
-      let old = try container(of: LiveFixture.widgetExtension, fixture)
-      // While the agent is stopped no process exits.
-      let agent = LabProcess(pid: try #require(fixture.cluster.pid(of: "agent-1")))
-      try agent.signal(SIGSTOP)
-      let update = Task { try await fixture.cluster.attempt(["update"]) }
-      do {
-        _ = try await fixture.state("dying", of: LiveFixture.widgetExtension)
-        #expect(try container(of: LiveFixture.widgetExtension, fixture) == old)
-        try await fixture.cluster.run("kill", "host")
-      } catch {
+      let old = try await fixture.whileStalled {
+        try await fixture.begin()
+        let old = try container(of: LiveFixture.widgetExtension, fixture)
+        // While the agent is stopped no process exits.
+        let agent = LabProcess(pid: try #require(fixture.cluster.pid(of: "agent-1")))
+        try agent.signal(SIGSTOP)
+        let update = Task { try await fixture.cluster.attempt(["update"]) }
+        do {
+          _ = try await fixture.state("dying", of: LiveFixture.widgetExtension)
+          #expect(try container(of: LiveFixture.widgetExtension, fixture) == old)
+          try await fixture.cluster.run("kill", "host")
+        } catch {
+          try agent.signal(SIGCONT)
+          throw error
+        }
         try agent.signal(SIGCONT)
-        throw error
+        _ = try await update.value
+        return old
       }
-      try agent.signal(SIGCONT)
-      _ = try await update.value
       try await fixture.cluster.eventually("the containers are moved") {
         let names = try names(of: LiveFixture.widgetExtension, fixture)
         return names.count == 1 && !old.hasSuffix(names[0])
@@ -148,8 +156,10 @@ import WidgetLabTesting
     async throws
   {
     try await LiveFixture.run("sessions") { fixture in
-      try await fixture.begin()
-      let text = try await fixture.cluster.run("sessions")
+      let text = try await fixture.whileStalled {
+        try await fixture.begin()
+        return try await fixture.cluster.run("sessions")
+      }
       #expect(text.hasPrefix("network: wifi   clock: "))
       #expect(
         text.contains("\(LiveFixture.session) of extension/…Widget: open in generation 1, 1 running, 0 undelivered"))

@@ -22,6 +22,7 @@ import WidgetLabTesting
           "handler 1", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "completion 0",
         ])
       try await fixture.prints("returned \(name)")
+      try await fixture.prints("\(name) runs off the main thread")
       let lines = ["called \(name) \(LiveFixture.session)", "returned \(name)"]
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
     }
@@ -53,11 +54,23 @@ import WidgetLabTesting
       try await fixture.suspended()
       try await fixture.acknowledged()
       let calls = try await fixture.calls(of: LiveFixture.widgetExtension)
-      #expect(calls.first == "handler 3")
-      let lines = ["string Trial", "bare", "nil"].map { "called \($0) \(LiveFixture.session)" }
-      try await fixture.prints(lines[2])
+      #expect(calls.first == "handler 4")
+      let lines = ["string Trial", "bare", "nil", "closure"].map { "called \($0) \(LiveFixture.session)" }
+      try await fixture.prints(lines[3])
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)
-      #expect(calls.filter { $0.hasPrefix("completion") } == ["completion 2", "completion 1", "completion 0"])
+      #expect(calls.filter { $0.hasPrefix("completion") } == (0...3).reversed().map { "completion \($0)" })
+    }
+  }
+
+  @Test(.rule("DELIVERY-27"))
+  func `a new process finds a handler before it builds a view, and has lost what its widget stored`() async throws {
+    try await HandlersFixture.run("keeping", extensionForm: "keeping") { fixture in
+      try await fixture.begin()
+      // It has built views for this timeline.
+      try await fixture.stored("nothing yet")
+      try await fixture.process(1).signal(SIGKILL)
+      try await fixture.acknowledged()
+      try await fixture.prints("called after 0 views: \(LiveFixture.session)")
     }
   }
 
@@ -152,8 +165,8 @@ import WidgetLabTesting
       try await fixture.acknowledged()
       #expect(
         try await fixture.calls(of: LiveFixture.widgetExtension) == [
-          "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "handler 3", "completion 2",
-          "completion 1", "completion 0",
+          "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "handler 4", "completion 3",
+          "completion 2", "completion 1", "completion 0",
         ])
     }
   }

@@ -21,7 +21,7 @@ import WidgetLabTesting
     try await LiveFixture.run("extension killed in the download") { fixture in
       try await fixture.begin()
       try await fixture.downloaded(0.3)
-      try await fixture.kill("extension")
+      try await fixture.whileStalled { try await fixture.kill("extension") }
       try await fixture.expectWholeScenario(newInstance: true)
     }
   }
@@ -90,11 +90,7 @@ import WidgetLabTesting
     try await LiveFixture.run("host killed") { fixture in
       try await fixture.begin()
       try await fixture.downloaded(0.4)
-      // No more bytes arrive before the host has exited, however long the kill takes.
-      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
-      try provider.signal(SIGSTOP)
-      try await fixture.kill("host")
-      try provider.signal(SIGCONT)
+      try await fixture.whileStalled { try await fixture.kill("host") }
       let resumed = try await fixture.progress(of: LiveFixture.widgetExtension, .resumed)
       #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
       try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
@@ -110,7 +106,7 @@ import WidgetLabTesting
     try await LiveFixture.run("bus killed") { fixture in
       try await fixture.begin()
       try await fixture.downloaded(0.3)
-      try await fixture.kill("bus")
+      try await fixture.whileStalled { try await fixture.kill("bus") }
       try await fixture.journal.waitFor("a new broker has read the journal") {
         $0.reading(BusStarted.self)?.generation == 2
       }
@@ -124,20 +120,21 @@ import WidgetLabTesting
       try await fixture.downloaded(0.3)
       let children = LabProcess.descendants(of: try #require(fixture.cluster.pid(of: "agent-1")))
       #expect(children.count == 2)
-      try await fixture.kill("agent")
-      for child in children { try await child.ended() }
+      try await fixture.whileStalled {
+        try await fixture.kill("agent")
+        for child in children { try await child.ended() }
+      }
       try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
   @Test(.rule("DELIVERY-16")) func `a killed app is relaunched for its own events only`() async throws {
     try await LiveFixture.run("app killed") { fixture in
-      // While the provider is stopped no download ends, so the app cannot have its events when it is killed.
-      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
-      try provider.signal(SIGSTOP)
-      try await fixture.begin()
-      try await fixture.kill("app")
-      try provider.signal(SIGCONT)
+      // No download ends, so the app cannot have its events when it is killed.
+      try await fixture.whileStalled {
+        try await fixture.begin()
+        try await fixture.kill("app")
+      }
       let launch = try await fixture.journal.waitFor("a second process of the app") {
         let started = $0.reading(ProcessStarted.self)
         return started?.address == LiveFixture.app && started?.generation == 2

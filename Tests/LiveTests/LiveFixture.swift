@@ -130,6 +130,21 @@ struct LiveFixture: Sendable {
     }
   }
 
+  /// Performs work while the provider is stopped: no byte arrives and no download ends, however long the work takes.
+  func whileStalled<T>(_ work: () async throws -> T) async throws -> T {
+    guard let pid = cluster.pid(of: "provider") else { throw LabError("the provider does not run") }
+    let provider = LabProcess(pid: pid)
+    try provider.signal(SIGSTOP)
+    do {
+      let result = try await work()
+      try provider.signal(SIGCONT)
+      return result
+    } catch {
+      try provider.signal(SIGCONT)
+      throw error
+    }
+  }
+
   /// Kills a process with the operator's command.
   func kill(_ process: String) async throws { try await cluster.run("kill", process) }
 

@@ -162,7 +162,8 @@ import WidgetLabTesting
         try await author.prints("published")
       }
       #expect(try fixture.published("com.example.Wrong").count == 1)
-      #expect(try fixture.published("com.example.Right") == ["com.example.Trial.app", "com.example.Trial.widget"])
+      #expect(
+        try fixture.published("com.example.Right") == ["com.example.Right.Widget.session", "com.example.Right.session"])
     }
   }
 }

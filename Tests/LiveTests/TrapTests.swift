@@ -23,6 +23,30 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("SESSION-05", "SESSION-19"))
+  func `an extension that is resumed loses the session that its app opened during the suspension`() async throws {
+    let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
+    try await TrapFixture.run(1, suspendAfter: 0.2, apps: apps) { fixture in
+      try await fixture.beginAndSleep()
+      // No events resume the extensions.
+      try await fixture.cluster.run("network", "off")
+      try await fixture.cluster.run("app", "open", "com.example.Wrong")
+      try await fixture.journal.waitFor("the app has the session of the suspended extension") {
+        $0.kind == OpenSession.kind.answered(.ok).name
+          && $0.envelope.header.destination == fixture.app("com.example.Wrong").owner
+      }
+      try await fixture.reload()
+      try await fixture.wrong.prints("invalid -996")
+      let taken = try await fixture.journal.waitFor("the extension is notified") {
+        $0.reading(SessionTaken.self) != nil
+      }
+      #expect(taken.envelope.header.destination == fixture.wrong.owner)
+      #expect(try await fixture.right.output().allSatisfy { !$0.contains("invalid") })
+      let answer = try await fixture.cluster.attempt(["diagnose", "same-identifier"])
+      #expect(answer.status == 1 && answer.output.contains("opened it while the process was suspended"))
+    }
+  }
+
   @Test(.rule("TRAP-02"))
   func `trap 2: an extension without a shared container gets an invalid session with -995`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in
@@ -133,7 +157,8 @@ import WidgetLabTesting
     try await TrapFixture.run(11, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("the first delegate has the file of task 2")
-      let warning = try await fixture.wrong.prints("A background URLSession with identifier com.example.Trial.widget")
+      let warning = try await fixture.wrong.prints(
+        "A background URLSession with identifier com.example.Wrong.Widget.session")
       #expect(warning.reading(ProcessOutput.self)?.stream == "stderr")
       let tail = try await fixture.cluster.run("tail", "--no-follow", "--kind", "process.output", "--color", "never")
       for line in ["the first delegate has the file of task 2", "A background URLSession with identifier"] {

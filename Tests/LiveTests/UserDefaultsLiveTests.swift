@@ -68,6 +68,8 @@ import WidgetLabTesting
     try await DefaultsFixture.run("operator's defaults") { fixture in
       let group = LiveFixture.group
       let cluster = fixture.cluster
+      let nothing = try await cluster.attempt(["defaults"])
+      #expect(nothing.output.isEmpty && nothing.errors == "No domain has a value yet.\n")
       try await cluster.run("defaults", "write", group, "drinks", "-int", "5")
       try await cluster.run("defaults", "write", group, "name", "Ben")
       try await cluster.run("defaults", "write", group, "list", "-array", "a", "b")
@@ -90,7 +92,8 @@ import WidgetLabTesting
       #expect(try await cluster.run("defaults", "read", group) == "list = (a, b)\nname = Ben\n")
       #expect(try await cluster.run("defaults", "read") == "\(group)\n")
       for wrong in [["read", group, "drinks"], ["read", "com.example.Trial.Widget"], ["delete", "nowhere"]] {
-        #expect(try await cluster.attempt(["defaults"] + wrong).status == 1, "\(wrong)")
+        let refusal = try await cluster.attempt(["defaults"] + wrong)
+        #expect(refusal.status == 1 && refusal.errors.contains("`widgetlab defaults` lists"), "\(wrong)")
       }
       try fixture.script("widget", ["set group.com.example.Foreign a 1"])
       try await cluster.run("reload", LiveFixture.kind)

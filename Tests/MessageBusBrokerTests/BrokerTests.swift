@@ -237,11 +237,11 @@ import ZeroMQ
   @Test func `the journal keeps its size limit while peers exchange messages, and records what it removed`()
     async throws
   {
-    let limit = 1 << 16
+    let limit = 1 << 14
     let first = try await fixture.withBroker({ $0.journalLimit = limit }) { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)
       _ = try await one.start()
-      for _ in 0..<200 { _ = try await one.request(BusStatus(), to: .messageBus) }
+      for _ in 0..<60 { _ = try await one.request(BusStatus(), to: .messageBus) }
       let (_, trimmed) = try await fixture.recorded(JournalTrimmed.self) { $0.firstSequence > 1 }
       await one.leave()
       return trimmed.lastSequence + 1

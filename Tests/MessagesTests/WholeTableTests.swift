@@ -34,6 +34,7 @@ private let everything = """
   event   agent.started      agent > host
   event   process.exited     agent > host
   event   process.memory-exceeded agent > host
+  event   process.locks-held agent > host
   notice  process.started    agent > journal
   notice  process.output     agent > journal
   notice  process.state      host > journal
@@ -45,6 +46,8 @@ private let everything = """
   request network.set        operator > host
   request device.move        operator > host
   notice  network.changed    host > app extension journal
+  request setting.change     operator > host
+  notice  setting.changed    host > app extension journal
   request clock.set          operator > host
   notice  clock.changed      host > journal
   request app.force-quit     operator > host
@@ -62,6 +65,7 @@ private let everything = """
   request transfer.begin     host > app extension
   request transfer.challenge host > app extension
   event   session.events     host > app extension
+  event   session.taken      host > app extension
   notice  session.expire     host > app extension
   notice  handler.called     app extension > journal
   notice  delegate.called    app extension > journal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 import RecordedJournals
@@ -46,6 +47,18 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     let page = ListSessions.Reply(
       network: network, clock: clock, sessions: [], sessionCount: 0, tasks: [], taskCount: 9)
     #expect(try note(of: page, to: ListSessions.self) == "0 sessions, 0 of 9 tasks")
+  }
+
+  @Test func `a note describes a setting of the device`() throws {
+    var settings = DeviceSettings(locale: "ar", timeZone: "Asia/Tokyo")
+    settings.textSize = .xLarge
+    #expect(try note(ChangeSetting(.set(.textSize, "xLarge")), person, host) == "text-size xLarge")
+    #expect(try note(ChangeSetting(.reset(.contrast)), person, host) == "reset contrast")
+    #expect(try note(ChangeSetting(.ask), person, host) == "ask")
+    let reply = ChangeSetting.Reply(settings: settings, changed: [.textSize, .locale], appearance: .dark)
+    #expect(try note(of: reply, to: ChangeSetting.self) == "text-size xLarge, locale ar")
+    #expect(try note(SettingChanged(settings: settings, name: .textSize)) == "text-size xLarge")
+    #expect(try note(SettingChanged(settings: settings), host, widget) == "locale ar, time-zone Asia/Tokyo")
   }
 
   @Test func `a note describes a message about a task`() throws {

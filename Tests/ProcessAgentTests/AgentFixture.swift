@@ -44,6 +44,7 @@ final class AgentFixture: Sendable {
     host.onEvent(AgentStarted.self) { _, _ in try await hear() }
     host.onEvent(ProcessExited.self) { _, _ in try await hear() }
     host.onEvent(MemoryExceeded.self) { _, _ in try await hear() }
+    host.onEvent(LocksHeld.self) { _, _ in try await hear() }
     _ = try await host.start()
     return host
   }

@@ -91,6 +91,60 @@ extension QuietTests {
       }
     }
 
+    @Test(.rule("PROCESS-05"), arguments: [0.02, 600])
+    func `the memory of a child is sampled from its launch at the interval of memoryInterval`(
+      memoryInterval: Double
+    ) async throws {
+      try await withFixture { fixture in
+        let limit = MemoryLimit(bytes: Self.limit.bytes, interval: memoryInterval)
+        let instance = try await fixture.spawn(Self.grower, memory: limit)
+        try Self.letGrow(fixture)
+        _ = try await fixture.received(ProcessOutput.self) { $0.line == "grown" }
+        if memoryInterval < 1 {
+          _ = try await fixture.received(MemoryExceeded.self)
+        } else {
+          // Between two samples it is over its limit, and nothing sees that.
+          #expect(try #require(try await fixture.children().first?.memory) > limit.bytes)
+        }
+        _ = try await fixture.signal(SIGKILL, generation: instance.generation)
+        _ = try await fixture.exit(of: instance.generation)
+        let reports = await fixture.bus.sent.count { $0.header.kind == MemoryExceeded.kind }
+        #expect(reports == (memoryInterval < 1 ? 1 : 0))
+      }
+    }
+
+    @Test(.rule("PROCESS-05"), arguments: [0.001, 600])
+    func `a child that stopped as soon as it was over its limit is found at its next sample`(
+      memoryInterval: Double
+    ) throws {
+      let script = """
+        text=0123456789abcdef
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do text=$text$text; done
+        kill -STOP $$
+        """
+      let limit = MemoryLimit(bytes: Self.limit.bytes, interval: memoryInterval)
+      let child = try WatchedChild.spawn(
+        SpawnOrder(
+          instance: ProcessInstance(address: AgentFixture.child, generation: 1), executable: "/bin/sh",
+          environment: [:], directory: "/", input: Array(script.utf8), memory: limit))
+      var status: Int32 = 0
+      defer {
+        _ = child.signal(SIGKILL)
+        waitpid(child.pid, &status, 0)
+        child.close()
+      }
+      #expect(waitpid(child.pid, &status, WUNTRACED) == child.pid)
+      #expect(AgentFixture.state(child.pid) == "T")
+      let wait = try #require(child.millisecondsToLook)
+      #expect(wait <= Int32((memoryInterval * 1000).rounded(.up)), "measured from its launch")
+      if memoryInterval < 1 {
+        while child.millisecondsToLook != 0 {}
+        #expect(try #require(child.excessMemory()) > limit.bytes)
+      } else {
+        #expect(child.excessMemory() == nil)
+      }
+    }
+
     @Test func `a process name that looks like a status field is not parsed as one`() {
       let status = ChildStatus(
         reading: """

@@ -245,26 +245,53 @@ private struct PushDeliveryFixture {
     await server.leave()
   }
 
-  @Test(.rule("APNS-35")) func `a request above the queue limit is refused and not logged`() async throws {
+  @Test(.rule("APNS-35"), arguments: [1, 3])
+  func `a request above the queue limit is refused and not logged`(queueLimit: Int) async throws {
     let fixture = try PushDeliveryFixture()
     var settings = PushSettings()
-    settings.queueLimit = 0
+    settings.queueLimit = queueLimit
+    // The worker waits for a day after each transaction, so it takes the queue once before it is full, or not at all.
+    (settings.busy, settings.gathering) = (0, 86_400)
     let (service, _) = try await fixture.server(settings)
-    let (line, _) = try await fixture.device()
-    let token = try await fixture.token(line)
-    let promise = await withCheckedContinuation { continuation in
-      service.handle(fixture.arrival(token)) { continuation.resume(returning: $0) }
-    }
-    #expect(promise == .full)
-    #expect(try await service.page(ListPushes()).count == 0)
+    let (promises, promised) = AsyncStream.makeStream(of: PushReceipt.self)
+    let sent = 2 * queueLimit + 2
+    for _ in 1...sent { service.handle(fixture.arrival("unknown")) { promised.yield($0) } }
+    await service.leave()
+    promised.finish()
+    let receipts = await promises.reduce(into: []) { $0.append($1) }
+    let kept = receipts.count { $0 == .kept }
+    #expect(receipts.count == sent && receipts.allSatisfy { $0 == .kept || $0 == .full })
+    #expect((queueLimit...2 * queueLimit).contains(kept))
+    #expect(try await service.page(ListPushes()).count == kept)
   }
 
-  @Test(.rule("APNS-33", "APNS-34")) func `the log keeps the newest requests and those that are not delivered yet`()
-    async throws
-  {
+  @Test(.rule("APNS-33"), arguments: [7 * 86_400.0, 3_600])
+  func `the log keeps a request for as long as its setting says`(logAge: Double) async throws {
     let fixture = try PushDeliveryFixture()
     var settings = PushSettings()
-    settings.logLimit = 100
+    settings.logAge = logAge
+    let (service, _) = try await fixture.server(settings)
+    func refuse(_ id: String) async throws -> [String] {
+      let refused = PushArrival(
+        uniqueID: UUID(), apnsID: id, subject: nil, token: "00", type: nil,
+        verdict: .refused(status: 400, reason: "BadDeviceToken", explanation: "unknown token"))
+      service.handle(refused) { _ in }
+      await service.caughtUp()
+      return try await service.page(ListPushes()).pushes.map(\.apnsID)
+    }
+    #expect(try await refuse("old") == ["old"])
+    fixture.clock.advance(by: logAge)
+    #expect(try await refuse("new") == ["old", "new"])
+    // The log is tidied once per hour.
+    fixture.clock.advance(by: 3_600)
+    #expect(try await refuse("newest") == ["new", "newest"])
+  }
+
+  @Test(.rule("APNS-33", "APNS-34"), arguments: [100, 200])
+  func `the log keeps the newest requests and those that are not delivered yet`(logLimit: Int) async throws {
+    let fixture = try PushDeliveryFixture()
+    var settings = PushSettings()
+    settings.logLimit = logLimit
     let (service, _) = try await fixture.server(settings)
     let (line, _) = try await fixture.device(online: false)
     let token = try await fixture.token(line)
@@ -277,7 +304,7 @@ private struct PushDeliveryFixture {
       if index % 50 == 0 { await service.caughtUp() }
     }
     let count = try await service.page(ListPushes(limit: 1)).count
-    #expect((101...302).contains(count), "\(count)")
+    #expect((logLimit + 1...logLimit + 202).contains(count), "\(count)")
     #expect(try await fixture.stations(service, first) == [.accepted, .storedOffline])
     let last = try await service.page(ListPushes(limit: 1)).pushes.last
     #expect(last?.apnsID == "499" && last?.stations.first?.detail == "BadDeviceToken: unknown token")
@@ -299,10 +326,11 @@ private struct PushDeliveryFixture {
 }
 
 @Suite struct `The journal rate limiter` {
-  @Test(.rule("APNS-36")) func `the journal rate limiter admits its number of lines in each second`() {
-    var limiter = JournalRateLimiter(rate: 2)
+  @Test(.rule("APNS-36"), arguments: [2, 5])
+  func `the journal rate limiter admits its number of lines in each second`(rate: Int) {
+    var limiter = JournalRateLimiter(rate: rate)
     let now = Date(timeIntervalSince1970: 10.25)
-    let taken = [now, now, now, now + 0.8].map { limiter.takes(at: $0) }
-    #expect(taken == [true, true, false, true])
+    let taken = (Array(repeating: now, count: rate + 1) + [now + 0.8]).map { limiter.takes(at: $0) }
+    #expect(taken == Array(repeating: true, count: rate) + [false, true])
   }
 }

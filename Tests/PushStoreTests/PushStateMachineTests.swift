@@ -148,15 +148,20 @@ extension [PushStateMachine.Action] {
     #expect(fixture.reach().stations == ["expired 2"], "a device that connects too late does not receive it")
   }
 
-  @Test(.rule("APNS-29"))
-  func `notifications in flight are limited, and the newest of the others waits for an acknowledgement`() {
-    var fixture = PushStateMachineFixture(inFlight: 2)
+  @Test(.rule("APNS-29"), arguments: [2, 32])
+  func `notifications in flight are limited, and the newest of the others waits for an acknowledgement`(
+    inFlight: Int
+  ) {
+    var fixture = PushStateMachineFixture(inFlight: inFlight)
     fixture.reach()
-    let pushes = (1...4).map { push(Int64($0)) }
-    #expect(pushes[..<2].flatMap { fixture.handle(.accepted($0)) }.stations == ["sent 1", "sent 2"])
-    #expect(fixture.handle(.accepted(pushes[2])).stations == ["storedOffline 3"])
-    #expect(fixture.handle(.accepted(pushes[3])).stations == ["superseded 3", "storedOffline 4"])
-    #expect(fixture.handle(.acknowledged(pushes[0].id)).stations == ["delivered 1", "sent 4"])
+    let pushes = (1...inFlight + 2).map { push(Int64($0)) }
+    let sent = pushes[..<inFlight].flatMap { fixture.handle(.accepted($0)) }.stations
+    #expect(sent == (1...inFlight).map { "sent \($0)" })
+    let (third, fourth) = (inFlight + 1, inFlight + 2)
+    #expect(fixture.handle(.accepted(pushes[inFlight])).stations == ["storedOffline \(third)"])
+    let newest = fixture.handle(.accepted(pushes[inFlight + 1])).stations
+    #expect(newest == ["superseded \(third)", "storedOffline \(fourth)"])
+    #expect(fixture.handle(.acknowledged(pushes[0].id)).stations == ["delivered 1", "sent \(fourth)"])
   }
 
   @Test func `a refused notification is sent again when its device reports that it is reachable or a retry is due`() {

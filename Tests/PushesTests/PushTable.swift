@@ -56,13 +56,20 @@ func notification(
 extension PushOutput {
   var words: String {
     switch self {
-    case .process(.want(let address, _, _)): "want \(address.short)"
-    case .process(.release(let address, _)): "release \(address.short)"
-    case .process(.halt(let address, _)): "halt \(address.short)"
-    case .process(.evict(let address, _, _)): "evict \(address.short)"
     case .reload(let push, _): "reload \(push.short)"
     case .handOver(let push, _, let wakes): "hand over \(push.short)\(wakes ? ", waking" : "")"
     case .broken: "broken"
+    }
+  }
+}
+
+extension ProcessAction {
+  var words: String {
+    switch self {
+    case .want(let address, _, _): "want \(address.short)"
+    case .release(let address, _): "release \(address.short)"
+    case .halt(let address, _): "halt \(address.short)"
+    case .evict(let address, _, _): "evict \(address.short)"
     }
   }
 }
@@ -71,6 +78,7 @@ extension TokenStateMachine.Action {
   var words: String {
     switch self {
     case .output(let output): output.words
+    case .process(let action): action.words
     case .tokensChanged: "tokens"
     case .notify(let address, let notice): "tell \(address.short) \(notice.token) \(notice.widgets.map(\.id))"
     case .notifyApp(_, _, let token): "tell app \(token)"
@@ -85,6 +93,7 @@ extension NotificationStateMachine.Action {
   var words: String {
     switch self {
     case .output(let output): output.words
+    case .process(let action): action.words
     case .station(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
     case .ask(let address, let notification): "ask \(address.short) \(notification.uniqueID.short)"
     }

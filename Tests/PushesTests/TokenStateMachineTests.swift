@@ -55,6 +55,23 @@ private struct TokenFixture {
     #expect(fixture.notify() == [])
   }
 
+  @Test(.rule("PUSH-24"))
+  func `a push reloads widgets without a handler only if it is meant to, and only while one takes pushes`() {
+    var fixture = TokenFixture()
+    let plain = placement(3, "Plain", in: other)
+    for pushReloadsAllWidgets in [false, true] {
+      for taking in [[1], []] {
+        var all = widgets(taking)
+        all["com.example.Coffee.Other"] = PushWidgets(
+          handlers: [], placements: [], others: pushReloadsAllWidgets ? [plain] : [])
+        fixture.handle(.widgets(all))
+        let expected = taking.isEmpty ? [] : pushReloadsAllWidgets ? [1, 3] : [1]
+        #expect(fixture.stateMachine.reloadedPlacements(ofApp: coffee).map(\.id) == expected)
+        #expect(fixture.stateMachine.placements(ofApp: coffee).map(\.id) == taking)
+      }
+    }
+  }
+
   @Test func `a second widget causes a call of the handler and no request for a new token`() {
     var fixture = TokenFixture.notified()
     #expect(fixture.handle(.widgets(widgets([1, 2]))) == ["want \(widget.short)"])

@@ -54,7 +54,7 @@ import Testing
 /// The rules about dependencies.
 enum Dependencies {
   /// Targets that are linked for their symbols and not imported.
-  private static let linkedOnly: Set<String> = ["CDeviceClock"]
+  private static let linkedOnly: Set<String> = ["CBundle", "CDeviceClock"]
 
   /// The dependencies of a target that none of its files imports.
   static func unused(by target: Manifest.Target, _ files: [SourceFile], _ manifest: Manifest) -> [Finding] {

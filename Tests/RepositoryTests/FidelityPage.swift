@@ -110,6 +110,10 @@ struct FidelityPages {
     for part in rule.source where !["documented", "observed", "ours", "RFC "].contains(where: part.hasPrefix) {
       advice.append("'\(part)' is not a source; begin with documented, observed, ours or RFC")
     }
+    for part in rule.source where part.hasPrefix("documented") {
+      guard part.wholeMatch(of: /documented[^:]*: \S.*/) == nil else { continue }
+      advice.append("'\(part)' names no page; write 'documented: ' and the page, declaration or header")
+    }
     for key in rule.settings where !settings.contains(key) && !key.hasPrefix("widgetlab ") {
       advice.append("\(key) is not a key of widgetlab.yaml")
     }

@@ -67,7 +67,7 @@ import Testing
     A while.
 
     - Source: documented (that it
-      waits); ours (how long)
+      waits): `wait()`; ours (how long)
     - Setting: `delay`, default 1 s
     """
 
@@ -95,16 +95,17 @@ import Testing
     ("SAMPLE-01: It", "SAMPLE-1: It", "this heading is not a rule"),
     ("SAMPLE-01: It", "SAMPLE-02: It", "the rule SAMPLE-01 does not exist"),
     ("- Setting", "- Settings", "Settings is not a field"),
-    ("- Source: documented (that it\n  waits); ours (how long)\n", "", "the rule has no source"),
+    ("- Source: documented (that it\n  waits): `wait()`; ours (how long)\n", "", "the rule has no source"),
+    (": `wait()`", "", "'documented (that it waits)' names no page"),
     ("ours (how long)", "Apple", "'Apple' is not a source"),
     ("\n- Setting: `delay`, default 1 s", "", "but has no setting"),
     ("`delay`, default 1 s", "none: ", "but has no setting"),
     ("`delay`", "`delay`, `patience`", "patience is not a key"),
     ("default 1 s", "default 1 s\n- Tests: none: it is slow", "but a test is linked to this rule"),
     ("default 1 s", "default 1 s\n- Tests: none", "the field Tests needs a reason"),
-    ("A while.", "A while.\n\n### SAMPLE-02: It waits\n\n- Source: documented\n", "no test is linked to this rule"),
-    ("# Sample", "### SAMPLE-01: It waits\n\n- Source: documented\n", "this id is used twice"),
-    ("# Sample", "### OTHER-01: It waits\n\n- Source: documented\n", "each page must have one prefix"),
+    ("A while.", "A while.\n\n### SAMPLE-02: It waits\n\n- Source: documented: `a`\n", "no test is linked"),
+    ("# Sample", "### SAMPLE-01: It waits\n\n- Source: documented: `a`\n", "this id is used twice"),
+    ("# Sample", "### OTHER-01: It waits\n\n- Source: documented: `a`\n", "each page must have one prefix"),
   ])
   func `an invalid rule is rejected with advice`(good: String, bad: String, advice: String) {
     let page = Self.page.replacing(good, with: bad)

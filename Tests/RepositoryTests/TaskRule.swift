@@ -26,6 +26,9 @@ extension SourceRules {
       path: "Sources/SDK/WidgetKit/AppIntentConfiguration.swift", count: 1,
       reason: "runs an author's provider, which ends when the author's code returns; the host limits the time"),
     UnownedTasks(
+      path: "Sources/SDK/WidgetKit/ControlSource.swift", count: 1,
+      reason: "runs an author's provider, which ends when the author's code returns; the host limits the time"),
+    UnownedTasks(
       path: "Sources/Processes/ProcessAgent/Agent.swift", count: 1,
       reason: "waits until the connection has taken a child's output, and ends at the latest with the connection"),
   ]

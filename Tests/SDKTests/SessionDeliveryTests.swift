@@ -19,6 +19,8 @@ import Testing
     try await fixture.host.connection.deliver(events, to: SDKFixture.widget, id: id, context: .none)
   }
 
+  private var isOnMainThread: Bool { Thread.isMainThread }
+
   private let calls = [
     "handler.called 1", "didFinishDownloadingTo 1", "didCompleteWithError 1", "didCompleteWithError 2",
     "urlSessionDidFinishEvents", "completion.called 0",
@@ -150,6 +152,7 @@ import Testing
     let delegate = Delegate()
     let handler = BackgroundEventsHandler(matches: { $0 == "daily" }) { [process = fixture.process] identifier in
       #expect(identifier == "daily")
+      #expect(!isOnMainThread)
       made.withLock { $0 = process.session(delegate) }
       await delegate.waitFor("finish")
     }

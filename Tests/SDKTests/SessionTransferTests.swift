@@ -63,7 +63,7 @@ import Testing
       timeoutIntervalForRequest: 1, timeoutIntervalForResource: 2, httpMaximumConnectionsPerHost: 3,
       httpAdditionalHeaders: [["X-A", "1"]], allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
       allowsConstrainedNetworkAccess: false)
-    #expect(await fixture.host.opened.map(\.configuration) == [sent])
+    #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sent])
   }
 
   @Test(.rule("TASK-07"))
@@ -145,14 +145,18 @@ import Testing
   }
 
   @Test(.rule("DELIVERY-01"))
-  func `didCreateTask is called before the method that creates the task returns`() async throws {
+  func `didCreateTask is called before the method that creates the task returns, on its thread`() async throws {
     let fixture = try SDKFixture()
     try await fixture.begin()
-    let delegate = FullDelegate()
+    let delegate = ThreadDelegate()
     let session = fixture.session(delegate)
     let request = try request()
-    await fixture.blocking { _ = session.downloadTask(with: request) }
-    #expect(delegate.calls == ["create 1"])
+    let creator = await fixture.blocking {
+      _ = session.downloadTask(with: request)
+      // Read here: the calls until the method has returned.
+      return (thread: pthread_self(), calls: delegate.calls.withLock { $0 })
+    }
+    #expect(creator.calls == [creator.thread])
   }
 
   @Test(.rule("TASK-10")) func `setting the delegate of a background session's task has no effect`() async throws {
@@ -309,6 +313,22 @@ import Testing
     #expect(await fixture.host.closed.isEmpty)
   }
 
+  @Test(.rule("SESSION-19"))
+  func `a session that another process took during the suspension becomes invalid with -996`() async throws {
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let delegate = FullDelegate()
+    let session = fixture.session(delegate)
+    _ = await session.allTasks
+    for generation in [fixture.process.generation + 1, fixture.process.generation] {
+      let taken = SessionTaken(session: "daily", generation: generation, holder: .app("iphone", "com.example"))
+      try await fixture.host.connection.deliver(taken, to: SDKFixture.widget)
+      if generation != fixture.process.generation { #expect(delegate.calls.isEmpty, "another instance is meant") }
+    }
+    await delegate.waitFor("invalid -996")
+    #expect(await fixture.host.closed.isEmpty)
+  }
+
   @Test(.rule("SESSION-15"))
   func `an invalidated session is closed at the host before another with its identifier is opened`() async throws {
     let fixture = try SDKFixture()
@@ -337,5 +357,14 @@ import Testing
     try await deliver([try fixture.success(1)], on: fixture)
     await delegate.waitFor("invalid 0")
     #expect(delegate.calls == ["create 1", "file figures", "end 1 0", "invalid 0"])
+  }
+}
+
+/// Records the threads on which `didCreateTask` is called.
+private final class ThreadDelegate: NSObject, URLSessionTaskDelegate, Sendable {
+  let calls = Mutex<[pthread_t]>([])
+
+  func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+    calls.withLock { $0.append(pthread_self()) }
   }
 }

@@ -83,9 +83,13 @@ import Testing
     #expect(try await fixture.ask("Counting").entries.count == 1)
   }
 
-  @Test(.rule("WIDGET-04")) func `two widgets of one kind are reported as a fault`() async throws {
-    let fixture = try await SDKFixture.serving { Counting().descriptions + Counting().descriptions }
+  @Test(.rule("WIDGET-04"))
+  func `of two widgets of one kind the last one answers, and a fault is reported`() async throws {
+    let fixture = try await SDKFixture.serving {
+      Counting(text: "first", isPlain: true).descriptions + Counting(text: "last", isPlain: true).descriptions
+    }
     await fixture.waitFor(FaultNoticed.self) { $0.fault == .kindTwice && $0.subject == "Counting" }
+    #expect(try await fixture.ask("Counting").entries.map(\.view.lines) == [["last"]])
   }
 
   @Test(.rule("WIDGET-11")) func `a view without a container background is reported once for its kind`() async throws {

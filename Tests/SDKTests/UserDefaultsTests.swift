@@ -201,12 +201,16 @@ private final class DefaultsModel: Sendable {
     }
   }
 
-  /// How often the notification is posted for an object during the work.
+  /// How often the notification is posted for an object on this thread during the work.
+  ///
+  /// `UserDefaults.standard` is one object for all tests of this process, and others write to it on their threads.
   private func notified(_ object: UserDefaults, _ work: () throws -> Void) throws -> Int {
-    let count = Atomic(0)
+    let (count, thread) = (Atomic(0), pthread_self())
     let token = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: object, queue: nil
-    ) { _ in count.add(1, ordering: .relaxed) }
+    ) { _ in
+      if pthread_equal(pthread_self(), thread) != 0 { count.add(1, ordering: .relaxed) }
+    }
     defer { NotificationCenter.default.removeObserver(token) }
     try work()
     return count.load(ordering: .relaxed)

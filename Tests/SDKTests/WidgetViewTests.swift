@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import FidelityRules
 import Foundation
 import MessageBus
 import Messages
@@ -16,11 +17,13 @@ import Testing
     var request = WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72)
     request.renderingMode = .vibrant
     request.contentMargins = .init(11)
+    request.appliedMargins = .init(10)
     request.showsBackground = false
     let environment = EnvironmentValues(request, .dark)
     #expect(environment.widgetFamily == .accessoryRectangular)
     #expect(environment.widgetRenderingMode == .vibrant)
     #expect(environment.widgetContentMargins == EdgeInsets(top: 11, leading: 11, bottom: 11, trailing: 11))
+    #expect(environment.proposedSize == CGSize(width: 140, height: 52))
     #expect(environment.showsWidgetContainerBackground == false)
     #expect(environment.colorScheme == .dark)
     #expect(environment.locale == Locale(identifier: "en_US"))
@@ -29,6 +32,35 @@ import Testing
     let plain = EnvironmentValues(WidgetEnvironment(family: .systemSmall, width: 1, height: 1), .light)
     #expect(plain.widgetRenderingMode == .fullColor)
     #expect(WidgetRenderingMode(name: .accented) == .accented)
+  }
+
+  @Test(.rule("SETTING-03", "SETTING-04"), arguments: [false, true])
+  @MainActor func `a view's environment has the settings of the device`(isChanged: Bool) {
+    var settings = DeviceSettings(
+      locale: isChanged ? "ar" : "en_US", timeZone: isChanged ? "Asia/Tokyo" : "Europe/Paris")
+    if isChanged {
+      settings.textSize = .accessibility2
+      settings.isTextBold = true
+      settings.increasesContrast = true
+      settings.reducesMotion = true
+      settings.reducesTransparency = true
+      settings.differentiatesWithoutColor = true
+      settings.isVoiceOverOn = true
+    }
+    let environment = EnvironmentValues(
+      WidgetEnvironment(family: .systemSmall, width: 1, height: 1, settings: settings), .light)
+    #expect(environment.dynamicTypeSize == (isChanged ? .accessibility2 : .large))
+    #expect(environment.legibilityWeight == (isChanged ? .bold : .regular))
+    #expect(environment.colorSchemeContrast == (isChanged ? .increased : .standard))
+    #expect(environment.accessibilityReduceMotion == isChanged)
+    #expect(environment.accessibilityReduceTransparency == isChanged)
+    #expect(environment.accessibilityDifferentiateWithoutColor == isChanged)
+    #expect(environment.accessibilityVoiceOverEnabled == isChanged)
+    #expect(environment.layoutDirection == (isChanged ? .rightToLeft : .leftToRight))
+    #expect(environment.locale.identifier == settings.locale)
+    #expect(environment.calendar.locale?.identifier == settings.locale)
+    #expect(environment.timeZone.identifier == settings.timeZone)
+    #expect(environment.calendar.timeZone == environment.timeZone)
   }
 
   @Test @MainActor func `WidgetKit's view modifiers are archived with their names and arguments`() throws {
@@ -68,7 +100,8 @@ import Testing
     let fixture = try await SDKFixture.serving { Backed().descriptions }
     let request = RequestTimeline(
       widgetKind: "Styled", because: .operator,
-      environment: WidgetEnvironment(family: .systemSmall, width: 1, height: 1, locale: "de_DE"))
+      environment: WidgetEnvironment(
+        family: .systemSmall, width: 1, height: 1, settings: DeviceSettings(locale: "de_DE")))
     let reply = try await fixture.host.connection.request(request, to: SDKFixture.widget)
     #expect(reply.entries.map(\.view.lines) == [["1.234 cups"]])
   }

@@ -139,6 +139,33 @@ import Testing
     #expect(there.timeIntervalSince(night) < 3600)
   }
 
+  @Test(.rule("SETTING-08"), arguments: [("GMT", 4), ("Australia/Sydney", 0), ("America/New_York", 9)])
+  func `the budget's day is that of the device's time zone, also with summer time`(zone: String, hours: Int) throws {
+    // 02:00 in GMT, 12:00 in Sydney, 22:00 of the day before in New York.
+    let policy = policy {
+      $0.initial = 0
+      $0.perDay = 6
+      $0.learningDays = 0
+      $0.timeZone = TimeZone(identifier: zone) ?? .gmt
+    }
+    let night = Date(timeIntervalSince1970: 1_000_087_200)
+    var account = BudgetAccount(policy, now: night)
+    let until = try #require(account.decide(.policy, policy, BudgetSituation(), now: night).until)
+    let waited = until.timeIntervalSince(night) / 3600
+    #expect(Int(waited) >= hours && Int(waited) <= hours + 4, "\(waited)")
+  }
+
+  @Test(.rule("SETTING-08")) func `a change of the time zone counts what accrued before by the former zone`() throws {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.initial = 0 })
+    fixture.pass(3600)
+    let before = fixture
+    fixture.handle(.timeZone(try #require(TimeZone(identifier: "Asia/Tokyo"))))
+    #expect(fixture.stateMachine.policy.timeZone.identifier == "Asia/Tokyo")
+    var account = try #require(before.stateMachine.placements[1]?.account)
+    account.accrue(before.stateMachine.policy, now: fixture.now)
+    #expect(fixture.stateMachine.placements[1]?.account == account && account.balance > 0)
+  }
+
   @Test(.rule("BUDGET-02"))
   func `the budget accrues more slowly for an unseen widget and faster in the learning period`() throws {
     let seen = policy {

@@ -32,7 +32,7 @@ import Testing
     #expect(fixture.push(1) == [])
     fixture.giveAll()
     #expect(fixture.push(1) == [])
-    #expect(fixture.stateMachine.pushes[1]?.map(\.state) == [.stored])
+    #expect(fixture.stateMachine.reports.map(\.outcome) == [.stored])
   }
 
   @Test func `a pushed reload waits for the minimum spacing of the budget`() {

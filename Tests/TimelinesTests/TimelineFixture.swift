@@ -108,15 +108,15 @@ struct TimelineFixture {
 extension TimelineStateMachine.Action {
   var words: String {
     switch self {
-    case .output(.process(.want(let address, _, _))): "want \(address.tail)"
-    case .output(.process(.release(let address, _))): "release \(address.tail)"
-    case .output(.process(.halt(let address, _))): "halt \(address.tail)"
-    case .output(.process(.evict(let address, _, _))): "evict \(address.tail)"
+    case .process(.want(let address, _, _)): "want \(address.tail)"
+    case .process(.release(let address, _)): "release \(address.tail)"
+    case .process(.halt(let address, _)): "halt \(address.tail)"
+    case .process(.evict(let address, _, _)): "evict \(address.tail)"
     case .output(.broken): "broken"
     case .output(.relevanceChanged): "relevance"
-    case .output(.pushed(let placement, let pushed)): "push \(pushed.push.short) at \(placement): \(pushed.state.words)"
+    case .report(let report): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
     case .ask(let question): "ask \(question.placement.id) \(question.placement.kind) \(question.purpose)"
-    case .stopAsking(let address): "stop \(address.tail)"
+    case .stopAsking(let question): "stop \(question.address.tail)"
     case .decided(let line, _): "\(line.verdict) \(line.reload) of \(line.placement): \(line.because), \(line.rule)"
     case .shown(let shown, _): "shown \(shown.placement): \(shown.text.joined())"
     case .gaveUp(let failed, _): "failed \(failed.widgetKind): \(failed.reason)"
@@ -125,7 +125,7 @@ extension TimelineStateMachine.Action {
   }
 }
 
-extension PushedReload.State {
+extension ReloadOutcome {
   var words: String {
     switch self {
     case .pending: "pending"

@@ -18,22 +18,22 @@ import ZeroMQ
 @testable import Timelines
 
 @Suite(.timeLimit(.minutes(1))) struct `Timeline service` {
-  private let awake = TimelineOutput.process(.want(widget, because: "timeline"))
-  private let release = TimelineOutput.process(.release(widget, because: "timeline"))
+  private let awake = ProcessAction.want(widget, because: "timeline")
+  private let release = ProcessAction.release(widget, because: "timeline")
 
   @Test(.rule("TIMELINE-02"))
   func `the timeline service wakes the extension of a placement, requests its timeline and stores it`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
-    var outputs = service.outputs.makeAsyncIterator()
-    #expect(await outputs.next() == awake)
+    var processes = service.processes.makeAsyncIterator()
+    #expect(await processes.next() == awake)
     let process = try await fixture.startExtension("95 mg")
     await service.awake(widget)
     let stored = try #require(await fixture.received(TimelineStored.self))
     #expect(stored.text == ["Coffee: 95 mg"] && stored.placement == 1 && stored.because == .added)
     #expect(stored.entries == 1 && stored.bytes > 0 && stored.digest.count == 16 && stored.note == nil)
     #expect(await fixture.received(EntryShown.self)?.text == ["Coffee: 95 mg"])
-    #expect(await outputs.next() == release)
+    #expect(await processes.next() == release)
     #expect(await service.status().map(\.widgetKind) == ["Coffee"])
     let shown = try #require(try await service.shown(1))
     #expect(shown.entry.view == .text("Coffee: 95 mg") && !shown.isPlaceholder)
@@ -100,8 +100,8 @@ import ZeroMQ
     try await service.knows(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension("95 mg")
     async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
-    var outputs = service.outputs.makeAsyncIterator()
-    #expect(await outputs.next() == awake)
+    var processes = service.processes.makeAsyncIterator()
+    #expect(await processes.next() == awake)
     await service.awake(widget)
     #expect(try await snapshot.text == ["Coffee: 95 mg"])
     #expect(await service.status().isEmpty)
@@ -142,9 +142,9 @@ import ZeroMQ
     try await fixture.reload("Coffee")
     await fixture.bus.disconnect(.host("iphone"))
     let second = try await fixture.host(kinds: [], clock: ManualClock(origin + 700))
-    var outputs = second.outputs.makeAsyncIterator()
+    var processes = second.processes.makeAsyncIterator()
     #expect(await fixture.received(EntryShown.self, 2)?.text == ["600.0"])
-    #expect(await outputs.next() == awake)
+    #expect(await processes.next() == awake)
     #expect(try await second.shown(1)?.entry.view == .text("600.0"))
     let lines = try await second.list(ListBudget()).entries
     #expect(lines.map(\.rule) == ["added", "operator"])
@@ -191,7 +191,7 @@ import ZeroMQ
     var fixture = try TimelineServiceFixture()
     fixture.settings.deadline = Double(limit)
     let service = try await fixture.host()
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let silence = AsyncStream.makeStream(of: Void.self)
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { _ in
@@ -204,13 +204,14 @@ import ZeroMQ
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     #expect(await fixture.received(ReloadFailed.self)?.reason.hasPrefix("no timeline within \(limit) s") == true)
-    while let output = await outputs.next(), output != .process(.halt(widget, because: "timeline")) {}
+    while let action = await processes.next(), action != .halt(widget, because: "timeline") {}
     silence.continuation.finish()
     await hanging.leave()
   }
 
   @Test
-  func `an advanced clock waits for each request, so that a simulated day has its reloads on time`() async throws {
+  func `an advanced clock waits for each request, so that six simulated hours have their reloads on time`() async throws
+  {
     var fixture = try TimelineServiceFixture()
     fixture.policy.perDay = nil
     let clock = AdjustableClock(.held(origin), patience: .seconds(3600))
@@ -229,14 +230,14 @@ import ZeroMQ
       environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
     _ = try await connection.start()
     let awaking = Task {
-      for await case .process(.want(let address, _, _)) in service.outputs { await service.awake(address) }
+      for await case .want(let address, _, _) in service.processes { await service.awake(address) }
     }
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)
-    try await clock.advance(by: 86_400)
+    try await clock.advance(by: 6 * 3600)
     let shown = await fixture.bus.sent.filter { $0.header.kind == EntryShown.kind }
       .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
-    #expect(shown == (0...96).map { "\(Double($0) * 900)" })
+    #expect(shown == (0...24).map { "\(Double($0) * 900)" })
     awaking.cancel()
     await process.leave()
   }

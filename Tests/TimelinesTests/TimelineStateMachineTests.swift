@@ -24,7 +24,8 @@ import Timekeeping
   @Test(
     .rule("TIMELINE-04"),
     arguments: [
-      ("text-size", true), ("accessibility", true), ("locale", true), ("account", false), ("time", false),
+      ("text-size", true), ("contrast", true), ("locale", true), ("time-zone", true), ("account", false),
+      ("time", false),
     ])
   func `only settings that views read cause a new placeholder request, one for several changes`(
     setting: String, isAsked: Bool

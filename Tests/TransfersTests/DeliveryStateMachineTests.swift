@@ -15,12 +15,11 @@ private let two = TaskKey(session: session, identifier: 2)
 private let id = number(1)
 private let next = number(2)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-private let want = DeliveryStateMachine.Action.output(
-  .process(.want(widget, because: "events figures", mayLaunch: true)))
-private let release = DeliveryStateMachine.Action.output(.process(.release(widget, because: "events figures")))
+private let want = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayLaunch: true))
+private let release = DeliveryStateMachine.Action.process(.release(widget, because: "events figures"))
 
-private let wantIfAwake = DeliveryStateMachine.Action.output(
-  .process(.want(widget, because: "events figures", mayLaunch: false)))
+private let wantIfAwake = DeliveryStateMachine.Action.process(
+  .want(widget, because: "events figures", mayLaunch: false))
 
 private func number(_ number: UInt8) -> UUID {
   UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
@@ -83,9 +82,9 @@ private struct DeliveryFixture {
     _ = fixture.handle(.suspended(widget, generation: 1))
     #expect(fixture.handle(.created(one)) == [])
     #expect(fixture.handle(.created(two)) == [])
-    #expect(fixture.handle(.ended(one)) == [])
-    #expect(fixture.handle(.ended(two)) == [want])
-    #expect(fixture.stateMachine.deliveries[id]?.tasks == [1, 2])
+    #expect(fixture.handle(.ended(two)) == [])
+    #expect(fixture.handle(.ended(one)) == [want])
+    #expect(fixture.stateMachine.deliveries[id]?.tasks == [2, 1], "the order of their ends")
   }
 
   @Test func `a running owner with the open session receives its events without a call of its handler`() {
@@ -171,7 +170,7 @@ private struct DeliveryFixture {
     #expect(fixture.handle(.timerFired) == [.ask(id, generation: 2)])
     #expect(fixture.handle(.timerFired) == [])
     let actions = fixture.handle(.overdue(id, generation: 2))
-    #expect(actions == [release, .output(.process(.evict(widget, generation: 2, why: why)))])
+    #expect(actions == [release, .process(.evict(widget, generation: 2, why: why))])
     #expect(fixture.handle(.overdue(id, generation: 2)) == [])
     #expect(fixture.handle(.instanceEnded(widget, generation: 2)) == [.stop(id)])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
@@ -264,11 +263,11 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.created(two))
-    #expect(fixture.handle(.ended(one)) == [wantIfAwake])
+    #expect(fixture.handle(.ended(two)) == [wantIfAwake])
     _ = fixture.handle(.suspended(widget, generation: 1))
-    #expect(fixture.handle(.ended(two)) == [want])
+    #expect(fixture.handle(.ended(one)) == [want])
     #expect(fixture.handle(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
-    #expect(fixture.stateMachine.deliveries.all.mapValues(\.tasks) == [id: [1, 2]])
+    #expect(fixture.stateMachine.deliveries.all.mapValues(\.tasks) == [id: [2, 1]], "the order of their ends")
   }
 
   @Test(.rule("DELIVERY-17"))
@@ -321,8 +320,7 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-21")) func `a session without launch events does not launch its owner`() {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
-    let quiet = DeliveryStateMachine.Action.output(
-      .process(.want(widget, because: "events figures", mayLaunch: false)))
+    let quiet = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayLaunch: false))
     #expect(fixture.handle(.ended(one)) == [quiet])
   }
 

@@ -100,7 +100,7 @@ import Testing
     LoadingStateMachine.Limiter(owner: widget, delay: delay, since: since, until: fixture.now + delay)
   }
 
-  @Test(.rule("TRANSFER-19"), arguments: [60.0, 5.0])
+  @Test(.rule("TRANSFER-19", "TRANSFER-20"), arguments: [60.0, 5.0])
   func `each wake doubles the delay of tasks that are created in the background`(first: Double) {
     var fixture = LoadingFixture { $0.limiterFirst = first }
     let began = fixture.now
@@ -159,6 +159,18 @@ import Testing
     _ = fixture.handle(.front(app, false))
     _ = fixture.handle(.woken(app))
     #expect(fixture.create(app) == [.waits(fixture.key(3, app), .limiter)])
+  }
+
+  @Test(.rule("TRANSFER-20"))
+  func `the rate limiters of an app's extensions are reset when the app enters the foreground, and no other's`() {
+    var fixture = LoadingFixture()
+    let stranger = Address.widgetExtension("iphone", "com.stranger.Widget")
+    fixture.open(stranger)
+    for owner in [widget, stranger] { _ = fixture.handle(.woken(owner)) }
+    #expect(fixture.create() == [.waits(fixture.key(1), .limiter)])
+    #expect(fixture.create(stranger) == [.waits(fixture.key(2, stranger), .limiter)])
+    #expect(fixture.handle(.front(app, true)).last == .load(fixture.key(1)))
+    #expect(Array(fixture.stateMachine.limiters.keys) == [stranger.text])
   }
 
   @Test(.rule("TRANSFER-21")) func `the resume rate limiter does not hold tasks that were created before the wake`() {

@@ -27,6 +27,25 @@ private let off = NetworkState(path: .off)
     }
   }
 
+  @Test(.rule("TRANSFER-08")) func `a redirected task does not count as a connection to its new host`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 1_000))
+    let other = fixture.server.url.replacing("127.0.0.1", with: "localhost").replacing("/file", with: "/elsewhere")
+    fixture.server.behave { $0.redirectTo = other }
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open(SessionConfiguration(httpMaximumConnectionsPerHost: 1))
+    try await owner.create(1, fixture.server.url)
+    // It has bytes from the host that it was redirected to.
+    await fixture.received(TransferCounted.kind)
+    try await owner.create(2, other)
+    await fixture.recorded(.started, 2)
+    // The connection to the original host is counted until the task ends.
+    try await owner.create(3, fixture.server.url)
+    #expect(await fixture.recorded(.waiting)?.taskIdentifier == 3)
+    await fixture.end(service)
+    fixture.server.release()
+  }
+
   @Test(.rule("TRANSFER-05"))
   func `a download stops when the network goes off and resumes with a Range request when it returns`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
@@ -80,7 +99,7 @@ private let off = NetworkState(path: .off)
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let clock = AdjustableClock(.held(fixture.clock.now))
     let service = try await fixture.host(clock: clock)
-    let reader = Task { for await _ in service.outputs {} }
+    let reader = Task { for await _ in service.processes {} }
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
     try await owner.create(1, fixture.server.url)

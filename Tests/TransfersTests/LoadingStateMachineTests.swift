@@ -70,9 +70,11 @@ struct LoadingFixture {
 
   // MARK: Connections and concurrent loads
 
-  @Test(.rule("TRANSFER-08"), arguments: [1, 2])
-  func `a session opens at most the configured number of connections to a host`(count: Int) {
-    var fixture = LoadingFixture(SessionConfiguration(httpMaximumConnectionsPerHost: count))
+  @Test(.rule("TRANSFER-08"), arguments: [1, 2, nil])
+  func `a session opens at most the configured number of connections to a host, or 6`(configured: Int?) {
+    let count = configured ?? 6
+    let configuration = configured.map { SessionConfiguration(httpMaximumConnectionsPerHost: $0) }
+    var fixture = LoadingFixture(configuration ?? SessionConfiguration())
     for number in 1...count { #expect(fixture.create() == [.load(fixture.key(number))]) }
     let next = fixture.key(count + 1)
     #expect(fixture.create() == [.waits(next, .connection(host: "http://a"))])

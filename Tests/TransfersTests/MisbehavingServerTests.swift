@@ -26,7 +26,7 @@ import Testing
 
   @Test(.rule("TRANSFER-43")) func `a request to an unknown host fails with -1003 and is retried`() async throws {
     try await withServer({ _ in [] }) { fixture, _ in
-      let fault = await fixture.fault(TransferRequest(url: "http://host.invalid/file"))
+      let fault = await fixture.fault(TransferRequest(url: "https://host.invalid/file"))
       #expect(fault?.code == -1003)
       #expect(fault?.next == .later)
     }

@@ -98,7 +98,7 @@ private let bytes = figures(300_000)
   ) async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let service = try await fixture.host { $0.forceQuitCancelsExtensions = cancelsExtensions }
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await owner.open(named: "widget's")
@@ -112,17 +112,17 @@ private let bytes = figures(300_000)
     #expect(tasks.last?.state == (cancelsExtensions ? .ended : .loading))
     await fixture.bus.disconnect(app)
     await service.ended(app, generation: 1)
-    while let output = await outputs.next() {
-      guard case .process(.want(app, _, let launches)) = output else { continue }
+    while let action = await processes.next() {
+      guard case .want(app, _, let launches) = action else { continue }
       #expect(!launches)
       break
     }
     // The cancellation survives a host restart.
     await fixture.end(service)
     let second = try await fixture.host()
-    var later = second.outputs.makeAsyncIterator()
-    while let output = await later.next() {
-      guard case .process(.want(app, _, let launches)) = output else { continue }
+    var later = second.processes.makeAsyncIterator()
+    while let action = await later.next() {
+      guard case .want(app, _, let launches) = action else { continue }
       #expect(!launches)
       break
     }
@@ -169,7 +169,7 @@ private let bytes = figures(300_000)
   {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let elsewhere = fixture.server.url + "/elsewhere"
     owner.connection.onRequest(BeginDelayedRequest.self) { question, _ in
@@ -182,9 +182,9 @@ private let bytes = figures(300_000)
     await fixture.clock.whenSleeping(within: 60)
     #expect(fixture.server.seen == [])
     fixture.clock.advance(by: 60)
-    #expect(await outputs.next() == .process(.want(widget, because: "begin figures", mayLaunch: true)))
+    #expect(await processes.next() == .want(widget, because: "begin figures", mayLaunch: true))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await outputs.next() == .process(.release(widget, because: "begin figures")))
+    #expect(await processes.next() == .release(widget, because: "begin figures"))
     await fixture.recorded(disposition == .cancel ? .cancelled : .finished)
     await service.awake(widget, generation: 1, woken: false)
     let outcome = await owner.next()?.outcomes.first
@@ -196,12 +196,47 @@ private let bytes = figures(300_000)
     await fixture.end(service)
   }
 
+  @Test(.rule("DELIVERY-11"))
+  func `the network access flags of a request that replaces a delayed task's request are ignored`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    // A cellular network in Low Data Mode: each of the three flags alone holds a transfer back.
+    let service = try await fixture.host(network: NetworkState(path: .cellular, isConstrained: true))
+    let owner = try await ModelOwner(fixture.bus)
+    let other = TransferRequest(
+      url: fixture.server.url + "/elsewhere", allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
+      allowsConstrainedNetworkAccess: false)
+    owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
+      BeginDelayedRequest.Reply(disposition: .useNewRequest, request: other)
+    }
+    try await owner.open()
+    try await owner.create(1, fixture.server.url, after: fixture.clock.now)
+    await service.awake(widget, generation: 1, woken: false)
+    await fixture.recorded(.finished)
+    await fixture.end(service)
+  }
+
+  @Test(.rule("DELIVERY-11"), arguments: [0, 1, 2])
+  func `a request that replaces another keeps its own values except the network access flags`(flag: Int) {
+    let original = TransferRequest(
+      url: "http://a", allowsCellularAccess: flag != 0, allowsExpensiveNetworkAccess: flag != 1,
+      allowsConstrainedNetworkAccess: flag != 2)
+    let other = TransferRequest(
+      url: "http://b", method: "POST", headers: [["X-A", "1"]], body: Data("b".utf8), timeoutInterval: 5,
+      allowsCellularAccess: flag == 0, allowsExpensiveNetworkAccess: flag == 1,
+      allowsConstrainedNetworkAccess: flag == 2)
+    var expected = other
+    expected.allowsCellularAccess = flag != 0
+    expected.allowsExpensiveNetworkAccess = flag != 1
+    expected.allowsConstrainedNetworkAccess = flag != 2
+    #expect(original.replaced(by: other) == expected)
+  }
+
   @Test(.rule("TRANSFER-13"))
   func `a delayed task begins without a launch of its owner when the setting disables such launches`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     fixture.awake.withLock { $0 = false }
     let service = try await fixture.host { $0.delayedRequestLaunches = false }
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
       Issue.record("the owner does not run")
@@ -209,8 +244,8 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, fixture.server.url, after: fixture.clock.now)
-    #expect(await outputs.next() == .process(.want(widget, because: "begin figures", mayLaunch: false)))
-    #expect(await outputs.next() == .process(.release(widget, because: "begin figures")))
+    #expect(await processes.next() == .want(widget, because: "begin figures", mayLaunch: false))
+    #expect(await processes.next() == .release(widget, because: "begin figures"))
     #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
     await fixture.end(service)
   }
@@ -238,7 +273,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host()
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let questions = Mutex<[AnswerChallenge]>([])
     owner.connection.onRequest(AnswerChallenge.self) { question, _ in
@@ -247,9 +282,9 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await outputs.next() == .process(.want(widget, because: "challenge figures 1", mayLaunch: true)))
+    #expect(await processes.next() == .want(widget, because: "challenge figures 1", mayLaunch: true))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await outputs.next() == .process(.release(widget, because: "challenge figures 1")))
+    #expect(await processes.next() == .release(widget, because: "challenge figures 1"))
     await fixture.recorded(.finished)
     #expect(questions.withLock { $0.map(\.wakesHandler) } == [true])
     #expect(questions.withLock { $0.first?.realm } == "a")
@@ -270,7 +305,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host { $0.challengeDeadline = deadline }
-    var outputs = service.outputs.makeAsyncIterator()
+    var processes = service.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let (permissions, permission) = AsyncStream.makeStream(of: Void.self)
     owner.connection.onRequest(AnswerChallenge.self) { _, _ in
@@ -279,7 +314,7 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await outputs.next() == .process(.want(widget, because: "challenge figures 1", mayLaunch: true)))
+    #expect(await processes.next() == .want(widget, because: "challenge figures 1", mayLaunch: true))
     await service.awake(widget, generation: 1, woken: false)
     await fixture.received(AnswerChallenge.kind)
     if deadline == 0 { permission.yield() }

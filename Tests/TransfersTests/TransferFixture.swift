@@ -37,7 +37,7 @@ final class TransferFixture: Sendable {
   ///
   /// - Parameter clock: the device's clock; `nil` for the fixture's.
   func host(
-    network: NetworkState = NetworkState(), clock: (any DeviceClock)? = nil,
+    network: NetworkState = NetworkState(), clock: (any DeviceClock)? = nil, suspended: [Address: UInt32] = [:],
     _ change: (inout TransferSettings) -> Void = { _ in }
   ) async throws -> TransferService {
     var settings = TransferSettings()
@@ -53,7 +53,7 @@ final class TransferFixture: Sendable {
     connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }
     connection.onRequest(ChangeTransfer.self) { try await service.change($0, $1) }
     connection.onRequest(CloseSession.self) { await service.close($0, $1) }
-    try await service.begin(network: network)
+    try await service.begin(network: network, suspended: suspended)
     _ = try await connection.start()
     return service
   }

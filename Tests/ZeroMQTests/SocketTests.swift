@@ -132,7 +132,7 @@ struct SocketTests {
           } catch { continuation.resume(throwing: error) }
         }
       }
-      for _ in 0..<200 {
+      for _ in 0..<50 {
         let dealer = try await SocketFixture(context, .dealer, on: loop)
         try await dealer.connect(endpoint)
         try await dealer.send("hello")

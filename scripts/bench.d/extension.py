@@ -15,15 +15,20 @@ SIGKILL = 9
 SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
 
 # The rules for the author's code.
-RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False}
+RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False,
+         "callsProvidersConcurrently": False}
 
 # The host's request for a timeline.
 QUESTION = {
     "purpose": "timeline", "widgetKind": "Day1", "placement": 1, "because": "operator", "configuration": {},
     "environment": {
         "family": "systemSmall", "width": 155, "height": 155, "renderingMode": "fullColor", "showsBackground": True,
-        "contentMargins": {"top": 16, "leading": 16, "bottom": 16, "trailing": 16}, "displayScale": 3, "locale": "en_US",
-        "textSize": "large", "isPreview": False},
+        "contentMargins": {"top": 16, "leading": 16, "bottom": 16, "trailing": 16},
+        "appliedMargins": {"top": 16, "leading": 16, "bottom": 16, "trailing": 16}, "displayScale": 3,
+        "settings": {"textSize": "large", "isTextBold": False, "increasesContrast": False, "reducesMotion": False,
+                     "reducesTransparency": False, "differentiatesWithoutColor": False, "isVoiceOverOn": False,
+                     "locale": "en_US", "timeZone": "GMT"},
+        "isPreview": False},
     "limits": {"bytes": 4194304, "depth": 256, "imageArea": 2121055.2, "entries": 400}}
 
 

@@ -6,10 +6,12 @@ Usage: provider.py httpx|curl|h2 PLAN.json
 
 A plan is a list of connections:
   {"url": …, "ca": FILE, "certificate": [FILE, KEY] or absent, "requests": […], "after": […], "until_closed": bool}
-and a request is {"method", "path", "headers": [[name, value], …], "body", "token": {"key": FILE, "kid", "iss", "iat"}}.
+and a request is {"method", "scheme" (h2 only), "path", "headers": [[name, value], …], "body", "token"}, with the token
+{"key": FILE, "kid", "iss", "iat"}.
 `token` becomes `authorization: bearer …`, signed by PyJWT; {"openssl": true} signs as Apple's shell recipe does.
-Prints a list for each connection: {"status", "reason", "timestamp", "headers"} of each request, in order. With h2
-"until_closed" waits for the end of the connection and adds {"goaway": its debug data}.
+Prints a list for each connection: {"status", "reason", "timestamp", "headers"} of each request, in order. With
+h2 also {"streams": the server's last limit of concurrent streams}; and "until_closed" waits for the end of the
+connection and adds {"goaway": its debug data}.
 """
 
 import base64
@@ -149,13 +151,14 @@ def with_h2(connection):
             for request in connection["requests"]:
                 number = wire.get_next_available_stream_id()
                 pseudo = [
-                    (":method", request.get("method", "POST")), (":scheme", "https"), (":path", request["path"]),
+                    (":method", request.get("method", "POST")), (":scheme", request.get("scheme", "https")),
+                    (":path", request["path"]),
                     (":authority", f"{host}:{port}"),
                 ]
                 wire.send_headers(number, pseudo + headers_of(request, tokens))
                 wire.send_data(number, request.get("body", "").encode(), end_stream=True)
                 stream.sendall(wire.data_to_send())
-                status, headers, body, is_open = 0, [], b"", True
+                status, headers, body, is_open, debug = 0, [], b"", True, None
                 while is_open:
                     for event in wire.receive_data(stream.recv(65536)):
                         if isinstance(event, h2.events.ResponseReceived):
@@ -165,12 +168,14 @@ def with_h2(connection):
                             body += event.data
                         elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
                             is_open = False
+                        elif isinstance(event, h2.events.ConnectionTerminated):
+                            debug = (event.additional_data or b"").decode()
                     stream.sendall(wire.data_to_send())
                 results.append(result(status, headers, body))
+                results[-1]["streams"] = wire.remote_settings.max_concurrent_streams
             if connection.get("until_closed"):
                 # The reader of this line learns that the connection is open and idle.
                 print("idle", file=sys.stderr, flush=True)
-                debug = None
                 while data := received(stream):
                     for event in wire.receive_data(data):
                         if isinstance(event, h2.events.ConnectionTerminated):

@@ -62,7 +62,7 @@ package struct APNsAnswer: Hashable, Sendable {
   package let idHeader: String
   /// `apns-unique-id`; sent only in the development environment.
   package let uniqueID: UUID?
-  package let manner: Manner
+  package var manner: Manner
   /// Seconds until the response is sent, as requested by the operator.
   package let latency: Double
 

@@ -19,6 +19,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   /// Why the client certificate is rejected.
   private var objection: String?
   private var isAuthorized = false
+  private var refusals: RefusalAccount
   private var context: ChannelHandlerContext?
   /// True from `channelRead` to `channelReadComplete`: output is flushed at the end of the batch.
   private var isReading = false
@@ -31,6 +32,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     self.registry = registry
     self.tls = tls
     inbox = ResponseMailbox(on: loop)
+    refusals = RefusalAccount(registry.limits.refusals)
     http = HTTP2Connection(limits: registry.limits, at: .now())
   }
 
@@ -129,7 +131,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
       isAuthorized = true
       // Sent before the response: AsyncHTTPClient 1.37 does not expect a new limit on an idle connection, and its debug
       // build fails an assertion there.
-      http.allow(streams: registry.limits.streams)
+      http.allow(streams: permittedStreams)
     }
     let answers = early ?? []
     early = nil
@@ -142,8 +144,23 @@ final class APNsConnectionHandler: ChannelInboundHandler {
       return
     }
     if !isReading { http.now = .now() }
-    for (stream, answer) in answers { http.answer(answer, on: stream) }
+    for (stream, answer) in answers { http.answer(counted(answer), on: stream) }
     if !isReading { settle() }
+  }
+
+  /// Counts a response. A connection with too many refusals is slowed down before the response, and ended after it.
+  private func counted(_ answer: APNsAnswer) -> APNsAnswer {
+    refusals.count(status: answer.status, reason: answer.reason)
+    if isAuthorized { http.allow(streams: permittedStreams) }
+    guard refusals.isOver, answer.manner == .response, answer.reason != nil else { return answer }
+    var last = answer
+    last.manner = .responseAndGoAway
+    return last
+  }
+
+  /// The number of concurrent streams of an authorized connection.
+  private var permittedStreams: Int {
+    refusals.isSlowed ? refusals.policy.slowedStreams : registry.limits.streams
   }
 
   /// Announces the shutdown, and closes the connection when its requests are finished.

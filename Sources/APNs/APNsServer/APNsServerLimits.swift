@@ -38,6 +38,9 @@ package struct APNsServerLimits: Sendable {
   /// Frames of one type in half a minute: RST_STREAM; PING and SETTINGS; refused or ignored frames.
   package var nuisances = 1000
 
+  /// What happens to a connection on which many requests are refused. Nothing by default.
+  package var refusals = RefusalPolicy()
+
   package init() {}
 }
 

@@ -38,7 +38,9 @@ struct RequestHead {
       case ":path":
         try once(&hasPath, name)
         path = value
-      case ":scheme": try once(&hasScheme, name)
+      case ":scheme":
+        try once(&hasScheme, name)
+        guard value == "https" else { throw Malformed(text: ":scheme is \(value) and must be https") }
       case ":authority": try once(&hasAuthority, name)
       default: throw Malformed(text: "\(name) is not a request header")
       }

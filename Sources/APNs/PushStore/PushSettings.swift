@@ -22,6 +22,8 @@ package struct PushSettings: Sendable, Hashable {
   package var gathering: Double = 0.003
   /// Requests in a transaction from which the server counts as busy.
   package var busy = 8
+  /// When a device that can be reached accepts notifications of low priority.
+  package var opportunities = OpportunityPolicy()
   /// Delivery-log lines per second that are also recorded in the journal.
   package var journalRate = 1_000
 

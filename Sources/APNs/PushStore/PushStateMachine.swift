@@ -49,10 +49,12 @@ struct PushStateMachine: Sendable {
     var held: StoredPush?
     /// The earliest date of the next attempt.
     var retryAt: Date?
+    /// The device's next opportunity for the stored notification.
+    var notBefore: Date?
     var isEmpty: Bool { sent.isEmpty && held == nil }
 
     /// The dates at which `clock` is due for this subject.
-    func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt].compactMap(\.self) }
+    func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt, notBefore].compactMap(\.self) }
   }
 
   /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its line.
@@ -67,8 +69,12 @@ struct PushStateMachine: Sendable {
   private var lines: [PushSubject: Line] = [:]
   private var subjects: [UUID: PushSubject] = [:]
   private var instants = Heap<Instant>()
+  private var opportunities: Opportunities
 
-  init(settings: PushSettings = PushSettings()) { self.settings = settings }
+  init(settings: PushSettings = PushSettings()) {
+    self.settings = settings
+    opportunities = Opportunities(settings.opportunities)
+  }
 
   /// The number of accepted notifications that are not delivered.
   var count: Int { subjects.count }
@@ -135,11 +141,13 @@ struct PushStateMachine: Sendable {
 
   private mutating func accepted(_ push: StoredPush, _ now: Date) -> [Action] {
     let subject = push.notification.subject
-    let obstacle = obstacle(to: push.notification)
+    let opportunity = opportunities.next(for: push.notification, now: now)
+    let obstacle =
+      obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
     if obstacle == nil, lines[subject, default: Line()].sent.count < settings.inFlight {
       subjects[push.id] = subject
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
-      return keeping + send(push, in: subject)
+      return keeping + send(push, in: subject, now)
     }
     let (station, why) =
       obstacle ?? (.storedOffline, "\(settings.inFlight) notifications await the device's acknowledgement")
@@ -147,7 +155,15 @@ struct PushStateMachine: Sendable {
       return [.station(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")]
     }
     if push.end(settings) <= now { return [.station(push, .expired, detail: "its expiration had passed, and \(why)")] }
-    return hold(push, station, why)
+    let actions = hold(push, station, why)
+    if let opportunity { wait(until: opportunity, subject) }
+    return actions
+  }
+
+  /// Tries again to send the stored notification of a subject at the device's next opportunity.
+  private mutating func wait(until opportunity: Date, _ subject: PushSubject) {
+    lines[subject]?.notBefore = opportunity
+    note(opportunity, subject)
   }
 
   /// Returns why a notification cannot be sent now; `nil` if it can.
@@ -182,7 +198,8 @@ struct PushStateMachine: Sendable {
 
   // MARK: Sending
 
-  private mutating func send(_ push: StoredPush, in subject: PushSubject) -> [Action] {
+  private mutating func send(_ push: StoredPush, in subject: PushSubject, _ now: Date) -> [Action] {
+    opportunities.use(for: push.notification, now: now)
     var sent = push
     sent.isSent = true
     lines[subject, default: Line()].sent.append(sent)
@@ -213,8 +230,12 @@ struct PushStateMachine: Sendable {
     guard line.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
       line.sent.count < settings.inFlight
     else { return actions }
+    if let opportunity = opportunities.next(for: held.notification, now: now) {
+      wait(until: opportunity, subject)
+      return actions
+    }
     lines[subject]?.held = nil
-    return actions + send(held, in: subject)
+    return actions + send(held, in: subject, now)
   }
 
   private mutating func presence(_ device: String, _ isPresent: Bool, _ generation: UInt32, _ now: Date) -> [Action] {
@@ -276,8 +297,10 @@ struct PushStateMachine: Sendable {
       lines[subject]?.retryAt = nil
       return handOver(subject, now)
     }
-    guard let held = lines[subject]?.held, held.end(settings) <= now else { return [] }
-    return expire(held)
+    if let held = lines[subject]?.held, held.end(settings) <= now { return expire(held) }
+    guard let opportunity = lines[subject]?.notBefore, opportunity <= now else { return [] }
+    lines[subject]?.notBefore = nil
+    return handOver(subject, now)
   }
 
   private mutating func tokenEnded(_ token: String) -> [Action] {
@@ -285,5 +308,13 @@ struct PushStateMachine: Sendable {
     return ended.flatMap { push in
       [.station(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
     }
+  }
+}
+
+extension PushedNotification {
+  /// Why it waits for the device's next opportunity.
+  fileprivate func waiting(for opportunity: Date) -> String {
+    let what = type == .background ? "background notifications are throttled" : "priority \(priority) is grouped"
+    return "\(what): the device accepts it at \(opportunity.formatted(.iso8601))"
   }
 }

@@ -198,6 +198,9 @@ package struct ShowScreen: Request {
     package let tiles: [Tile]
     /// Extensions whose last launch failed.
     package var failures: [LaunchFailure]?
+    package var settings = DeviceSettings()
+    /// The settings that the user changed.
+    package var changedSettings: [SettingName] = []
     package init(state: DeviceScreen, location: WidgetLocationName, tint: TintName? = nil, tiles: [Tile]) {
       self.state = state
       self.location = location
@@ -263,8 +266,8 @@ package struct ChangeScreen: Request {
     /// `nil`: the activity ended.
     case activity(app: String, AppActivity?)
     case colorScheme(ColorSchemeName)
-    /// A system setting changed, after which all widgets are reloaded: `locale`, `text-size`, `accessibility`,
-    /// `account`, `time`.
+    /// Something changed after which all widgets are reloaded, and which has no value: `account`, or `time` (a
+    /// significant time change). Settings with values: `ChangeSetting`.
     case system(String)
   }
   package let change: Change

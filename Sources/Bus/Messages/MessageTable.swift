@@ -98,6 +98,9 @@ package enum MessageTable {
     .event(
       MemoryExceeded.self, [Route([.agent], to: .host)], "A child exceeds its memory limit; the host evicts it."
     ),
+    .event(
+      LocksHeld.self, [Route([.agent], to: .host)],
+      "A suspended child holds locks on files of an app group; the host ends it."),
     .notice(ProcessStarted.self, [Route([.agent], to: .journal)], "A child was started."),
     .notice(ProcessOutput.self, [Route([.agent], to: .journal)], "A line of a child's standard output or error."),
     .notice(ProcessState.self, [Route([.host], to: .journal)], "The host's view of a process changed."),
@@ -126,6 +129,9 @@ package enum MessageTable {
     .event(
       SessionEvents.self, toAll(spawned, from: [.host]),
       "The outcomes of a session's tasks; acknowledged after the handler's completion ran."),
+    .event(
+      SessionTaken.self, toAll(spawned, from: [.host]),
+      "Another process connected to the session while the receiver was suspended."),
     .notice(ExpireEvents.self, toAll(spawned, from: [.host]), "The time to handle a session's events is running out."),
     .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
     .notice(
@@ -168,6 +174,10 @@ package enum MessageTable {
       "The device moved far: widgets that use the location are reloaded when they are visible.",
       failure: "When indefinite, a retry is safe."),
     .notice(NetworkChanged.self, toAll(spawned + [.journal], from: [.host]), "The state of the network."),
+    .request(
+      ChangeSetting.self, [Route([.operator], to: .host)], "The user reads or changes a setting of the device.",
+      failure: "When indefinite, read the settings."),
+    .notice(SettingChanged.self, toAll(spawned + [.journal], from: [.host]), "The settings of the device."),
     .request(
       SetClock.self, [Route([.operator], to: .host)], "The user holds, resumes or advances the device's clock.",
       failure: "When indefinite, read the clock before advancing it again."),

@@ -8,6 +8,8 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var inlineRedirectLimit = 20
   /// Whether the first completion of several matching handlers acknowledges a session's events, instead of the last.
   package var firstCompletionCounts = false
+  /// Whether calls of a provider may overlap, on several threads.
+  package var callsProvidersConcurrently = false
 
   package init() {}
 }

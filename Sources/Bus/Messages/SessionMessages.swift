@@ -50,6 +50,22 @@ package struct CloseSession: Request {
   package init(identifier: String) { self.identifier = identifier }
 }
 
+/// While the process was suspended, another process of the app connected to a session of this identifier: the session
+/// object becomes invalid with -996.
+package struct SessionTaken: Event {
+  package static let kind: Kind = "session.taken"
+  package let session: String
+  /// The generation of the process that was suspended. Later ones are not meant.
+  package let generation: UInt32
+  /// The process that is connected now.
+  package let holder: Address
+  package init(session: String, generation: UInt32, holder: Address) {
+    self.session = session
+    self.generation = generation
+    self.holder = holder
+  }
+}
+
 /// The time to handle a session's events is running out: the Swift tasks of `backgroundTask(.urlSession)` actions are
 /// cancelled. An owner that does not acknowledge soon afterwards is evicted.
 package struct ExpireEvents: Notice {

@@ -12,9 +12,13 @@ package struct ReloadTimelines: Event {
   package let widgetKind: String?
   /// The provider's or delegate's method in which the author called it, such as `getTimeline`; `nil` elsewhere.
   package let within: String?
-  package init(widgetKind: String?, within: String? = nil) {
+  /// Whether it was requested of `ControlCenter`, and concerns controls only. `nil`: widgets only, and both when the
+  /// operator requests it.
+  package let areControls: Bool?
+  package init(widgetKind: String?, within: String? = nil, areControls: Bool = false) {
     self.widgetKind = widgetKind
     self.within = within
+    self.areControls = areControls ? true : nil
   }
 }
 
@@ -69,16 +73,33 @@ package struct ArchivedEntry: Codable, Hashable, Sendable {
     }
   }
 
+  /// The views under one condition.
+  package struct Form: Codable, Hashable, Sendable {
+    /// For the light colour scheme.
+    package let view: ViewArchive
+    /// For the dark colour scheme; `nil` when it is the same.
+    package let darkView: ViewArchive?
+    package init(view: ViewArchive, darkView: ViewArchive? = nil) {
+      self.view = view
+      self.darkView = darkView
+    }
+  }
+
   package let date: Date
   /// For the light colour scheme.
   package let view: ViewArchive
   /// For the dark colour scheme; `nil` when it is the same.
   package let darkView: ViewArchive?
+  /// For a device that hides private content; `nil` when it is the same.
+  package let privateForm: Form?
   package let relevance: Relevance?
-  package init(date: Date, view: ViewArchive, darkView: ViewArchive? = nil, relevance: Relevance? = nil) {
+  package init(
+    date: Date, view: ViewArchive, darkView: ViewArchive? = nil, privateForm: Form? = nil, relevance: Relevance? = nil
+  ) {
     self.date = date
     self.view = view
     self.darkView = darkView
+    self.privateForm = privateForm
     self.relevance = relevance
   }
 }
@@ -306,6 +327,8 @@ package struct FaultNoticed: Notice, Hashable {
     case unsupportedView = "unsupported-view"
     /// A suite of user defaults with the name of an app group of which the process is no member.
     case foreignAppGroup = "foreign-app-group"
+    /// A declaration that has an effect on a phone and none here.
+    case notSimulated = "not-simulated"
   }
 
   package let fault: Fault

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+package import HTTPRules
 
 // Transfers as sent on the bus and stored.
 
@@ -25,10 +26,12 @@ package struct TransferRequest: Codable, Hashable, Sendable {
   package var allowsCellularAccess: Bool
   package var allowsExpensiveNetworkAccess: Bool
   package var allowsConstrainedNetworkAccess: Bool
+  /// `httpShouldHandleCookies`; `nil`: true.
+  package var handlesCookies: Bool?
   package init(
     url: String, method: String = "GET", headers: [[String]] = [], body: Data? = nil, timeoutInterval: Double? = nil,
     allowsCellularAccess: Bool = true, allowsExpensiveNetworkAccess: Bool = true,
-    allowsConstrainedNetworkAccess: Bool = true
+    allowsConstrainedNetworkAccess: Bool = true, handlesCookies: Bool? = nil
   ) {
     self.url = url
     self.method = method
@@ -38,6 +41,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
     self.allowsCellularAccess = allowsCellularAccess
     self.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
     self.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+    self.handlesCookies = handlesCookies
   }
 }
 
@@ -55,11 +59,16 @@ package struct SessionConfiguration: Codable, Hashable, Sendable {
   package var allowsCellularAccess: Bool
   package var allowsExpensiveNetworkAccess: Bool
   package var allowsConstrainedNetworkAccess: Bool
+  /// What requests say about the session's product, and what they may load; `nil`: nothing, and nothing insecure.
+  package var client: ClientProfile?
+  /// `nil`: no cookies.
+  package var cookies: CookieUse?
   package init(
     sharedContainerIdentifier: String? = nil, sessionSendsLaunchEvents: Bool = true, isDiscretionary: Bool = false,
     timeoutIntervalForRequest: Double = 60, timeoutIntervalForResource: Double = 604_800,
     httpMaximumConnectionsPerHost: Int = 6, httpAdditionalHeaders: [[String]] = [], allowsCellularAccess: Bool = true,
-    allowsExpensiveNetworkAccess: Bool = true, allowsConstrainedNetworkAccess: Bool = true
+    allowsExpensiveNetworkAccess: Bool = true, allowsConstrainedNetworkAccess: Bool = true,
+    client: ClientProfile? = nil, cookies: CookieUse? = nil
   ) {
     self.sharedContainerIdentifier = sharedContainerIdentifier
     self.sessionSendsLaunchEvents = sessionSendsLaunchEvents
@@ -71,6 +80,8 @@ package struct SessionConfiguration: Codable, Hashable, Sendable {
     self.allowsCellularAccess = allowsCellularAccess
     self.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
     self.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+    self.client = client
+    self.cookies = cookies
   }
 }
 

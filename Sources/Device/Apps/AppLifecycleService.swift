@@ -4,6 +4,7 @@ import Foundation
 package import MessageBus
 package import Messages
 import OwnedTasks
+package import ProcessActions
 package import Timekeeping
 
 /// The lifecycle of the device's apps: the user opens, force quits and updates them.
@@ -31,6 +32,8 @@ package actor AppLifecycleService {
 
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<AppLifecycleOutput>
+  /// What the service needs from processes, in order. The launch service reads it.
+  package nonisolated let processes: Outputs<ProcessAction>
   private let bus: any BusConnection
   private let containers: ContainerMoves
   private var stateMachine: AppLifecycleStateMachine
@@ -50,6 +53,7 @@ package actor AppLifecycleService {
     self.containers = containers
     self.bus = bus
     self.outputs = Outputs(clock)
+    self.processes = Outputs(clock)
   }
 
   /// Resumes after a host restart: completes updates and force quits that the exit of the host interrupted.
@@ -68,6 +72,7 @@ package actor AppLifecycleService {
     notifications = [:]
     await tasks.end()
     outputs.finish()
+    processes.finish()
   }
 
   private static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
@@ -126,6 +131,7 @@ package actor AppLifecycleService {
   private func perform(_ action: AppLifecycleStateMachine.Action) {
     switch action {
     case .output(let output): outputs.yield(output)
+    case .process(let action): processes.yield(action)
     case .notify(let app, let isActive): notify(app, isActive)
     case .stopNotifying(let app): notifications.removeValue(forKey: app)?.cancel()
     case .move(let app, let products): move(app, products)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Messages
-import ProcessActions
+package import ProcessActions
 
 /// An app of the device, and its extensions.
 package struct InstalledApp: Sendable, Hashable {
@@ -42,6 +42,7 @@ package struct AppLifecycleStateMachine: Sendable {
 
   package enum Action: Sendable, Equatable {
     case output(AppLifecycleOutput)
+    case process(ProcessAction)
     /// Notify the app that it entered or left the foreground. The notification replaces an earlier one.
     case notify(Address, isActive: Bool)
     case stopNotifying(Address)
@@ -84,11 +85,11 @@ package struct AppLifecycleStateMachine: Sendable {
       return updates + quit.map { .output(.cancelTransfers($0)) }
     case .opened(let app):
       opening.insert(app)
-      return [.output(.process(.want(app, because: .foreground)))]
+      return [.process(.want(app, because: .foreground))]
     case .awake(let app): return opening.remove(app) == nil ? [] : [.notify(app, isActive: true)]
     case .leftForeground(let app):
       opening.remove(app)
-      return [.notify(app, isActive: false), .output(.process(.release(app, because: .foreground)))]
+      return [.notify(app, isActive: false), .process(.release(app, because: .foreground))]
     case .instanceEnded(let app, let isQuit):
       // It may have begun transfers after they were cancelled and before the signal arrived.
       return [.stopNotifying(app)] + (isQuit ? [.output(.cancelTransfers(app))] : [])

@@ -4,10 +4,12 @@ import Foundation
 package import MessageBus
 package import Messages
 import OwnedTasks
+import Synchronization
 package import Timekeeping
 
-/// The conditions of the device: its network, its power and its clock. It sends the network state to the device's
-/// processes, reports the reachability to the push server, and applies changes of the clock in order.
+/// The conditions of the device: its network, its power, its settings and its clock. It sends network state and changed
+/// settings to the device's processes, reports the reachability to the push server, and applies changes of the clock in
+/// order.
 ///
 /// State is persisted before it takes effect.
 package actor DeviceConditionsService {
@@ -15,22 +17,27 @@ package actor DeviceConditionsService {
   package struct Storage: Sendable {
     let saveNetwork: @Sendable (NetworkState) throws -> Void
     let savePower: @Sendable (Bool) throws -> Void
+    let saveSettings: @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
 
     package init(
       saveNetwork: @escaping @Sendable (NetworkState) throws -> Void,
-      savePower: @escaping @Sendable (Bool) throws -> Void
+      savePower: @escaping @Sendable (Bool) throws -> Void,
+      saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
     ) {
       self.saveNetwork = saveNetwork
       self.savePower = savePower
+      self.saveSettings = saveSettings
     }
   }
 
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<DeviceConditionsOutput>
-  private let bus: any BusConnection
+  let bus: any BusConnection
   private nonisolated let clock: AdjustableClock
-  private let storage: Storage
+  let storage: Storage
   private var stateMachine: DeviceConditionsStateMachine
+  /// Changed on this actor only, read on any thread.
+  nonisolated let currentSettings: Mutex<DeviceSettingsStateMachine>
   /// The report to the push server that is under way.
   private var reporting: Task<Void, Never>?
   /// The change of the clock that is in progress.
@@ -38,7 +45,7 @@ package actor DeviceConditionsService {
   /// Callers that wait for their change of the clock, by its number.
   private var waiting: [Int: (change: SetClock.Change, continuation: CheckedContinuation<Void, any Error>)] = [:]
   private var lastChange = 0
-  private var hasLeft = false
+  private(set) var hasLeft = false
   private let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("conditions")
 
@@ -46,11 +53,14 @@ package actor DeviceConditionsService {
 
   /// - Parameters:
   ///   - stateMachine: the state that the previous host wrote.
+  ///   - settings: the settings, as the previous host wrote them.
   ///   - clock: the device's clock, which persists its own setting.
   package init(
-    _ stateMachine: DeviceConditionsStateMachine, bus: any BusConnection, clock: AdjustableClock, storage: Storage
+    _ stateMachine: DeviceConditionsStateMachine, settings: DeviceSettingsStateMachine, bus: any BusConnection,
+    clock: AdjustableClock, storage: Storage
   ) {
     self.stateMachine = stateMachine
+    self.currentSettings = Mutex(settings)
     self.bus = bus
     self.clock = clock
     self.storage = storage
@@ -60,7 +70,10 @@ package actor DeviceConditionsService {
   /// Resumes after a host restart.
   ///
   /// - Parameter running: the process instances that run.
-  package func begin(running: [Address: UInt32]) { handle(.began(running: running)) }
+  package func begin(running: [Address: UInt32]) {
+    handle(.began(running: running))
+    handle(setting: .began(running: running))
+  }
 
   /// Stops the reports and changes that are under way. Their callers get `closed`. Must be the last call.
   package func leave() async {
@@ -75,18 +88,28 @@ package actor DeviceConditionsService {
     outputs.finish()
   }
 
-  private static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
+  static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
 
   // MARK: Input from other services
 
-  /// A process instance reported ready, or was resumed: it receives the network state if it does not have it.
-  package func runs(_ address: Address, generation: UInt32) { handle(.runs(address, generation: generation)) }
+  /// A process instance reported ready, or was resumed: it receives the network state and the settings if it does not
+  /// have them.
+  package func runs(_ address: Address, generation: UInt32) {
+    handle(.runs(address, generation: generation))
+    handle(setting: .runs(address, generation: generation))
+  }
 
   /// A process instance was suspended.
-  package func suspended(_ address: Address, generation: UInt32) { handle(.suspended(address, generation: generation)) }
+  package func suspended(_ address: Address, generation: UInt32) {
+    handle(.suspended(address, generation: generation))
+    handle(setting: .suspended(address, generation: generation))
+  }
 
   /// A process instance has ended.
-  package func ended(_ address: Address, generation: UInt32) { handle(.ended(address, generation: generation)) }
+  package func ended(_ address: Address, generation: UInt32) {
+    handle(.ended(address, generation: generation))
+    handle(setting: .ended(address, generation: generation))
+  }
 
   /// The push server connected to the bus. Any thread.
   package nonisolated func pushServerConnected() {

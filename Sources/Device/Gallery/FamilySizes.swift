@@ -34,6 +34,8 @@ package struct FamilySizes: Sendable, Hashable {
     case .accessoryCircular, .accessoryCorner: accessory[0]
     case .accessoryRectangular: accessory[1]
     case .accessoryInline: accessory[2]
+    // Apple publishes no size of a control.
+    case .control: Size(width: 72, height: 72)
     }
   }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Messages
-package import ProcessActions
 
 /// What Gallery requests from the rest of the host, in order.
 package enum GalleryOutput: Sendable, Equatable {
-  /// What an extension is needed for.
-  case process(ProcessAction)
   /// Wait for the outcome of a launch. Call `launchFailed` if it fails within the time.
   case awaitLaunch(Address, within: Duration)
   /// A stack turned by itself: another widget is visible.

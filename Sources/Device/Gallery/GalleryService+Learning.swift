@@ -18,9 +18,9 @@ extension GalleryService {
   /// - Returns: the extensions whose widgets are still unknown.
   package func learn(_ extensions: [Address]) async -> [Address] {
     for address in extensions where !isKnown(address) {
-      outputs.yield(.process(.want(address, because: Self.assertion)))
+      processes.yield(.want(address, because: Self.assertion))
       await awaitWidgets(of: address)
-      outputs.yield(.process(.release(address, because: Self.assertion)))
+      processes.yield(.release(address, because: Self.assertion))
     }
     return extensions.filter { !isKnown($0) }
   }

@@ -6,7 +6,7 @@ package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
-import ProcessActions
+package import ProcessActions
 import Synchronization
 package import Timekeeping
 
@@ -15,6 +15,8 @@ package import Timekeeping
 package actor GalleryService {
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<GalleryOutput>
+  /// What the service needs from processes, in order. The launch service reads it.
+  package nonisolated let processes: Outputs<ProcessAction>
   private let store: GalleryStore
   let bus: any BusConnection
   let clock: any DeviceClock
@@ -52,6 +54,7 @@ package actor GalleryService {
       GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
     self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
     self.outputs = Outputs(clock)
+    self.processes = Outputs(clock)
   }
 
   /// A copy of the current state. Any thread.
@@ -62,6 +65,7 @@ package actor GalleryService {
   package func leave() async {
     if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
     outputs.finish()
+    processes.finish()
     for address in learning.keys { stopLearning(address) }
     let alarm = stackAlarm?.alarm
     stackAlarm = nil

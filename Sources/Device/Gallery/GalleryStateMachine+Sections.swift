@@ -12,7 +12,10 @@ extension GalleryStateMachine {
     var items: [ListGallery.Item] = []
     for location in locations {
       for (bundle, widgets) in state.declarations.sorted(by: { $0.key < $1.key }) {
-        for widget in widgets { items += self.items(bundle, widget, location) }
+        // Every place lists the widgets, and only Control Center the controls that it offers.
+        for widget in widgets where widget.isControl || location != .controlCenter {
+          items += self.items(bundle, widget, location)
+        }
       }
     }
     return ListGallery.Reply(items: items)
@@ -59,7 +62,10 @@ extension GalleryStateMachine {
   func section(
     of widget: WidgetDeclaration, _ family: WidgetFamilyName, _ location: WidgetLocationName
   ) -> (section: Section, reason: String?) {
-    if widget.isControl { return (.leftOut, "a control is not a widget") }
+    if widget.isControl, location != .controlCenter {
+      return (.leftOut, "a control is not a widget: it is placed with `--location controlCenter`")
+    }
+    if !widget.isControl, location == .controlCenter { return (.leftOut, "Control Center has controls only") }
     if let refusal = device.refusal(of: family, at: location) { return (.leftOut, refusal) }
     if !widget.isBackgroundRemovable, device.requiresRemoval(at: location, family) {
       return (.leftOut, "its background is not removable, and \(location.rawValue) shows widgets without it")

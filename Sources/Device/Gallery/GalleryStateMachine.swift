@@ -73,8 +73,10 @@ package struct GalleryStateMachine: Sendable {
   }
 
   package func environment(of placement: Placement) -> WidgetEnvironment {
-    device.environment(
-      of: placement, isBackgroundRemovable: declaration(of: placement)?.isBackgroundRemovable ?? true)
+    let declaration = declaration(of: placement)
+    return device.environment(
+      of: placement, isBackgroundRemovable: declaration?.isBackgroundRemovable ?? true,
+      hasMargins: declaration?.contentMarginsDisabled != true)
   }
 
   // MARK: Events

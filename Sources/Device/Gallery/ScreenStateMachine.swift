@@ -13,8 +13,8 @@ package struct ScreenStateMachine: Sendable {
     case restarted
   }
 
-  /// System settings for which the system reloads all widgets. Source: "Keeping a widget up to date".
-  package static let systemSettings = ["locale", "text-size", "accessibility", "account", "time"]
+  /// Changes without a value for which the system reloads all widgets. Source: "Keeping a widget up to date".
+  package static let systemSettings = ["account", "time"]
 
   package internal(set) var state: DeviceScreen
   let device: WidgetDevice
@@ -68,7 +68,7 @@ package struct ScreenStateMachine: Sendable {
       guard Self.systemSettings.contains(setting) else {
         throw BusError(
           .malformed,
-          "\(setting) is not a setting that reloads widgets; there are: "
+          "\(setting) is not a change that reloads widgets; there are: "
             + Self.systemSettings.joined(separator: ", "))
       }
       return [.systemChanged(setting)]

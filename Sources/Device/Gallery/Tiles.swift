@@ -10,6 +10,8 @@ package struct ShownWidget: Sendable, Hashable {
   package var light: ViewArchive?
   /// `nil` if it equals `light`.
   package var dark: ViewArchive?
+  /// The views while private content is hidden; `nil` if they are the same.
+  package var hidden: ArchivedEntry.Form?
   package var date: Date?
   package var isPlaceholder: Bool
   /// The provider's placeholder, which replaces hidden content; `nil` if the extension provided none.
@@ -20,11 +22,13 @@ package struct ShownWidget: Sendable, Hashable {
   /// The button or toggle whose intent is running, or whose timeline is pending; from 1.
   package var touched: Int?
   package init(
-    light: ViewArchive? = nil, dark: ViewArchive? = nil, date: Date? = nil, isPlaceholder: Bool = false,
+    light: ViewArchive? = nil, dark: ViewArchive? = nil, hidden: ArchivedEntry.Form? = nil, date: Date? = nil,
+    isPlaceholder: Bool = false,
     placeholder: ViewArchive? = nil, darkPlaceholder: ViewArchive? = nil, note: String? = nil, touched: Int? = nil
   ) {
     self.light = light
     self.dark = dark
+    self.hidden = hidden
     self.date = date
     self.isPlaceholder = isPlaceholder
     self.placeholder = placeholder
@@ -42,27 +46,40 @@ extension GalleryStateMachine {
   ///
   /// - Parameters:
   ///   - isProtected: whether its extension's files cannot be read while the device is locked.
-  ///   - now: the device's time, at which the length of a hidden live text is computed.
+  ///   - locale: the device's; with the time, it determines the length of a hidden live text.
+  ///   - now: the device's time.
   package func tile(
-    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool, now: Date
+    of placement: Placement, _ shown: ShownWidget, on screen: DeviceScreen, isProtected: Bool,
+    locale: String = "en_US", now: Date
   ) -> ShowScreen.Tile {
     let declaration = declaration(of: placement)
     let hiding = hiding(on: screen, isProtected: isProtected)
     let isPlaceholder = shown.isPlaceholder || hiding != nil
     let isDark = screen.colorScheme == .dark
+    let hidesPrivate = screen.isLocked && device.options.hidesSensitiveContent
     var view = (isDark ? shown.dark : nil) ?? shown.light
+    if hidesPrivate, let hidden = shown.hidden { view = (isDark ? hidden.darkView : nil) ?? hidden.view }
     if let touched = shown.touched { view = view?.touched(touched) }
     if hiding != nil { view = (isDark ? shown.darkPlaceholder : nil) ?? shown.placeholder }
+    let isRefused = view.map { lacksBackground($0, of: placement) } ?? false
+    if isRefused { view = .missingBackground }
+    let refusal = isRefused ? "its view has no containerBackground(for: .widget)" : nil
     let orphan = declaration == nil ? "its extension no longer has a widget of kind \(placement.kind)" : nil
     let appearance = ScreenAppearance(
-      now: now, locale: Locale(identifier: device.locale), isPlaceholder: isPlaceholder,
-      hidesPrivate: screen.isLocked && device.options.hidesSensitiveContent)
+      now: now, locale: Locale(identifier: locale), isPlaceholder: isPlaceholder, hidesPrivate: hidesPrivate)
     return ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
       date: isPlaceholder ? nil : shown.date,
-      view: view.map { withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
-      note: [hiding, orphan, shown.note].compactMap(\.self).first)
+      view: view.map { isRefused ? $0 : withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
+      note: [hiding, orphan, refusal, shown.note].compactMap(\.self).first)
+  }
+
+  /// Whether the system shows a sign instead of a view: from iOS 17 on, if the view declares no background for the
+  /// widget, and the widget does not declare that its background cannot be removed. A control has no background.
+  package func lacksBackground(_ view: ViewArchive, of placement: Placement) -> Bool {
+    device.version >= 17 && placement.family != .control && declaration(of: placement)?.isBackgroundRemovable != false
+      && !view.hasContainerBackground
   }
 
   /// Why the content is hidden. Source: "Creating a widget extension", data protection.
@@ -102,6 +119,12 @@ extension GalleryStateMachine {
         ]))
     return padded
   }
+}
+
+extension ViewArchive {
+  /// The system's sign in place of a view without a background for the widget. Source: observed.
+  fileprivate static let missingBackground = ViewArchive(
+    "Text", ["text": "Please adopt containerBackground API"], modifiers: [Modifier("unredacted")])
 }
 
 extension DeviceScreen {

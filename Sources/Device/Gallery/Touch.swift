@@ -37,7 +37,7 @@ extension GalleryStateMachine {
   package func touch(
     _ tap: TapWidget, on placement: Placement, _ view: ViewArchive, isLocked: Bool
   ) throws(BusError) -> Touch {
-    if let number = tap.control { return try control(number, placement, view, isLocked) }
+    if let number = tap.touchedControl(of: placement) { return try control(number, placement, view, isLocked) }
     let url = try tap.link.map { label throws(BusError) in try link(label, placement, view) } ?? view.widgetURL
     if isLocked { return .nothing("the device must be unlocked before it opens an app: run `widgetlab unlock`") }
     return .open(url: url)
@@ -57,16 +57,24 @@ extension GalleryStateMachine {
     // accessoryCircular and accessoryRectangular.
     guard device.version >= 17 else { return .nothing("widgets have buttons and toggles from iOS 17 on") }
     guard placement.family != .accessoryInline else { return .nothing("accessoryInline has no buttons or toggles") }
-    guard !isLocked else {
+    guard !isLocked || placement.family == .control else {
       return .nothing("buttons and toggles do nothing while the device is locked: run `widgetlab unlock`")
     }
-    guard case .record(let intent)? = controls[number - 1].arguments["intent"], let type = intent["type"]?.string else {
+    let control = controls[number - 1]
+    if control.modifiers.contains(where: { $0.name == "disabled" && $0.arguments["disabled"] == .bool(true) }) {
+      return .nothing("the \(control.name.lowercased()) is disabled")
+    }
+    guard case .record(let intent)? = control.arguments["intent"], let type = intent["type"]?.string else {
       // A control without an intent acts like the rest of the widget.
       return .open(url: view.widgetURL)
     }
     var values: [String: ArchivedValue] = [:]
     if case .record(let record)? = intent["values"] ?? intent["parameters"] { values = record }
-    return .perform(intent: type, values: values, by: performer(intent))
+    let performer = performer(intent)
+    if isLocked, performer == .openApp || intent["needsUnlock"] == .bool(true) {
+      return .nothing("\(type) needs an unlocked device: run `widgetlab unlock`")
+    }
+    return .perform(intent: type, values: values, by: performer)
   }
 
   /// Source: "Adding interactivity to widgets": the extension, or the app if the intent opens it or is of a type that
@@ -87,11 +95,16 @@ extension GalleryStateMachine {
     let isTarget: Bool =
       switch placement.family {
       case .systemSmall, .accessoryRectangular: device.version >= 17
-      case .accessoryInline, .accessoryCircular, .accessoryCorner: false
+      case .accessoryInline, .accessoryCircular, .accessoryCorner, .control: false
       case .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait: true
       }
     return isTarget ? link.destination : view.widgetURL
   }
+}
+
+extension TapWidget {
+  /// The number of the button or toggle that is touched; a control in Control Center has one, which fills it.
+  package func touchedControl(of placement: Placement) -> Int? { control ?? (placement.family == .control ? 1 : nil) }
 }
 
 extension ViewArchive {

@@ -26,8 +26,6 @@ package struct WidgetDevice: Sendable, Hashable {
   package let sizes: FamilySizes
   /// Pixels per point.
   package let scale: Double
-  /// Such as `en_US`.
-  package let locale: String
   package let options: Options
   /// Whether its display can show the dimmed Lock Screen.
   package var hasAlwaysOn = false
@@ -36,14 +34,12 @@ package struct WidgetDevice: Sendable, Hashable {
   ///   - width: of the screen in portrait orientation, points.
   ///   - height: of the screen in portrait orientation, points.
   package init(
-    isPad: Bool, version: Int, width: Double, height: Double, scale: Double, locale: String = "en_US",
-    options: Options = Options()
+    isPad: Bool, version: Int, width: Double, height: Double, scale: Double, options: Options = Options()
   ) {
     self.isPad = isPad
     self.version = version
     self.sizes = FamilySizes(isPad: isPad, width: width, height: height)
     self.scale = scale
-    self.locale = locale
     self.options = options
   }
 
@@ -61,6 +57,7 @@ package struct WidgetDevice: Sendable, Hashable {
     case .standBy: isPad ? nil : 17
     case .carPlay: isPad ? nil : 26
     case .iPhoneWidgetsOnMac, .watchFace, .smartStack: nil
+    case .controlCenter: 18
     }
   }
 
@@ -71,6 +68,7 @@ package struct WidgetDevice: Sendable, Hashable {
     case .systemExtraLargePortrait: 27
     case .accessoryCircular, .accessoryRectangular, .accessoryInline: isPad ? 17 : 16
     case .accessoryCorner: nil
+    case .control: 18
     }
   }
 
@@ -95,6 +93,7 @@ package struct WidgetDevice: Sendable, Hashable {
       (isPad ? [.systemSmall] : []) + [.accessoryCircular, .accessoryRectangular, .accessoryInline]
     case .standBy, .carPlay: [.systemSmall]
     case .iPhoneWidgetsOnMac, .watchFace, .smartStack: []
+    case .controlCenter: [.control]
     }
   }
 
@@ -110,8 +109,11 @@ package struct WidgetDevice: Sendable, Hashable {
 
   /// The families that a widget declares, or the default ones if it declares none.
   package func families(of declaration: WidgetDeclaration) -> [WidgetFamilyName] {
-    declaration.families
-      ?? WidgetFamilyName.allCases.filter { !$0.isAccessory || options.defaultFamiliesIncludeAccessory }
+    if declaration.isControl { return [.control] }
+    return declaration.families
+      ?? WidgetFamilyName.allCases.filter {
+        $0 != .control && (!$0.isAccessory || options.defaultFamiliesIncludeAccessory)
+      }
   }
 
   // MARK: Appearance
@@ -122,7 +124,7 @@ package struct WidgetDevice: Sendable, Hashable {
     case .standBy: options.standBy
     // The tinted Home Screen is available from iOS 18 on.
     case .homeScreen, .todayView: version >= 18 ? options.homeScreen : .fullColor
-    case .carPlay, .iPhoneWidgetsOnMac, .watchFace, .smartStack: .fullColor
+    case .carPlay, .iPhoneWidgetsOnMac, .watchFace, .smartStack, .controlCenter: .fullColor
     }
   }
 
@@ -138,7 +140,7 @@ package struct WidgetDevice: Sendable, Hashable {
     return switch location {
     case .homeScreen, .todayView: renderingMode(at: location) == .accented
     case .lockScreen, .standBy, .carPlay: true
-    case .iPhoneWidgetsOnMac, .watchFace, .smartStack: false
+    case .iPhoneWidgetsOnMac, .watchFace, .smartStack, .controlCenter: false
     }
   }
 
@@ -156,20 +158,25 @@ package struct WidgetDevice: Sendable, Hashable {
     return switch location {
     case .homeScreen, .todayView: WidgetEnvironment.Insets(options.contentMargin)
     case .lockScreen where family.isAccessory: WidgetEnvironment.Insets(0)
+    case .controlCenter: WidgetEnvironment.Insets(0)
     default: WidgetEnvironment.Insets(min(11, options.contentMargin))
     }
   }
 
-  /// The environment for which a placement's views are archived.
+  /// The environment for which a placement's views are archived, with the usual settings.
   ///
-  /// - Parameter isBackgroundRemovable: as the widget declared it; `true` for an unknown widget.
-  package func environment(of placement: Placement, isBackgroundRemovable: Bool = true) -> WidgetEnvironment {
+  /// - Parameters:
+  ///   - isBackgroundRemovable: as the widget declared it; `true` for an unknown widget.
+  ///   - hasMargins: whether the widget did not disable the content margins.
+  package func environment(
+    of placement: Placement, isBackgroundRemovable: Bool = true, hasMargins: Bool = true
+  ) -> WidgetEnvironment {
     let size = sizes.size(of: placement.family)
+    let margins = contentMargins(at: placement.location, placement.family)
     return WidgetEnvironment(
-      family: placement.family, width: size.width, height: size.height,
-      contentMargins: contentMargins(at: placement.location, placement.family),
+      family: placement.family, width: size.width, height: size.height, contentMargins: margins,
+      appliedMargins: hasMargins ? margins : WidgetEnvironment.Insets(0),
       renderingMode: renderingMode(at: placement.location),
-      showsBackground: !(removesBackground(at: placement.location) && isBackgroundRemovable), displayScale: scale,
-      locale: locale)
+      showsBackground: !(removesBackground(at: placement.location) && isBackgroundRemovable), displayScale: scale)
   }
 }

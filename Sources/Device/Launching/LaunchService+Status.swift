@@ -27,6 +27,11 @@ extension LaunchService {
     stateMachine.processes.compactMapValues { $0.state == .running ? $0.instance?.generation : nil }
   }
 
+  /// The generations of the instances that are suspended.
+  package var suspendedInstances: [Address: UInt32] {
+    stateMachine.processes.compactMapValues { $0.state == .suspended ? $0.instance?.generation : nil }
+  }
+
   /// Why the last launch of a process failed, unless another one has succeeded since.
   package func launchFailure(of address: Address) -> BusError? { stateMachine.processes[address]?.launchFailure }
 

@@ -42,11 +42,12 @@ package actor LaunchService {
   ///
   /// - Parameters:
   ///   - suspendAfter: how long a process without an assertion keeps running, in seconds.
+  ///   - endIdleAfter: how long a suspended extension without an assertion exists, in seconds; 0 for no limit.
   ///   - backoff: the pause after a process ended before it was ready or exceeded its memory limit.
   /// - Throws: database errors.
   package init(
     programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
-    suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
+    suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)
   ) throws {
     self.programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
     self.store = try LaunchStore(database)
@@ -54,7 +55,8 @@ package actor LaunchService {
     self.clock = clock
     self.stateMachine = LaunchStateMachine(
       agents: self.programs.mapValues(\.agent), processes: try store.processes(),
-      incarnations: try store.incarnations(), suspendAfter: suspendAfter, backoff: backoff)
+      incarnations: try store.incarnations(), suspendAfter: suspendAfter,
+      endIdleAfter: endIdleAfter, backoff: backoff)
     self.outputs = Outputs(clock)
   }
 
@@ -84,6 +86,15 @@ package actor LaunchService {
 
   /// The number of tasks that have not ended.
   var runningTasks: Int { tasks.count }
+
+  /// Begins to perform what a service needs from processes.
+  ///
+  /// - Parameter launches: `false` simulates a device that launches no process for this service.
+  package func perform(_ actions: Outputs<ProcessAction>, launches: Bool = true) {
+    tasks.start { [weak self] in
+      for await action in actions { await self?.perform(launches ? action : action.withoutLaunch) }
+    }
+  }
 
   /// Performs what a service needs from a process. When a wanted process runs, the output `awake` follows.
   package func perform(_ action: ProcessAction) {
@@ -161,6 +172,14 @@ package actor LaunchService {
   package func exceededMemory(_ event: MemoryExceeded) throws(BusError) {
     let instance = ProcessInstance(generation: event.generation, pid: event.pid)
     try record(.exceededMemory(event.address, instance, why: event.description))
+  }
+
+  /// The agent reported that a child was suspended while it held locks on files of an app group: the instance is ended.
+  /// Recorded when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
+  package func heldLocks(_ event: LocksHeld) throws(BusError) {
+    try record(.evicted(event.address, generation: event.generation, why: event.description))
   }
 
   /// An agent reported its children. Recorded when this returns.

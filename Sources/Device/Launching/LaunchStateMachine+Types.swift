@@ -33,6 +33,8 @@ extension LaunchStateMachine {
     /// The earliest date of the next launch, resume or stop.
     var notBefore: Date?
     var idleSince: Date?
+    /// Since when it has been suspended and not wanted. Not kept over a host restart.
+    var suspendedAt: Date?
     /// A spawn or a signal is in progress.
     var isAsking = false
     /// The agent could not be reached or did not carry out a request. The request is repeated after a pause in machine

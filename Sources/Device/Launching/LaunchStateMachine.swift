@@ -13,6 +13,8 @@ package import Timekeeping
 package struct LaunchStateMachine: Sendable {
   /// How long a process without an assertion keeps running, in seconds.
   package let suspendAfter: Double
+  /// How long a suspended extension without an assertion exists, in seconds; 0 for no limit.
+  package let endIdleAfter: Double
   package internal(set) var processes: [Address: Process]
   let agents: [Address: Address]
   var incarnations: [Address: UUID]
@@ -28,9 +30,10 @@ package struct LaunchStateMachine: Sendable {
   ///   - backoff: the pause after a process ended before it was ready or exceeded its memory limit.
   package init(
     agents: [Address: Address], processes: [Address: Process] = [:], incarnations: [Address: UUID] = [:],
-    suspendAfter: Double, backoff: Backoff = Backoff(first: 1, limit: 60)
+    suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)
   ) {
     self.backoff = backoff
+    self.endIdleAfter = endIdleAfter
     self.agents = agents
     self.suspendAfter = suspendAfter
     self.incarnations = incarnations
@@ -41,10 +44,11 @@ package struct LaunchStateMachine: Sendable {
 
   /// Returns the next date at which `timerFired` is due.
   package func nextInstant(after now: Date) -> Date? {
-    processes.values.compactMap { process -> Date? in
+    processes.compactMap { address, process -> Date? in
       guard !process.isAsking else { return nil }
       switch process.state {
       case .running: return process.idleSince?.addingTimeInterval(suspendAfter)
+      case .suspended where process.assertions.isEmpty: return idleEnd(address, process)
       case .absent, .suspended:
         return process.assertions.isEmpty ? nil : process.notBefore.flatMap { $0 > now ? $0 : nil }
       case .launching, .dying: return nil
@@ -149,6 +153,7 @@ package struct LaunchStateMachine: Sendable {
       guard let instance = process.instance else { return [] }
       process.isAsking = true
       return [.signal(address, generation: instance.generation, signal: SIGCONT)]
+    case .suspended where !isWanted: return endIdle(address, &process, now)
     case .running where !isWanted:
       let since = process.idleSince ?? now
       process.idleSince = since
@@ -358,6 +363,7 @@ package struct LaunchStateMachine: Sendable {
     process.state = .suspended
     process.failures = 0
     process.idleSince = nil
+    process.suspendedAt = nil
     process.why = why
     processes[address] = process
     return [changed(address, process)] + (process.instance.map { [.output(.suspended(address, $0))] } ?? [])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
+package import Archive
 package import Foundation
 package import Messages
 package import ProcessActions
@@ -36,7 +36,7 @@ package struct NotificationStateMachine: Sendable {
     /// The host starts; these are the results at placements so far.
     case began([PlacementReloadReport])
     case received(PushedNotification)
-    /// The placed widgets that take pushes, by app, have changed.
+    /// The placed widgets that a widget push reloads, by app, have changed.
     case placed
     case reported(PlacementReloadReport)
     /// The app is in the foreground or is woken: it must receive the notification.
@@ -54,6 +54,7 @@ package struct NotificationStateMachine: Sendable {
 
   package enum Action: Sendable, Equatable {
     case output(PushOutput)
+    case process(ProcessAction)
     case station(UUID, PushStation.Name, String?)
     case ask(Address, PushedNotification)
   }
@@ -63,7 +64,7 @@ package struct NotificationStateMachine: Sendable {
 
   private let device: String
   package private(set) var open: [Open]
-  /// The placed widgets that take pushes, by app.
+  /// The placed widgets that a widget push reloads, by app.
   package var placements: [String: [Int: String]] = [:]
   /// Notifications that the app receives as soon as it runs.
   private var expected: Set<UUID> = []
@@ -210,7 +211,7 @@ package struct NotificationStateMachine: Sendable {
     guard let open = notification(id) else { return [] }
     let reason = "the completion handler was not called within 30 s"
     return close(id, .handled, "\(reason): the app is terminated")
-      + [.output(.process(.evict(Address.app(device, open.app), why: "\(reason) of a push")))]
+      + [.process(.evict(Address.app(device, open.app), why: "\(reason) of a push"))]
   }
 
   /// A notification that was being handled is sent to the next process instance, if the system still requests that.
@@ -238,7 +239,7 @@ package struct NotificationStateMachine: Sendable {
     let actions: [Action] = [.station(id, name, detail)]
     guard !closed.isWidgets else { return actions }
     let address = Address.app(device, closed.app)
-    return actions + [.output(.process(.release(address, because: NotificationStateMachine.assertion(id))))]
+    return actions + [.process(.release(address, because: NotificationStateMachine.assertion(id)))]
   }
 
   /// Resumes after a host restart: of each app's widget pushes the newest is reloaded, unless Timelines has it already.

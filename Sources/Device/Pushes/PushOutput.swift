@@ -3,12 +3,9 @@
 package import Archive
 package import Foundation
 package import Messages
-package import ProcessActions
 
 /// What Pushes requests from the rest of the host, in order.
 package enum PushOutput: Sendable, Equatable {
-  /// What a process is needed for.
-  case process(ProcessAction)
   /// Reload these placements because of a widget push. The push waits for the result of each.
   case reload(UUID, placements: [Int])
   /// A notification is for the app. `wakes`: also in the background. Call `expect`, `shown` or `discarded`.
@@ -40,9 +37,12 @@ package struct PushWidgets: Sendable, Hashable {
   package let handlers: [String]
   /// Its placed widgets that have a push handler.
   package let placements: [Placement]
-  package init(handlers: [String], placements: [Placement]) {
+  /// Its placed widgets without a push handler that a push reloads nevertheless.
+  package let others: [Placement]
+  package init(handlers: [String], placements: [Placement], others: [Placement] = []) {
     self.handlers = handlers
     self.placements = placements
+    self.others = others
   }
 }
 
@@ -54,34 +54,5 @@ package struct TokenKey: Codable, Hashable, Sendable {
   package init(_ bundle: String, _ use: PushTokenUse) {
     self.bundle = bundle
     self.use = use
-  }
-}
-
-/// The result of a widget push at one placement, as Timelines reports it.
-package enum ReloadOutcome: Sendable, Equatable {
-  /// The reload is pending.
-  case pending
-  /// The budget delays the reload.
-  case delayed(rule: String, until: Date?)
-  /// The reload is refused.
-  case refused(rule: String)
-  case stored
-  /// The reload failed, and is tried again.
-  case failed(String)
-  /// The reload failed, and is not tried again.
-  case gaveUp(String)
-  /// A newer push replaced it.
-  case superseded
-}
-
-/// The result of a push at one placement.
-package struct PlacementReloadReport: Sendable, Equatable {
-  package let push: UUID
-  package let placement: Int
-  package let outcome: ReloadOutcome
-  package init(push: UUID, placement: Int, outcome: ReloadOutcome) {
-    self.push = push
-    self.placement = placement
-    self.outcome = outcome
   }
 }

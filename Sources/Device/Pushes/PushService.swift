@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
+package import Archive
 package import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
+package import ProcessActions
 package import Timekeeping
 
 /// The push service: requests device tokens from the push server, calls the authors' push handlers, and receives
@@ -15,6 +16,8 @@ package import Timekeeping
 package actor PushService {
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<PushOutput>
+  /// What the service needs from processes, in order. The launch service reads it.
+  package nonisolated let processes: Outputs<ProcessAction>
   let store: PushesStore
   let bus: any BusConnection
   let machine: any DeviceClock
@@ -65,6 +68,7 @@ package actor PushService {
     notifications = NotificationStateMachine(device: device, open: try store.open())
     reports = try store.reports()
     outputs = Outputs(clock)
+    processes = Outputs(clock)
   }
 
   /// Resumes after a host restart.
@@ -88,6 +92,7 @@ package actor PushService {
     if !arrived.isEmpty { takeArrived() }
     if failure == nil { failure = BusError(.closed, "the push service has ended", isDefinite: false) }
     outputs.finish()
+    processes.finish()
     for continuation in waiting.values.joined() { continuation.resume() }
     waiting = [:]
     await tasks.end()
@@ -105,7 +110,7 @@ package actor PushService {
   private var placed: [String: [Int: String]] {
     Dictionary(
       uniqueKeysWithValues: tokens.apps.map { app in
-        (app, Dictionary(uniqueKeysWithValues: tokens.placements(ofApp: app).map { ($0.id, $0.kind) }))
+        (app, Dictionary(uniqueKeysWithValues: tokens.reloadedPlacements(ofApp: app).map { ($0.id, $0.kind) }))
       })
   }
 
@@ -128,8 +133,12 @@ package actor PushService {
     askForTokens()
   }
 
-  /// The result of a widget push at a placement.
-  package func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
+  /// Begins to take the results of widget pushes at placements.
+  package func take(_ reports: Outputs<PlacementReloadReport>) {
+    tasks.start { [weak self] in for await report in reports { await self?.reported(report) } }
+  }
+
+  func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
 
   /// The app is in the foreground or is woken for a notification, which it receives as soon as it runs.
   package func expect(_ push: UUID) { handle(NotificationStateMachine.Event.expect(push)) }
@@ -266,6 +275,7 @@ package actor PushService {
       // A newer push of the same transaction replaced it.
       case .output(.reload(let push, _)) where notifications.notification(push) == nil: break
       case .output(let output): outputs.yield(output)
+      case .process(let action): processes.yield(action)
       case .ask(let app, let notification): notify(app, notification)
       case .station: break
       }
@@ -276,6 +286,7 @@ package actor PushService {
   private func perform(_ action: TokenStateMachine.Action) {
     switch action {
     case .output(let output): outputs.yield(output)
+    case .process(let action): processes.yield(action)
     case .tokensChanged: askForTokens()
     case .notify(let address, let notice): notify(address, notice)
     case .notifyApp(let address, let app, let token): notify(address, app, token)

@@ -57,6 +57,7 @@ package struct TokenStateMachine: Sendable {
 
   package enum Action: Sendable, Equatable {
     case output(PushOutput)
+    case process(ProcessAction)
     /// Request or release tokens according to `state.tokens`.
     case tokensChanged
     case notify(Address, TokenNotice)
@@ -106,6 +107,15 @@ package struct TokenStateMachine: Sendable {
   /// The placed widgets of an app that take pushes.
   package func placements(ofApp app: String) -> [Placement] {
     takers.filter { $0.app == app }.flatMap { widgets[$0.bundle]?.placements ?? [] }.sorted { $0.id < $1.id }
+  }
+
+  /// The placed widgets of an app that a widget push reloads: those that take pushes, and others by a setting. None while
+  /// no placed widget takes pushes.
+  package func reloadedPlacements(ofApp app: String) -> [Placement] {
+    let taking = placements(ofApp: app)
+    guard !taking.isEmpty else { return [] }
+    let others = products.filter { $0.app == app }.flatMap { widgets[$0.bundle]?.others ?? [] }
+    return (taking + others).sorted { $0.id < $1.id }
   }
 
   /// The apps of this device.
@@ -270,12 +280,12 @@ package struct TokenStateMachine: Sendable {
   private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
     let isGivenUp = exits[address].map { $0.notice == notice && $0.count >= TokenStateMachine.exitLimit } ?? false
     guard !isGivenUp, wanted.insert(address).inserted else { return [] }
-    return [.output(.process(.want(address, because: TokenStateMachine.assertion)))]
+    return [.process(.want(address, because: TokenStateMachine.assertion))]
   }
 
   private mutating func release(_ address: Address) -> [Action] {
     guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
-    return [.output(.process(.release(address, because: TokenStateMachine.assertion)))]
+    return [.process(.release(address, because: TokenStateMachine.assertion))]
   }
 
   /// Calls the handlers of a running extension, or releases the extension.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 package import Messages
 
 /// How reloads are paid: the policy that `budget:` in the settings names, or the built-in `standard`.
@@ -23,8 +23,10 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var hours: [Double] = [
     0, 0, 0, 0, 0, 0, 0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5,
   ]
-  /// How many hours the user's clock is ahead of UTC.
-  package var utcOffset = 0.0
+  /// How many hours the user's clock is ahead of UTC; `nil`: as in `timeZone`.
+  package var utcOffset: Double?
+  /// The device's time zone.
+  package var timeZone = TimeZone.gmt
   /// After so many hours out of sight a placement accrues only `unseenFactor` of the normal rate.
   package var unseenAfter = 24.0
   package var unseenFactor = 0.25
@@ -69,15 +71,21 @@ package struct BudgetPolicy: Sendable, Hashable {
 
   /// The next instant at which the rate may change.
   func boundary(after instant: Date, of account: BudgetAccount) -> Date {
-    let shifted = instant.timeIntervalSince1970 + utcOffset * 3600
-    let hourEnd = Date(timeIntervalSince1970: ((shifted / 3600).rounded(.down) + 1) * 3600 - utcOffset * 3600)
+    let ahead = secondsAhead(at: instant)
+    let shifted = instant.timeIntervalSince1970 + ahead
+    let hourEnd = Date(timeIntervalSince1970: ((shifted / 3600).rounded(.down) + 1) * 3600 - ahead)
     let others = [account.unseenFrom(self), learningEnd(account)].compactMap(\.self).filter { $0 > instant }
     return min(hourEnd, others.min() ?? hourEnd)
   }
 
   private func hour(at instant: Date) -> Int {
-    let hours = ((instant.timeIntervalSince1970 / 3600) + utcOffset).rounded(.down)
+    let hours = ((instant.timeIntervalSince1970 + secondsAhead(at: instant)) / 3600).rounded(.down)
     return Int(hours - (hours / 24).rounded(.down) * 24) % 24
+  }
+
+  /// How many seconds the user's clock is ahead of UTC.
+  private func secondsAhead(at instant: Date) -> Double {
+    utcOffset.map { $0 * 3600 } ?? Double(timeZone.secondsFromGMT(for: instant))
   }
 
   private func factor(at instant: Date, of account: BudgetAccount) -> Double {

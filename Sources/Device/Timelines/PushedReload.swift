@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
 package import Foundation
 import Messages
 
 /// The state of a widget push at one placement, stored with the placement: a push that was taken once is never taken
 /// again, whichever process exits.
 package struct PushedReload: Codable, Sendable, Equatable {
-  package enum State: Codable, Sendable, Equatable {
-    /// Paid, or being decided: the extension is to be asked.
-    case pending
-    /// The budget delays the reload.
-    case delayed(rule: String, until: Date?)
-    /// The reload is refused.
-    case refused(rule: String)
-    /// A timeline that was requested after the push is stored.
-    case stored
-    /// The reload failed, and is tried again.
-    case failed(String)
-    /// The reload failed, and is not tried again.
-    case gaveUp(String)
-    /// A newer push replaced it.
-    case superseded
-  }
-
   /// `apns-unique-id`.
   package let push: UUID
   /// The number in the ledger of the reload that serves it.
   package internal(set) var reload: Int
-  package internal(set) var state: State
+  package internal(set) var state: ReloadOutcome
+
+  /// The report that Pushes receives about the push.
+  func report(at placement: Int) -> PlacementReloadReport {
+    PlacementReloadReport(push: push, placement: placement, outcome: state)
+  }
 
   /// Whether a result is still pending.
   var isOpen: Bool {
@@ -52,7 +41,7 @@ extension PlacementState {
     pushes = pushes.suffix(PlacementState.remembered)
   }
 
-  mutating func noted(_ reload: Int, _ state: PushedReload.State) {
+  mutating func noted(_ reload: Int, _ state: ReloadOutcome) {
     pushes = pushes.map { pushed in
       guard pushed.reload == reload, pushed.isOpen else { return pushed }
       var changed = pushed
@@ -81,8 +70,10 @@ extension PlacementState {
 }
 
 extension TimelineStateMachine {
-  /// All remembered pushes, by placement.
-  package var pushes: [Int: [PushedReload]] { placements.mapValues(\.pushes).filter { !$0.value.isEmpty } }
+  /// The results of all remembered pushes.
+  var reports: [PlacementReloadReport] {
+    placements.flatMap { id, placement in placement.pushes.map { $0.report(at: id) } }
+  }
 
   /// The states of pushes that have changed since `before`.
   func pushActions(since before: [Int: PlacementState]) -> [Action] {
@@ -90,7 +81,7 @@ extension TimelineStateMachine {
       let (now, former) = (placements[id]?.pushes ?? [], before[id]?.pushes ?? [])
       guard now != former else { return [] }
       return now.filter { pushed in !former.contains { $0.push == pushed.push && $0.state == pushed.state } }
-        .map { .output(.pushed(placement: id, $0)) }
+        .map { .report($0.report(at: id)) }
     }
   }
 }

@@ -22,6 +22,8 @@ struct StoredTimeline: Sendable {
     /// JSON of a `ViewArchive`.
     let view: Data
     let darkView: Data?
+    /// JSON of an `ArchivedEntry.Form`.
+    let privateForm: Data?
   }
 
   let entries: [Entry]
@@ -44,19 +46,21 @@ struct StoredTimeline: Sendable {
     var bytes = 0
     var hash = SHA256()
     for entry in kept {
-      for view in [entry.view, entry.darkView].compactMap(\.self) { try Self.check(view, limits) }
+      let views = [entry.view, entry.darkView, entry.privateForm?.view, entry.privateForm?.darkView]
+      for view in views.compactMap(\.self) { try Self.check(view, limits) }
       let view = try Self.encode(entry.view)
       let dark = try entry.darkView.map { view throws(TimelineFault) in try Self.encode(view) }
-      bytes += view.count + (dark?.count ?? 0)
+      let hidden = try entry.privateForm.map { form throws(TimelineFault) in try Self.encode(form) }
+      bytes += view.count + (dark?.count ?? 0) + (hidden?.count ?? 0)
       guard bytes <= limits.bytes else {
         throw TimelineFault(.tooLarge, "bytes: the archive exceeds the limit of \(limits.bytes) bytes")
       }
       hash.update(data: view)
-      if let dark { hash.update(data: dark) }
+      for other in [dark, hidden].compactMap(\.self) { hash.update(data: other) }
       let upcoming = UpcomingEntry(
         date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
         transition: EntryTransition(entry.view, view))
-      entries.append(Entry(upcoming: upcoming, view: view, darkView: dark))
+      entries.append(Entry(upcoming: upcoming, view: view, darkView: dark, privateForm: hidden))
     }
     self.entries = entries
     self.bytes = bytes
@@ -79,7 +83,7 @@ struct StoredTimeline: Sendable {
     return last.sorted { $0.key < $1.key }.map { given[$0.value] }
   }
 
-  private static func encode(_ view: ViewArchive) throws(TimelineFault) -> Data {
+  private static func encode(_ view: some Encodable) throws(TimelineFault) -> Data {
     do {
       return try BodyCoding.data(view)
     } catch {

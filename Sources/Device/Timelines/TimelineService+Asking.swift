@@ -12,21 +12,34 @@ import Timekeeping
 extension TimelineService {
   func ask(_ question: TimelineStateMachine.Question) {
     let limit = settings.deadline
-    setDeadline(question.address) { .overran(question, limit: limit) }
+    deadlines.removeValue(forKey: question.address)?.cancel()
+    timeLimits[QuestionKey(question)] = afterDeadline { .overran(question, limit: limit) }
     var environment = environment(question.placement)
     environment.isPreview = question.purpose == .snapshot
     let request = RequestTimeline(
       question.purpose, widgetKind: question.placement.kind,
       placement: question.purpose == .snapshot ? nil : question.placement.id, because: question.because,
       environment: environment, configuration: question.placement.configuration, limits: settings.limits)
-    questions[question.address] = tasks.start { [bus] in
-      do throws(BusError) {
-        let reply = try await bus.request(
-          request, to: question.address, context: question.context, within: .seconds(86_400), whenUnreachable: .wait)
-        await self.ended(question, .success(reply))
-      } catch {
-        await self.ended(question, .failure(error))
+    let times = settings.requestsTimelinesTwice && question.purpose == .timeline ? 2 : 1
+    questions[QuestionKey(question)] = tasks.start {
+      let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
+        for _ in 0..<times { group.addTask { await self.send(request, question) } }
+        return await group.reduce(into: []) { $0.append($1) }
       }
+      guard let last = results.last else { return }
+      await self.ended(question, results.last { (try? $0.get()) != nil } ?? last)
+    }
+  }
+
+  private nonisolated func send(
+    _ request: RequestTimeline, _ question: TimelineStateMachine.Question
+  ) async -> Result<RequestTimeline.Reply, BusError> {
+    do throws(BusError) {
+      return .success(
+        try await bus.request(
+          request, to: question.address, context: question.context, within: .seconds(86_400), whenUnreachable: .wait))
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -36,8 +49,8 @@ extension TimelineService {
   ) {
     guard !Task.isCancelled else { return }
     if case .failure(let error) = result, error.code == .closed { return }
-    questions[question.address] = nil
-    deadlines.removeValue(forKey: question.address)?.cancel()
+    questions[QuestionKey(question)] = nil
+    timeLimits.removeValue(forKey: QuestionKey(question))?.cancel()
     switch result {
     case .success(let reply): answered(question, reply)
     case .failure(let error): handle(.failed(question, failure(error), reason: "\(error)"))
@@ -100,5 +113,18 @@ extension TimelineService {
       because: facts?.because ?? .added, entries: facts?.entries ?? 0, first: facts?.first ?? date,
       last: facts?.last ?? date, policy: facts?.policy ?? .never, bytes: facts?.bytes ?? 0,
       digest: facts?.digest ?? "", text: entries?.first?.text ?? [], note: failure ?? facts?.note)
+  }
+}
+
+/// Identifies a request to an extension.
+struct QuestionKey: Hashable {
+  let address: Address
+  let purpose: RequestTimeline.Purpose
+  let serial: Int
+
+  init(_ question: TimelineStateMachine.Question) {
+    address = question.address
+    purpose = question.purpose
+    serial = question.serial
   }
 }

@@ -13,7 +13,7 @@ extension TimelineService {
   ///
   /// - Throws: `failed` when it cannot be recorded.
   package func knows(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
-    let families = widgets.filter { !$0.isControl }.map { ($0.kind, $0.families?.first ?? .systemSmall) }
+    let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
     try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
   }
 
@@ -44,7 +44,10 @@ extension TimelineService {
   /// - Throws: `failed` when it cannot be recorded.
   package func reload(_ event: ReloadTimelines, _ from: Received) throws(BusError) {
     let isInside = from.source.role == .widgetExtension && event.within.map(Self.providerMethods.contains) ?? false
-    try record(.reload(from: from.source, kind: event.widgetKind, isInside: isInside, from.context))
+    let areControls = from.source.role == .operator ? nil : event.areControls ?? false
+    try record(
+      .reload(
+        from: from.source, kind: event.widgetKind, areControls: areControls, isInside: isInside, from.context))
   }
 
   private static let providerMethods: Set<String> = [
@@ -65,6 +68,10 @@ extension TimelineService {
   package func systemChanged(_ setting: String, _ context: MessageContext = .none) throws(BusError) {
     try record(.systemChanged(setting, context))
   }
+
+  /// The time zone of the device changed: from now on, the budget's day is that of the zone. Followed by
+  /// `systemChanged`.
+  package func set(timeZone: TimeZone) { handle(.timeZone(timeZone)) }
 
   /// An app entered the foreground, left it or exited.
   package func appIsInFront(_ app: Address, _ isInFront: Bool) { handle(.inFront(app: app, isInFront)) }
@@ -89,7 +96,7 @@ extension TimelineService {
   // MARK: Queries
 
   /// The remembered widget pushes, by placement.
-  package var pushes: [Int: [PushedReload]] { stateMachine.pushes }
+  package var pushReports: [PlacementReloadReport] { stateMachine.reports }
 
   /// The visible content of a placement; `nil` while it has none, not even its placeholder.
   ///
@@ -121,6 +128,7 @@ extension TimelineService {
   /// - Throws: errors of the database.
   package func list(_ request: ListBudget) throws -> ListBudget.Reply {
     let now = clock.now
+    let policy = stateMachine.policy
     let accounts = stateMachine.placements.values.sorted { $0.placement.id < $1.placement.id }
       .filter { request.placement == nil || $0.placement.id == request.placement }
       .map { placed -> ListBudget.Account in

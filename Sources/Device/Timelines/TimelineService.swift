@@ -6,7 +6,7 @@ package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
-import ProcessActions
+package import ProcessActions
 package import Timekeeping
 
 /// The timeline service: requests the timelines of placements from extensions, stores the last good one of each, and
@@ -17,17 +17,22 @@ package import Timekeeping
 package actor TimelineService {
   /// Requests in order; one reader.
   package nonisolated let outputs: Outputs<TimelineOutput>
+  /// What the service needs from processes, in order. The launch service reads it.
+  package nonisolated let processes: Outputs<ProcessAction>
+  /// The results of widget pushes, in order. The push service reads it.
+  package nonisolated let reports: Outputs<PlacementReloadReport>
   let store: TimelineStore
   let bus: any BusConnection
   let clock: any DeviceClock
   let machine: any DeviceClock
   let settings: TimelineSettings
-  let policy: BudgetPolicy
   let environment: @Sendable (Placement) -> WidgetEnvironment
   let container: @Sendable (Address) -> String?
   private(set) var stateMachine: TimelineStateMachine
-  var questions: [Address: Task<Void, Never>] = [:]
-  /// Time limits for extensions that do not start, or do not reply.
+  var questions: [QuestionKey: Task<Void, Never>] = [:]
+  /// Time limits for their replies.
+  var timeLimits: [QuestionKey: Task<Void, Never>] = [:]
+  /// Time limits for extensions that do not start.
   var deadlines: [Address: Task<Void, Never>] = [:]
   /// Callers that wait for a snapshot, by its number.
   var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
@@ -65,13 +70,14 @@ package actor TimelineService {
     self.clock = clock
     self.machine = machine
     self.settings = settings
-    self.policy = policy
     self.environment = environment
     self.container = container
     var stateMachine = TimelineStateMachine(extensions: extensions, apps: apps, settings: settings, policy: policy)
     try store.read(&stateMachine)
     self.stateMachine = stateMachine
     self.outputs = Outputs(clock)
+    self.processes = Outputs(clock)
+    self.reports = Outputs(clock)
   }
 
   /// Resumes after a host restart: sends the requests that are due, and shows the entries that have become due since.
@@ -83,6 +89,8 @@ package actor TimelineService {
     let ended = failure ?? BusError(.closed, "the timeline service has ended", isDefinite: false)
     failure = ended
     outputs.finish()
+    processes.finish()
+    reports.finish()
     for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
     resumeWaiters()
     let alarm = timer?.alarm
@@ -165,16 +173,19 @@ package actor TimelineService {
 
   private func perform(_ action: TimelineStateMachine.Action) {
     switch action {
-    case .output(let output):
-      if case .process(.want(let address, _, _)) = output, questions[address] == nil {
-        setDeadline(address) { .stalled(address) }
+    case .output(let output): outputs.yield(output)
+    case .process(let action):
+      if case .want(let address, _, _) = action, !questions.keys.contains(where: { $0.address == address }) {
+        deadlines[address]?.cancel()
+        deadlines[address] = afterDeadline { .stalled(address) }
       }
-      if case .process(.release(let address, _)) = output { deadlines.removeValue(forKey: address)?.cancel() }
-      outputs.yield(output)
+      if case .release(let address, _) = action { deadlines.removeValue(forKey: address)?.cancel() }
+      processes.yield(action)
+    case .report(let report): reports.yield(report)
     case .ask(let question): ask(question)
-    case .stopAsking(let address):
-      questions.removeValue(forKey: address)?.cancel()
-      deadlines.removeValue(forKey: address)?.cancel()
+    case .stopAsking(let question):
+      questions.removeValue(forKey: QuestionKey(question))?.cancel()
+      timeLimits.removeValue(forKey: QuestionKey(question))?.cancel()
     case .decided(let line, let context): bus.record(BudgetDecided(line), context: context)
     case .shown(let notice, let context): bus.record(notice, context: context)
     case .gaveUp(let notice, let context): bus.record(notice, context: context)
@@ -183,10 +194,9 @@ package actor TimelineService {
     }
   }
 
-  /// In machine time.
-  func setDeadline(_ address: Address, _ event: @escaping @Sendable () -> TimelineStateMachine.Event) {
-    deadlines[address]?.cancel()
-    deadlines[address] = tasks.start { [weak self, machine, settings] in
+  /// Handles an event after the time for a reply, in machine time.
+  func afterDeadline(_ event: @escaping @Sendable () -> TimelineStateMachine.Event) -> Task<Void, Never>? {
+    tasks.start { [weak self, machine, settings] in
       let end = machine.now.addingTimeInterval(settings.deadline)
       guard (try? await machine.sleep(until: end)) != nil else { return }
       await self?.handle(event())

@@ -7,6 +7,10 @@ package import Timekeeping
 package struct TimelineSettings: Sendable, Hashable {
   /// How long an extension may take for a reply, seconds of machine time, because author's code runs in it.
   package var deadline = 30.0
+  /// How many requests an extension has at once, 1 or more.
+  package var concurrentTimelines = 1
+  /// Whether each timeline is requested twice at once. The reply that arrives last counts.
+  package var requestsTimelinesTwice = false
   /// How long a placement waits after a failed reload, seconds of device time.
   package var backoff = Backoff(first: 60, limit: 3600)
   /// How often an extension that exited during a request is asked again at once.

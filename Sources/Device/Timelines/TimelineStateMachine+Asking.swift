@@ -31,22 +31,28 @@ extension TimelineStateMachine {
     return targets.map { want($0) }
   }
 
-  /// Sends a running extension its next request, or releases the extension.
+  /// Whether an extension can get one more request now.
+  func mayAsk(_ address: Address) -> Bool { asking.count(to: address) < settings.concurrentTimelines }
+
+  /// Sends a running extension its next requests, or releases the extension.
   mutating func next(_ address: Address, _ now: Date) -> [Action] {
-    guard asking[address] == nil else { return [] }
+    guard mayAsk(address) else { return [] }
     var actions = resolveReloads(address, now) + dropUnknown(address) + dropUnknownSnapshots(address)
-    if let question = snapshots[address]?.first ?? timelineQuestion(address) {
-      asking[address] = question
+    while mayAsk(address), let question = nextSnapshot(address) ?? timelineQuestion(address) {
+      asking.append(question)
       actions.append(.ask(question))
-    } else {
+    }
+    if asking[address] == nil {
       wanted.remove(address)
-      actions.append(.output(.process(.release(address, because: TimelineStateMachine.assertion))))
+      actions.append(.process(.release(address, because: TimelineStateMachine.assertion)))
     }
     return actions
   }
 
+  private func nextSnapshot(_ address: Address) -> Question? { snapshots[address]?.first { !asking.contains($0) } }
+
   private func timelineQuestion(_ address: Address) -> Question? {
-    for id in ids(of: address) {
+    for id in ids(of: address) where !asking.concern(placement: id) {
       guard let placed = placements[id], let pendingReload = placed.pendingReload, pendingReload.isDue else { continue }
       let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
       return Question(
@@ -87,12 +93,12 @@ extension TimelineStateMachine {
     switch event {
     case .instanceEnded(let address): return instanceEnded(address, now)
     case .answered(let question):
-      guard asking[question.address] == question else { return [] }
+      guard asking.contains(question) else { return [] }
       close(question)
       return next(question.address, now)
     case .gave(let question, let facts, let entries): return gave(question, facts, entries, now)
     case .failed(let question, let failure, let reason):
-      guard asking[question.address] == question else { return [] }
+      guard asking.contains(question) else { return [] }
       close(question)
       return fail(question, failure, reason, now) + next(question.address, now)
     case .overran(let question, let limit): return overran(question, limit, now)
@@ -102,7 +108,7 @@ extension TimelineStateMachine {
 
   /// The extension replied, or will not reply.
   private mutating func close(_ question: Question) {
-    asking[question.address] = nil
+    asking.remove(question)
     switch question.purpose {
     case .placeholder:
       placements[question.placement.id]?.hasPlaceholder = true
@@ -115,7 +121,7 @@ extension TimelineStateMachine {
   private mutating func gave(
     _ question: Question, _ facts: TimelineFacts, _ entries: [UpcomingEntry], _ now: Date
   ) -> [Action] {
-    guard asking[question.address] == question else { return [] }
+    guard asking.contains(question) else { return [] }
     close(question)
     let id = question.placement.id
     guard var placed = placements[id] else { return next(question.address, now) }
@@ -169,46 +175,48 @@ extension TimelineStateMachine {
         failure: failure, reason: reason, nextTry: nextTry), context)
   }
 
-  /// The extension is suspended at once, and receives its other requests when it resumes.
+  /// The extension is suspended at once, and receives its other requests when it resumes. Those that it has already
+  /// received stay open.
   private mutating func overran(_ question: Question, _ limit: Double, _ now: Date) -> [Action] {
-    guard asking[question.address] == question else { return [] }
+    guard asking.contains(question) else { return [] }
     close(question)
     let reason =
       "no \(question.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
       + "stays"
     wanted.remove(question.address)
-    return [.stopAsking(question.address)] + fail(question, .overran, reason, now) + [
-      .output(.process(.halt(question.address, because: TimelineStateMachine.assertion)))
+    return [.stopAsking(question)] + fail(question, .overran, reason, now) + [
+      .process(.halt(question.address, because: TimelineStateMachine.assertion))
     ] + (isDone(question.address) ? [] : [want(question.address)])
   }
 
   private mutating func instanceEnded(_ address: Address, _ now: Date) -> [Action] {
-    guard let question = asking[address] else {
+    let questions = asking.removeAll(to: address)
+    guard !questions.isEmpty else {
       // It exited before it could be asked: Launching restarts it, with a growing back-off.
       if wanted.contains(address) { stalled.insert(address) }
       return []
     }
-    asking[address] = nil
+    return questions.flatMap { [.stopAsking($0)] + exited(during: $0, now) } + wantOrRelease(address)
+  }
+
+  /// The process instance ended during a request.
+  private mutating func exited(during question: Question, _ now: Date) -> [Action] {
     let id = question.placement.id
     if question.purpose == .snapshot {
       close(question)
     } else if var pendingReload = placements[id]?.pendingReload, pendingReload.reload == question.serial {
       pendingReload.exits += 1
       placements[id]?.pendingReload = pendingReload
-      guard pendingReload.exits > settings.retriesAfterExit else {
-        return [.stopAsking(address)] + (withholdIfDue(id, now) ?? []) + wantOrRelease(address)
-      }
+      guard pendingReload.exits > settings.retriesAfterExit else { return withholdIfDue(id, now) ?? [] }
     }
     let exits = placements[id]?.pendingReload?.exits ?? 1
     let times = question.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
-    let actions =
-      [.stopAsking(address)] + fail(question, .exited, "the extension exited\(times) during the request", now)
-    return actions + wantOrRelease(address)
+    return fail(question, .exited, "the extension exited\(times) during the request", now)
   }
 
   private mutating func wantOrRelease(_ address: Address) -> [Action] {
     guard isDone(address) else { return [want(address)] }
     wanted.remove(address)
-    return [.output(.process(.release(address, because: TimelineStateMachine.assertion)))]
+    return [.process(.release(address, because: TimelineStateMachine.assertion))]
   }
 }

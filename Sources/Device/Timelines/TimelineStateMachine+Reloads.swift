@@ -31,13 +31,13 @@ extension TimelineStateMachine {
   }
 
   mutating func reload(
-    _ source: Address, _ kind: String?, _ isInside: Bool, _ context: MessageContext, _ now: Date
+    _ source: Address, _ kind: String?, _ areControls: Bool?, _ isInside: Bool, _ context: MessageContext, _ now: Date
   ) -> [Action] {
     let all = targets(of: source)
     guard !all.isEmpty else {
       return [unknown(source, kind, "no widget extension belongs to \(source.short)", cause(of: source), context)]
     }
-    let ids = all.flatMap { self.ids(of: $0, kind: kind) }
+    let ids = all.flatMap { self.ids(of: $0, kind: kind, areControls: areControls) }
     // A running provider may also reload other widgets; only a reload of its widgets is a loop.
     let own = Set(self.ids(of: source))
     var actions = ids.flatMap {
@@ -50,7 +50,8 @@ extension TimelineStateMachine {
     for address in asked {
       unresolvedReloads.append(
         UnresolvedReload(
-          address: address, kind: kind, because: cause(of: source), isInside: isInside && address == source,
+          address: address, kind: kind, areControls: areControls, because: cause(of: source),
+          isInside: isInside && address == source,
           cause: context.cause,
           correlation: context.correlation))
       actions.append(want(address))
@@ -67,14 +68,15 @@ extension TimelineStateMachine {
     guard !own.isEmpty else { return [] }
     unresolvedReloads.removeAll { $0.address == address }
     return own.flatMap { item -> [Action] in
-      let ids = self.ids(of: address, kind: item.kind)
+      let ids = self.ids(of: address, kind: item.kind, areControls: item.areControls)
       guard ids.isEmpty else {
         return ids.flatMap { requestReload($0, item.because, item.context, isInside: item.isInside, now: now) }
       }
       let mayHave =
         unresolvedReloads.contains { $0.kind == item.kind }
         || extensions.contains { !self.ids(of: $0, kind: item.kind).isEmpty }
-      if mayHave { return [] }
+      // A request for all kinds may find widgets and no control, or the reverse.
+      if mayHave || item.kind == nil && !self.ids(of: address).isEmpty { return [] }
       let reason = item.kind.map(unknown) ?? "the extension has no widget"
       return [unknown(address, item.kind, reason, item.because, item.context)]
     }
@@ -155,7 +157,7 @@ extension TimelineStateMachine {
 
   /// Whether the timeline of this reload is being requested. During the request of its placeholder it is still pending.
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
-    asking.values.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
+    asking.all.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
   }
 
   /// Decides a reload again that waits for its payment, and retries one after a failure.
@@ -201,7 +203,7 @@ extension TimelineStateMachine {
   }
 
   mutating func wantIfDue(_ placed: PlacementState) -> [Action] {
-    guard placed.pendingReload?.isDue == true, let address = address(of: placed.placement), asking[address] == nil
+    guard placed.pendingReload?.isDue == true, let address = address(of: placed.placement), mayAsk(address)
     else {
       return []
     }
@@ -211,7 +213,7 @@ extension TimelineStateMachine {
   mutating func want(_ address: Address) -> Action {
     wanted.insert(address)
     stalled.remove(address)
-    return .output(.process(.want(address, because: TimelineStateMachine.assertion)))
+    return .process(.want(address, because: TimelineStateMachine.assertion))
   }
 
   mutating func line(_ placed: PlacementState, _ pendingReload: PendingReload, _ verdict: BudgetVerdict, _ now: Date)

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
-import Foundation
+package import Foundation
 package import Messages
 package import ProcessActions
 
 /// What Timelines requests from the rest of the host, in order.
 package enum TimelineOutput: Sendable, Equatable {
-  /// What an extension is needed for.
-  case process(ProcessAction)
-  /// The state of a widget push at a placement has changed.
-  case pushed(placement: Int, PushedReload)
   /// The relevance of a widget has changed.
   case relevanceChanged
   /// The database can no longer be written: the host must stop.
@@ -38,6 +34,8 @@ extension TimelineStateMachine {
     let address: Address
     /// `nil`: all.
     let kind: String?
+    /// Whether controls are meant, or widgets; `nil`: both.
+    var areControls: Bool?
     let because: ReloadCause
     let isInside: Bool
     let cause: UUID?
@@ -53,11 +51,13 @@ extension TimelineStateMachine {
     case placed(Placement, MessageContext)
     case edited(Placement, MessageContext)
     case removed(Int)
-    /// `timeline.reload`.
-    case reload(from: Address, kind: String?, isInside: Bool, MessageContext)
+    /// `timeline.reload`. `areControls`: whether controls are meant, or widgets; `nil`: both.
+    case reload(from: Address, kind: String?, areControls: Bool? = false, isInside: Bool, MessageContext)
     case reloadOne(Int, ReloadCause, MessageContext)
-    /// A setting of the system, such as `text-size`.
+    /// A setting of the device, by its `SettingName`; or `account` or `time`.
     case systemChanged(String, MessageContext)
+    /// The time zone of the device. A `systemChanged` follows.
+    case timeZone(TimeZone)
     /// The device moved far; the widgets of these extensions use the location.
     case moved(bundles: Set<String>, MessageContext)
     case inFront(app: Address, Bool)
@@ -87,9 +87,12 @@ extension TimelineStateMachine {
 
   package enum Action: Sendable {
     case output(TimelineOutput)
+    case process(ProcessAction)
+    /// The state of a widget push at a placement has changed.
+    case report(PlacementReloadReport)
     case ask(Question)
     /// Cancel the request: the process instance has ended, or took too long.
-    case stopAsking(Address)
+    case stopAsking(Question)
     case decided(LedgerEntry, MessageContext)
     case shown(EntryShown, MessageContext)
     /// A reload failed.

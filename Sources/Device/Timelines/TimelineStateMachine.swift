@@ -9,12 +9,13 @@ package import Messages
 /// one instant are in the order of placement numbers.
 ///
 /// Reloads of one placement that arrive while one is pending are merged. A reload that arrives while the extension is
-/// being asked becomes pending. An extension is asked for one placement at a time.
+/// being asked becomes pending. An extension is asked for as many placements at a time as the settings say, and for one
+/// placement once at a time.
 package struct TimelineStateMachine: Sendable {
   let extensions: [Address]
   let apps: [Address]
   let settings: TimelineSettings
-  let policy: BudgetPolicy
+  package internal(set) var policy: BudgetPolicy
   /// By number.
   package internal(set) var placements: [Int: PlacementState] = [:]
   /// Entries to show, by placement; the visible entry is the first.
@@ -36,7 +37,7 @@ package struct TimelineStateMachine: Sendable {
   var standByAsked: [Int: Date] = [:]
   /// Extensions whose timelines cannot be stored now.
   var withheld: [Address: Withholding] = [:]
-  var asking: [Address: Question] = [:]
+  var asking = OpenQuestions()
   /// By extension, in the order of the requests. A kind that no extension has reported is requested from every
   /// extension that never ran.
   var snapshots: [Address: [Question]] = [:]
@@ -57,7 +58,7 @@ package struct TimelineStateMachine: Sendable {
   }
 
   /// Whether an extension is asked for something, or is about to be. While it is, the clock does not advance.
-  var isBusy: Bool { !asking.isEmpty || !wanted.subtracting(stalled).isEmpty }
+  var isBusy: Bool { !asking.all.isEmpty || !wanted.subtracting(stalled).isEmpty }
 
   /// The next date at which `timerFired` is due.
   package var nextInstant: Date? {
@@ -86,9 +87,15 @@ package struct TimelineStateMachine: Sendable {
       standByAsked[id] = nil
       upcoming[id] = nil
       return []
-    case .reload(let source, let kind, let isInside, let context): return reload(source, kind, isInside, context, now)
+    case .reload(let source, let kind, let areControls, let isInside, let context):
+      return reload(source, kind, areControls, isInside, context, now)
     case .reloadOne(let id, let because, let context): return requestReload(id, because, context, now: now)
     case .systemChanged(let setting, let context): return systemChanged(setting, context, now)
+    case .timeZone(let timeZone):
+      // What accrued until now did so in the former zone.
+      for id in placements.keys { placements[id]?.account.accrue(policy, now: now) }
+      policy.timeZone = timeZone
+      return []
     case .moved(let bundles, let context): return moved(bundles, context, now)
     case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
     case .atWork(let apps): return setAtWork(apps, now)
@@ -133,12 +140,12 @@ package struct TimelineStateMachine: Sendable {
 
   /// Settings that views read, and that change what is archived. Source: `placeholder(in:)`, which the system requests
   /// again when the environment changes, such as the text size.
-  private static let settingsOfViews: Set<String> = ["text-size", "accessibility", "locale"]
+  private static let settingsOfViews = Set(SettingName.allCases.map(\.rawValue))
 
   /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
   private mutating func systemChanged(_ setting: String, _ context: MessageContext, _ now: Date) -> [Action] {
     if Self.settingsOfViews.contains(setting) {
-      let asked = Set(asking.values.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      let asked = Set(asking.all.filter { $0.purpose == .placeholder }.map(\.placement.id))
       for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
     }
     return placements.keys.sorted().flatMap { requestReload($0, .system, context, now: now) }
@@ -149,9 +156,12 @@ package struct TimelineStateMachine: Sendable {
     extensions.first { $0.bundleIdentifier == placement.bundle }
   }
 
-  func ids(of address: Address, kind: String? = nil) -> [Int] {
+  ///
+  /// - Parameter areControls: whether controls are meant, or widgets; `nil`: both.
+  func ids(of address: Address, kind: String? = nil, areControls: Bool? = nil) -> [Int] {
     placements.values.map(\.placement)
-      .filter { $0.bundle == address.bundleIdentifier && (kind == nil || $0.kind == kind) }.map(\.id).sorted()
+      .filter { $0.bundle == address.bundleIdentifier && (kind == nil || $0.kind == kind) }
+      .filter { areControls == nil || ($0.family == .control) == areControls }.map(\.id).sorted()
   }
 
   private mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) -> [Action] {

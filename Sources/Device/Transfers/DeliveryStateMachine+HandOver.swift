@@ -15,6 +15,7 @@ extension DeliveryStateMachine.Delivery {
 extension DeliveryStateMachine {
   mutating func awake(_ owner: Address, _ generation: UInt32, _ woken: Bool, _ now: Date) -> [Action] {
     awakeInstances[owner] = generation
+    suspendedInstances[owner] = nil
     var actions: [Action] = []
     for key in sessions.keys where key.owner == owner && sessions[key]?.ended.isEmpty == false {
       // Ignore the requests to wake the owner: it already runs.
@@ -98,13 +99,14 @@ extension DeliveryStateMachine {
     let limit = settings.completionDeadline + settings.completionGrace
     let why = "did not call the completion for \(key.identifier) within \(limit.formatted()) s"
     return [
-      .output(.process(.release(key.owner, because: key.assertion))),
-      .output(.process(.evict(key.owner, generation: generation, why: why))),
+      .process(.release(key.owner, because: key.assertion)),
+      .process(.evict(key.owner, generation: generation, why: why)),
     ]
   }
 
   mutating func instanceEnded(_ owner: Address, _ generation: UInt32, _ now: Date) -> [Action] {
     if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
+    if suspendedInstances[owner] == generation { suspendedInstances[owner] = nil }
     for key in sessions.keys where key.owner == owner && sessions[key]?.openIn == generation {
       sessions[key]?.openIn = nil
     }
@@ -139,7 +141,7 @@ extension DeliveryStateMachine {
     let pause = settings.retries.pause(after: delivery.exits - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
     let key = delivery.session
-    return [pause > 0 ? .output(.process(.release(key.owner, because: key.assertion))) : wantAction(delivery)]
+    return [pause > 0 ? .process(.release(key.owner, because: key.assertion)) : wantAction(delivery)]
   }
 
   /// Merges the deliveries of a session that no running instance has received: one handler call, all messages in order,

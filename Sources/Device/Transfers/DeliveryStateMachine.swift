@@ -2,7 +2,7 @@
 
 package import Foundation
 package import Messages
-import ProcessActions
+package import ProcessActions
 import Timekeeping
 
 /// The state machine of event delivery: when the events of a session are delivered, to which instance of the owner, and
@@ -105,7 +105,7 @@ package struct DeliveryStateMachine: Sendable {
   }
 
   package enum Action: Sendable, Equatable {
-    case output(TransferOutput)
+    case process(ProcessAction)
     case deliver(UUID, Attempt)
     case stop(UUID)
     /// Notify the owner that the time to call the completion handler is running out.
@@ -120,6 +120,8 @@ package struct DeliveryStateMachine: Sendable {
   package internal(set) var deliveries: TrackedDictionary<UUID, Delivery>
   /// The generations that run and are not suspended.
   var awakeInstances: [Address: UInt32] = [:]
+  /// The generations that are suspended: disconnected from the sessions that they have open.
+  package var suspendedInstances: [Address: UInt32] = [:]
   let settings: TransferSettings
   private let makeID: @Sendable () -> UUID
 
@@ -168,6 +170,7 @@ package struct DeliveryStateMachine: Sendable {
     case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
     case .suspended(let owner, let generation):
       if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
+      suspendedInstances[owner] = generation
       return []
     case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation, now)
     case .sent(let id, let generation): return sent(id, generation, now)
@@ -197,6 +200,7 @@ package struct DeliveryStateMachine: Sendable {
     sessions[key] = session
     // The sender runs.
     awakeInstances[key.owner] = generation
+    suspendedInstances[key.owner] = nil
     for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
       deliveries[id]?.isOpenedMeanwhile = true
     }
@@ -248,8 +252,7 @@ package struct DeliveryStateMachine: Sendable {
 
   func wantAction(_ delivery: Delivery) -> Action {
     let key = delivery.session
-    return .output(
-      .process(.want(key.owner, because: key.assertion, mayLaunch: delivery.wakes && launches(for: key))))
+    return .process(.want(key.owner, because: key.assertion, mayLaunch: delivery.wakes && launches(for: key)))
   }
 
   mutating func want(_ id: UUID, _ now: Date) -> [Action] {
@@ -269,7 +272,7 @@ package struct DeliveryStateMachine: Sendable {
     deliveries[id]?.last = nil
     if delivery.isOpenedMeanwhile { return [wantAction(delivery)] }
     deliveries[id]?.isHeld = true
-    return [.output(.process(.release(key.owner, because: key.assertion)))]
+    return [.process(.release(key.owner, because: key.assertion))]
   }
 
   private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
@@ -278,6 +281,6 @@ package struct DeliveryStateMachine: Sendable {
     let next = propose(key, now)
     // The next delivery goes to the same instance at once, or is already being sent: do not suspend it in between.
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
-    return [.forget(delivery)] + (isLast ? [.output(.process(.release(key.owner, because: key.assertion)))] : next)
+    return [.forget(delivery)] + (isLast ? [.process(.release(key.owner, because: key.assertion))] : next)
   }
 }

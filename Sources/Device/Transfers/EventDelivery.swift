@@ -40,6 +40,14 @@ actor EventDelivery {
     stored = StoredDeliveries(stateMachine)
   }
 
+  /// Resumes after a host restart.
+  ///
+  /// - Parameter suspended: the generations of the owners that are suspended.
+  func begin(suspended: [Address: UInt32]) {
+    stateMachine.suspendedInstances = suspended
+    handle(.began)
+  }
+
   /// Cancels the hand-overs and checks, and returns when the last one has ended.
   func leave() async {
     alarm.cancel()
@@ -82,7 +90,7 @@ actor EventDelivery {
 
   private func perform(_ action: DeliveryStateMachine.Action) {
     switch action {
-    case .output(let output): context.outputs.yield(output)
+    case .process(let action): context.processes.yield(action)
     case .deliver(let id, let attempt):
       guard let delivery = stateMachine.deliveries[id] else { return }
       startHandOver(of: delivery, attempt)
@@ -103,15 +111,6 @@ actor EventDelivery {
   }
 
   // MARK: Sessions
-
-  /// Another process of the owner's app or its extensions that has a session of this identifier open.
-  func otherProcess(with key: SessionKey) -> Address? {
-    let family = context.families.family(of: key.owner)
-    return stateMachine.sessions.all.first { other, session in
-      other.identifier == key.identifier && other.owner != key.owner && session.openIn != nil
-        && context.families.family(of: other.owner) == family
-    }?.key.owner
-  }
 
   /// The tasks of a session for its owner, in the reply or in a file.
   ///

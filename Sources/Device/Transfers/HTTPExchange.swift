@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HTTPRules
 import Messages
 
 /// The next HTTP request of a task, after redirects and challenges.
@@ -11,22 +12,25 @@ struct HTTPExchange: Sendable {
   private(set) var sendsBody: Bool
   private(set) var redirectCount = 0
   private let original: TransferRequest
+  private let security: TransportSecurity
   private var failures = 0
   /// Origins whose certificate the owner accepted.
   private var trusted: Set<String> = []
 
-  /// - Throws: -1000 or -1002 for a URL that can never be loaded.
+  /// - Throws: -1000, -1002 or -1022 for a URL that can never be loaded.
   init(
     _ request: TransferRequest, _ configuration: SessionConfiguration, rangeHeaders: [(name: String, value: String)],
     isUpload: Bool
   ) throws(TransferFault) {
     original = request
-    url = try HTTPExchange.checked(URL(string: request.url), request.url)
+    security = configuration.client?.transportSecurity ?? TransportSecurity()
+    url = try HTTPExchange.checked(URL(string: request.url), request.url, security)
     method = request.method
     sendsBody = isUpload || request.body != nil
     // The request's own headers take precedence over those of the session's configuration.
     headers = request.headers.filter { $0.count == 2 }
     add(configuration.httpAdditionalHeaders.filter { $0.count == 2 })
+    add(configuration.client?.fields ?? [])
     for (name, value) in rangeHeaders { set(name, value) }
     // A range counts bytes of the encoded representation, so a resumed request must not be compressed.
     add([["Accept", "*/*"], ["Accept-Encoding", rangeHeaders.isEmpty ? "gzip, deflate" : "identity"]])
@@ -53,7 +57,7 @@ struct HTTPExchange: Sendable {
   /// but HEAD to GET, a 301 or 302 changes POST to GET. A GET has no body.
   ///
   /// - Returns: `false` when the response is no redirect or has no location.
-  /// - Throws: -1007 after `limit` redirects, -1002 or -1000 for a location that can never be loaded.
+  /// - Throws: -1007 after `limit` redirects, -1000, -1002 or -1022 for a location that can never be loaded.
   mutating func redirect(
     _ status: Int, to location: String?, limit: Int
   ) throws(TransferFault) -> Bool {
@@ -61,7 +65,7 @@ struct HTTPExchange: Sendable {
     guard redirectCount < limit else {
       throw TransferFault(.httpTooManyRedirects, "too many redirects: \(original.url)", next: .never)
     }
-    let target = try HTTPExchange.checked(URL(string: location, relativeTo: url)?.absoluteURL, location)
+    let target = try HTTPExchange.checked(URL(string: location, relativeTo: url)?.absoluteURL, location, security)
     redirectCount += 1
     if status == 303 ? method != "HEAD" : status < 303 && method == "POST" {
       method = "GET"
@@ -132,7 +136,9 @@ struct HTTPExchange: Sendable {
   private static func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
 
   /// Throws the `NSURLError` of a URL that can never be loaded.
-  private static func checked(_ url: URL?, _ text: String) throws(TransferFault) -> URL {
+  private static func checked(
+    _ url: URL?, _ text: String, _ security: TransportSecurity
+  ) throws(TransferFault) -> URL {
     guard let url, let scheme = url.scheme?.lowercased() else {
       throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
     }
@@ -142,6 +148,9 @@ struct HTTPExchange: Sendable {
     }
     guard let host = url.host(), !host.isEmpty else {
       throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
+    }
+    guard security.allows(url) else {
+      throw TransferFault(.appTransportSecurityRequiresSecureConnection, TransportSecurity.message, next: .never)
     }
     return url
   }

@@ -22,6 +22,8 @@ struct TransferAttempt: Sendable {
   let network: TransferNetwork
   /// A body of at most this many bytes is not resumed, so its head is not stored.
   var resumableFrom: Int64 = 65_536
+  /// `nil`: requests send and keep no cookies.
+  var cookies: AttemptCookies?
   /// The attempt fails with -1007 after this many redirects.
   var redirectLimit = 16
   /// Receives the events in order, with the byte count after each piece.
@@ -120,6 +122,7 @@ struct TransferAttempt: Sendable {
         continue
       }
       watch.touch()
+      cookies?.store(response.headers["Set-Cookie"], from: exchange.url)
       let status = Int(response.status.code)
       if try exchange.redirect(status, to: response.headers.first(name: "Location"), limit: redirectLimit) {
         if let current = exchange.currentRequest { report(.redirected(current)) }
@@ -150,6 +153,9 @@ struct TransferAttempt: Sendable {
     var outgoing = HTTPClientRequest(url: exchange.url.absoluteString)
     outgoing.method = HTTPMethod(rawValue: exchange.method)
     for pair in exchange.headers { outgoing.headers.add(name: pair[0], value: pair[1]) }
+    if !outgoing.headers.contains(name: "Cookie"), let value = cookies?.header(for: exchange.url) {
+      outgoing.headers.add(name: "Cookie", value: value)
+    }
     if exchange.sendsBody, let upload {
       let body = try UploadBody(upload, network.throttle, watch, report)
       outgoing.body = .stream(body, length: .known(body.length))

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import ProcessActions
 import Synchronization
 import Timekeeping
 
@@ -19,6 +20,8 @@ final class TransferContext: Sendable {
   /// Which app an extension belongs to.
   let families: AppFamilies
   let outputs: Outputs<TransferOutput>
+  /// What owners are needed for: events, and questions to their code.
+  let processes: Outputs<ProcessAction>
   private let folder: String
   private let over = Atomic(false)
 
@@ -35,6 +38,7 @@ final class TransferContext: Sendable {
     self.settings = settings
     self.families = families
     self.outputs = Outputs(clock)
+    self.processes = Outputs(clock)
   }
 
   // MARK: The end

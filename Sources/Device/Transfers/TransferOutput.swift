@@ -35,8 +35,6 @@ package struct TaskKey: Hashable, Sendable {
 
 /// The requests of Transfers to the rest of the host, in order.
 package enum TransferOutput: Sendable, Equatable {
-  /// What an owner is needed for: events, and questions to its code.
-  case process(ProcessAction)
   /// The module's database cannot be written. The host must exit.
   case broken(String)
 }

@@ -27,7 +27,7 @@ extension TransferScheduler {
     let owner = key.session.owner
     delayed[owner, default: []].insert(key)
     let launches = context.settings.delayedRequestLaunches
-    context.outputs.yield(.process(.want(owner, because: key.session.beginAssertion, mayLaunch: launches)))
+    context.processes.yield(.want(owner, because: key.session.beginAssertion, mayLaunch: launches))
     guard !launches else { return }
     questions[key] = tasks.start {
       if await self.counter.isAwake(owner) {
@@ -82,7 +82,7 @@ extension TransferScheduler {
     guard delayed[owner]?.remove(key) != nil else { return }
     if delayed[owner]?.isEmpty == true { delayed[owner] = nil }
     guard delayed[owner]?.contains(where: { $0.session == key.session }) != true else { return }
-    context.outputs.yield(.process(.release(owner, because: key.session.beginAssertion)))
+    context.processes.yield(.release(owner, because: key.session.beginAssertion))
   }
 }
 
@@ -93,7 +93,7 @@ extension SessionKey {
 
 extension TransferRequest {
   /// The request that an owner supplied instead of this one: its network flags are ignored (documented).
-  fileprivate func replaced(by other: TransferRequest) -> TransferRequest {
+  func replaced(by other: TransferRequest) -> TransferRequest {
     var request = other
     request.allowsCellularAccess = allowsCellularAccess
     request.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess

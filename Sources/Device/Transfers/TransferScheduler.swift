@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CookieFiles
 import Foundation
 import MessageBus
 import Messages
@@ -17,7 +18,7 @@ actor TransferScheduler {
   /// Owns the attempts, the expiries and the questions before tasks begin.
   let tasks = TaskOwner()
   let counter: TransferCounter
-  private let delivery: EventDelivery
+  let delivery: EventDelivery
   private let network = TransferNetwork()
   /// The parts that resume data refers to.
   private let parts: PartFiles
@@ -26,6 +27,8 @@ actor TransferScheduler {
   private var alarm = StateMachineAlarm()
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
+  /// The cookies of the owners, by container.
+  var cookieStorages: [String: CookieStorage] = [:]
   /// The tasks whose owner must be asked before they begin.
   var delayed: [Address: Set<TaskKey>] = [:]
   /// For each of these tasks, the question that is in progress.
@@ -273,7 +276,7 @@ actor TransferScheduler {
     let attempt = TransferAttempt(
       request: task.newRequest ?? task.request, upload: task.file, configuration: configuration,
       path: context.path(key), network: network, resumableFrom: context.settings.resumableFrom,
-      redirectLimit: context.settings.redirectLimit,
+      cookies: cookies(of: task, configuration), redirectLimit: context.settings.redirectLimit,
       report: { [context] event in
         switch event {
         case .started: context.record(key, .started, 0)

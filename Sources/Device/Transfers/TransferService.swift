@@ -5,6 +5,7 @@ package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
+package import ProcessActions
 package import Timekeeping
 
 /// The transfer service: the background transfer service of a device.
@@ -18,6 +19,8 @@ package import Timekeeping
 package actor TransferService {
   /// In order; one reader.
   package nonisolated let outputs: Outputs<TransferOutput>
+  /// What the service needs from processes, in order. The launch service reads it.
+  package nonisolated let processes: Outputs<ProcessAction>
   let context: TransferContext
   package nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   let scheduler: TransferScheduler
@@ -43,6 +46,7 @@ package actor TransferService {
     context = try TransferContext(
       folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families)
     outputs = context.outputs
+    processes = context.processes
     delivery = try EventDelivery(
       context, files: OwnerFiles(store: context.store, container: container), deliverTo: deliverTo)
     scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
@@ -50,13 +54,15 @@ package actor TransferService {
 
   /// Continues every task that has not ended, and requests the owners of pending events. Does not need the bus.
   ///
-  /// - Parameter network: the current network. Tasks that may not use it wait.
+  /// - Parameters:
+  ///   - network: the current network. Tasks that may not use it wait.
+  ///   - suspended: the generations of the owners that are suspended.
   /// - Throws: database errors.
-  package func begin(network: NetworkState = NetworkState()) throws {
+  package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
     try delivery.files.removeOrphans()
     try context.removeOrphanedParts()
     scheduler.assumeIsolated { $0.begin(network: network) }
-    delivery.assumeIsolated { $0.handle(.began) }
+    delivery.assumeIsolated { $0.begin(suspended: suspended) }
   }
 
   /// Stops the loading tasks where they are and all deliveries, and returns when nothing runs any more. They continue
@@ -67,12 +73,14 @@ package actor TransferService {
     await scheduler.leave()
     await delivery.leave()
     outputs.finish()
+    processes.finish()
   }
 
   // MARK: Events from the rest of the host
 
   /// The owner runs. `woken`: it was launched or resumed a moment ago.
   package func awake(_ owner: Address, generation: UInt32, woken: Bool) {
+    delivery.assumeIsolated { $0.resume(owner, generation: generation) }
     let actions = delivery.assumeIsolated { $0.persist(.awake(owner, generation: generation, woken: woken)) }
     let delivers = actions.contains(where: \.isDelivery)
     scheduler.assumeIsolated { scheduler in

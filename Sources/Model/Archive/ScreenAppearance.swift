@@ -14,11 +14,14 @@ package struct ScreenAppearance: Hashable, Sendable {
   package var hidesPrivate: Bool
   /// Whether the location shows the widget's container background.
   package var showsBackground: Bool
+  /// Whether the location replaces the author's colours by those of the accent group and of the default group.
+  package var isAccented: Bool
 
   package init(
     now: Date, locale: Locale = Locale(identifier: "en_US"), timeZone: TimeZone = .gmt, isPlaceholder: Bool = false,
-    hidesPrivate: Bool = false, showsBackground: Bool = true
+    hidesPrivate: Bool = false, showsBackground: Bool = true, isAccented: Bool = false
   ) {
+    self.isAccented = isAccented
     self.now = now
     self.locale = locale
     self.timeZone = timeZone
@@ -36,7 +39,9 @@ extension ViewArchive {
   /// The archive as a screen shows it: live texts are evaluated, hidden text is `▒▒▒`, and a view with several states
   /// shows its current one.
   package func shown(_ appearance: ScreenAppearance) -> ViewArchive {
-    shown(appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: true)
+    let view = shown(
+      appearance, isRedacted: appearance.isPlaceholder, hidesPrivate: appearance.hidesPrivate, isWhole: true)
+    return appearance.isAccented ? view.accented() : view
   }
 
   /// The archive with hidden text as `▒▒▒` and everything else unchanged: what may leave a device while its user is

@@ -43,7 +43,7 @@ package struct WidgetDeclaration: Codable, Hashable, Sendable {
   package var provider: String = ""
   /// Whether it handles the events of background sessions.
   package var handlesBackgroundEvents = false
-  /// A control (`ControlWidget`): recorded, never placed.
+  /// A control (`ControlWidget`), which is placed in Control Center only.
   package var isControl = false
 
   package init(kind: String) { self.kind = kind }

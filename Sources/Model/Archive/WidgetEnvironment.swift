@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The locations of a widget, as both sides of the bus encode them. Source: `WidgetLocation`. `todayView` is a screen
-/// of the device but not a location that an author can name.
+/// The locations of a widget, as both sides of the bus encode them. Source: `WidgetLocation`. `todayView` and
+/// `controlCenter`, the place of controls, are screens of the device but not locations that an author can name.
 package enum WidgetLocationName: String, Codable, Hashable, Sendable, CaseIterable {
-  case homeScreen, todayView, lockScreen, standBy, carPlay, iPhoneWidgetsOnMac, watchFace, smartStack
+  case homeScreen, todayView, lockScreen, standBy, carPlay, iPhoneWidgetsOnMac, watchFace, smartStack, controlCenter
 }
 
 /// How a widget is coloured. Source: `WidgetRenderingMode`.
@@ -46,32 +46,33 @@ package struct WidgetEnvironment: Codable, Hashable, Sendable {
   package var height: Double
   /// The default margins; the author reads them where the widget disabled them.
   package var contentMargins: Insets
+  /// The margins that the system adds around the content: `contentMargins`, or none where the widget disabled them.
+  package var appliedMargins: Insets
   package var renderingMode: RenderingModeName
   /// `showsWidgetContainerBackground`.
   package var showsBackground: Bool
   /// Pixels per point.
   package var displayScale: Double
-  /// Such as `en_US`.
-  package var locale: String
-  /// The name of a case of `SwiftUI.DynamicTypeSize`.
-  package var textSize: String
+  /// The settings of the device, as they apply to the extension.
+  package var settings: DeviceSettings
   /// Whether the views are made for the gallery. Source: `TimelineProviderContext.isPreview`.
   package var isPreview: Bool
 
   package init(
     family: WidgetFamilyName, width: Double, height: Double, contentMargins: Insets = Insets(16),
-    renderingMode: RenderingModeName = .fullColor, showsBackground: Bool = true, displayScale: Double = 3,
-    locale: String = "en_US", textSize: String = "large", isPreview: Bool = false
+    appliedMargins: Insets = Insets(0), renderingMode: RenderingModeName = .fullColor, showsBackground: Bool = true,
+    displayScale: Double = 3,
+    settings: DeviceSettings = DeviceSettings(), isPreview: Bool = false
   ) {
     self.family = family
     self.width = width
     self.height = height
     self.contentMargins = contentMargins
+    self.appliedMargins = appliedMargins
     self.renderingMode = renderingMode
     self.showsBackground = showsBackground
     self.displayScale = displayScale
-    self.locale = locale
-    self.textSize = textSize
+    self.settings = settings
     self.isPreview = isPreview
   }
 }

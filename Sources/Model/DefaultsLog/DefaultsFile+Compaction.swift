@@ -19,7 +19,8 @@ extension DefaultsFile {
   /// Replaces a log by one with the present values only, if that makes it less than half as long.
   ///
   /// - Returns: whether it was replaced.
-  static func compact(_ path: String, from minimum: Int) -> Bool {
+  @discardableResult
+  package static func compact(_ path: String, from minimum: Int = compactedFrom) -> Bool {
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

@@ -49,6 +49,11 @@ package final class DefaultsFile: Sendable {
       .compactMap { String($0.dropLast(suffix.count)).removingPercentEncoding }.sorted()
   }
 
+  /// Whether the path is that of a domain's file in a container or in the folder of an app group.
+  package static func isFile(_ path: String, in folder: String) -> Bool {
+    path.hasPrefix(self.folder(in: folder) + "/") && path.hasSuffix(suffix)
+  }
+
   private static func folder(in folder: String) -> String { folder + "/Library/Preferences" }
   private static let suffix = ".defaults"
   private static let allowed = CharacterSet(charactersIn: "/%\0").inverted

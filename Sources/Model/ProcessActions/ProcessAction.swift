@@ -2,8 +2,8 @@
 
 package import Messages
 
-/// What a service of the device needs from a process. The host routes all of them to the launch service, which decides
-/// them together with the state of the process.
+/// What a service of the device needs from a process. The launch service reads the actions of all services, and decides
+/// each together with the state of the process.
 package enum ProcessAction: Sendable, Hashable {
   /// Run the process and keep it running until `release`, then report that it is awake.
   ///

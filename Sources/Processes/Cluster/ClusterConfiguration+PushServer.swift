@@ -45,6 +45,20 @@ extension ClusterConfiguration {
     package var consecutiveWindow: Duration = .seconds(60)
     /// A connection without requests is closed after this long.
     package var idleTimeout: Duration = .seconds(3_600)
+    /// The time from one burst of notifications of priority 5 to the next on a device; 0 for none.
+    package var priority5Interval: Duration = .zero
+    /// The same for priority 1.
+    package var priority1Interval: Duration = .zero
+    /// The time from one background notification of an app to the next on a device; 0 for none.
+    package var backgroundInterval: Duration = .zero
+    /// A connection whose refusals outweigh its successes by this number gets few concurrent streams; 0 for never.
+    package var slowedRefusals = 100
+    /// The concurrent streams of such a connection.
+    package var slowedStreams = 1
+    /// A connection whose refusals outweigh its successes by this number is closed; 0 for never.
+    package var endedRefusals = 1_000
+    /// How many refusals a BadDeviceToken counts for.
+    package var badDeviceTokenWeight = 2
 
     package init() {}
   }
@@ -86,6 +100,10 @@ extension ClusterConfiguration.PushRules {
     consecutiveRequests = try reader.integer("consecutiveRequests") ?? consecutiveRequests
     consecutiveWindow = try reader.seconds("consecutiveWindow") ?? consecutiveWindow
     idleTimeout = try reader.seconds("idleTimeout") ?? idleTimeout
+    priority5Interval = try reader.seconds("priority5Interval") ?? priority5Interval
+    priority1Interval = try reader.seconds("priority1Interval") ?? priority1Interval
+    backgroundInterval = try reader.seconds("backgroundInterval") ?? backgroundInterval
+    try readRefusals(&reader)
     guard logLimit >= 100 else { throw reader.error("logLimit", "must be at least 100") }
     guard queueLimit >= 1 else { throw reader.error("queueLimit", "must be at least 1") }
     guard (1...1_000).contains(inFlight) else { throw reader.error("inFlight", "must be 1 to 1000") }
@@ -95,5 +113,17 @@ extension ClusterConfiguration.PushRules {
     }
     guard consecutiveRequests >= 0 else { throw reader.error("consecutiveRequests", "must be 0 or more") }
     guard idleTimeout > .zero else { throw reader.error("idleTimeout", "must be more than 0") }
+  }
+
+  private mutating func readRefusals(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    slowedRefusals = try reader.integer("slowedRefusals") ?? slowedRefusals
+    slowedStreams = try reader.integer("slowedStreams") ?? slowedStreams
+    endedRefusals = try reader.integer("endedRefusals") ?? endedRefusals
+    badDeviceTokenWeight = try reader.integer("badDeviceTokenWeight") ?? badDeviceTokenWeight
+    for (name, value) in [("slowedRefusals", slowedRefusals), ("endedRefusals", endedRefusals)] {
+      guard value >= 0 else { throw reader.error(name, "must be 0 or more") }
+    }
+    guard (1...1_000).contains(slowedStreams) else { throw reader.error("slowedStreams", "must be 1 to 1000") }
+    guard badDeviceTokenWeight >= 1 else { throw reader.error("badDeviceTokenWeight", "must be at least 1") }
   }
 }

@@ -7,6 +7,8 @@ extension ClusterConfiguration {
   package struct Settings: Sendable, Hashable {
     /// An idle extension is suspended after this long.
     package var suspendAfter: Duration = .seconds(1)
+    /// A suspended extension that is not needed is ended after this long; 0 for never.
+    package var endIdleAfter: Duration = .zero
     /// Time to call the completion handler of a session's events. Then the process is evicted.
     package var completionDeadline: Duration = .seconds(30)
     /// Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.
@@ -16,6 +18,12 @@ extension ClusterConfiguration {
     package var observedEventOrder = false
     /// Time to provide a timeline. Then the extension is stopped.
     package var timelineDeadline: Duration = .seconds(30)
+    /// How many requests for timelines an extension has at once.
+    package var concurrentTimelines = 1
+    /// Each timeline is requested twice at once, and the reply that arrives last counts.
+    package var requestsTimelinesTwice = false
+    /// How long the intent of a widget's button or toggle, or of a control, may run, by the machine's clock.
+    package var intentDeadline: Duration = .seconds(30)
     /// How long a process that exited during its launch is not launched again; doubled each time.
     package var crashBackoffFirst: Duration = .seconds(1)
     package var crashBackoffMax: Duration = .seconds(60)
@@ -66,6 +74,9 @@ extension ClusterConfiguration {
     /// Force-quitting an app also cancels its extensions' transfers.
     package var forceQuitCancelsExtensions: Bool = false
 
+    /// A widget push reloads all widgets of the app, and not only those with a push handler.
+    package var pushReloadsAllWidgets = false
+
     /// Settings of the gallery and the screen.
     package var gallery = GallerySettings()
 
@@ -102,10 +113,12 @@ extension ClusterConfiguration.Settings {
     var reader = mapping
     self.init()
     suspendAfter = try reader.seconds("suspendAfter") ?? suspendAfter
+    endIdleAfter = try reader.seconds("endIdleAfter") ?? endIdleAfter
     completionDeadline = try reader.seconds("completionDeadline") ?? completionDeadline
     completionGrace = try reader.seconds("completionGrace") ?? completionGrace
     observedEventOrder = try reader.boolean("observedEventOrder") ?? observedEventOrder
     timelineDeadline = try reader.seconds("timelineDeadline") ?? timelineDeadline
+    intentDeadline = try reader.seconds("intentDeadline") ?? intentDeadline
     crashBackoffFirst = try reader.seconds("crashBackoffFirst") ?? crashBackoffFirst
     crashBackoffMax = try reader.seconds("crashBackoffMax") ?? crashBackoffMax
     redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
@@ -157,12 +170,15 @@ extension ClusterConfiguration.Settings {
 
   private mutating func readTimelines(_ reader: inout ConfigurationReader) throws(ClusterError) {
     developerMode = try reader.boolean("developerMode") ?? developerMode
+    pushReloadsAllWidgets = try reader.boolean("pushReloadsAllWidgets") ?? pushReloadsAllWidgets
     budget = try reader.string("budget").map(reader.beside)
     timelineBackoffFirst = try reader.seconds("timelineBackoffFirst") ?? timelineBackoffFirst
     timelineBackoffMax = try reader.seconds("timelineBackoffMax") ?? timelineBackoffMax
     retriesAfterExit = try reader.integer("retriesAfterExit") ?? retriesAfterExit
     oneEntryPause = try reader.seconds("oneEntryPause") ?? oneEntryPause
     policyFloor = try reader.seconds("policyFloor") ?? policyFloor
+    concurrentTimelines = try reader.integer("concurrentTimelines") ?? concurrentTimelines
+    requestsTimelinesTwice = try reader.boolean("requestsTimelinesTwice") ?? requestsTimelinesTwice
     archiveLimit = try reader.integer("archiveLimit") ?? archiveLimit
     archiveDepth = try reader.integer("archiveDepth") ?? archiveDepth
     imageAreaLimit = try reader.number("imageAreaLimit") ?? imageAreaLimit
@@ -170,6 +186,7 @@ extension ClusterConfiguration.Settings {
     guard timelineBackoffFirst <= timelineBackoffMax else {
       throw reader.error("timelineBackoffMax", "is shorter than timelineBackoffFirst")
     }
+    guard (1...100).contains(concurrentTimelines) else { throw reader.error("concurrentTimelines", "must be 1 to 100") }
     guard retriesAfterExit >= 0 else { throw reader.error("retriesAfterExit", "must be 0 or more") }
     guard policyFloor >= .seconds(1) else { throw reader.error("policyFloor", "must be at least 1 s") }
     guard oneEntryPause >= .seconds(1) else { throw reader.error("oneEntryPause", "must be at least 1 s") }

@@ -58,9 +58,10 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
     /// The value of the entitlement `aps-environment`; `nil` without it: then it receives no pushes.
     package var pushEnvironment: PushEnvironment?
-    /// The absolute path of the extension's own `Info.plist`; `nil`: the entry in the file is enough to make it a
+    /// The absolute path of the product's own `Info.plist`; `nil`: the entry in the file is enough to make it an app or a
     /// widget extension.
     package var infoPlist: String?
+    package var description = BundleDescription()
 
     /// Whether it has the entitlement `aps-environment`.
     var receivesPushes: Bool { pushEnvironment != nil }
@@ -98,6 +99,11 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// Returns the product with a bundle identifier.
   package func product(_ bundle: String) -> Product? { products.first { $0.bundle == bundle } }
+
+  /// Returns an extension's app; `nil` when it is not in the file.
+  package func app(ofExtension bundle: String) -> Product? {
+    apps.first { app in extensions(ofApp: app.bundle).contains { $0.bundle == bundle } }
+  }
 
   /// Returns an app's extensions: those whose bundle identifiers begin with the app's, as on a device.
   package func extensions(ofApp bundle: String) -> [Product] {
@@ -230,10 +236,8 @@ extension ClusterConfiguration.Product {
       pushEnvironment = try PushEnvironment(reading: &entitlements)
       try entitlements.finish()
     }
-    if let path = try reader.string("infoPlist") {
-      guard isExtension else { throw reader.error("infoPlist", "applies to extensions only") }
-      infoPlist = reader.beside(path)
-    }
+    infoPlist = try reader.string("infoPlist").map(reader.beside)
+    description = try BundleDescription(reading: &reader)
     try reader.finish()
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
 import Foundation
 
 /// What the servers of a cluster have announced: their URLs and files.
@@ -96,13 +97,18 @@ package enum Expansion {
 extension ClusterConfiguration {
   /// The environment of a product: the device's variables and those of the configuration, expanded with current values.
   ///
+  /// - Parameter settings: the settings of the device; `nil` for those of the configuration.
   /// - Throws: `expansion`, or `instance-folder` when an announcement cannot be read.
   package func environment(
-    of product: Product, in instance: InstanceFolder,
+    of product: Product, in instance: InstanceFolder, _ settings: DeviceSettings? = nil,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(ClusterError) -> [String: String] {
     let announced = try Announced(in: instance)
     var result = device.environment
+    if let settings {
+      result["LANG"] = "\(settings.locale).UTF-8"
+      result["TZ"] = settings.timeZone
+    }
     for (name, value) in product.environment {
       result[name] = try Expansion.expand(value, announced, environment: environment)
     }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The keys that WidgetLab reads from an extension's `Info.plist`. The author's file is never changed.
+/// The keys that WidgetLab itself reads from a product's `Info.plist`. The author's file is never changed.
 package struct InfoPlist: Sendable, Hashable {
   /// The extension point of WidgetKit. Source: the `Info.plist` of Xcode's widget extension template.
   package static let widgetExtensionPoint = "com.apple.widgetkit-extension"
@@ -12,9 +12,23 @@ package struct InfoPlist: Sendable, Hashable {
 
   /// Reads a property list in XML or in binary form.
   ///
+  /// - Parameter isExtension: whether it is an extension's and not an app's.
   /// - Throws: `configuration`, with the file and the key, when it is not a property list or not one of a widget
   ///   extension.
-  package init(file: String) throws(ClusterError) {
+  package init(file: String, isExtension: Bool = true) throws(ClusterError) {
+    let keys = try InfoPlist.read(file)
+    if isExtension { try InfoPlist.check(keys["NSExtension"], file) }
+    let wants = keys["NSWidgetWantsLocation"]
+    guard wants == nil || wants is Bool else {
+      throw ClusterError(.configuration, "\(file): NSWidgetWantsLocation: expected true or false")
+    }
+    wantsLocation = wants as? Bool ?? false
+  }
+
+  /// The keys of a property list in XML or in binary form.
+  ///
+  /// - Throws: `configuration`, with the file.
+  static func read(_ file: String) throws(ClusterError) -> [String: Any] {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw ClusterError(.configuration, "\(file) cannot be read")
     }
@@ -27,12 +41,7 @@ package struct InfoPlist: Sendable, Hashable {
     guard let keys = list as? [String: Any] else {
       throw ClusterError(.configuration, "\(file) is a property list, but not a dictionary")
     }
-    try InfoPlist.check(keys["NSExtension"], file)
-    let wants = keys["NSWidgetWantsLocation"]
-    guard wants == nil || wants is Bool else {
-      throw ClusterError(.configuration, "\(file): NSWidgetWantsLocation: expected true or false")
-    }
-    wantsLocation = wants as? Bool ?? false
+    return keys
   }
 
   private static func check(_ value: Any?, _ file: String) throws(ClusterError) {
@@ -56,6 +65,6 @@ extension ClusterConfiguration.Product {
   /// - Throws: `configuration`, with the file and the key.
   package func readInfoPlist() throws(ClusterError) -> InfoPlist? {
     guard let infoPlist else { return nil }
-    return try InfoPlist(file: infoPlist)
+    return try InfoPlist(file: infoPlist, isExtension: isExtension)
   }
 }

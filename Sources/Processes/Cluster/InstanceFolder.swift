@@ -10,7 +10,7 @@ import Foundation
 /// known/           the public halves of the keys that the broker accepts
 /// bus/bus.json     where the broker listens
 /// journal/         the segments of the journal
-/// device/<name>/   containers, app groups, transfers and clock of a device
+/// device/<name>/   containers, bundles, app groups, transfers and clock of a device
 /// host/            the host's database, inaccessible to the author's code
 /// logs/            standard error of the standing processes
 /// provider.json    where the provider server listens
@@ -70,6 +70,9 @@ package struct DeviceFolder: Sendable, Hashable {
 
   /// The folder of an app's or an extension's containers. There is one, except while an update moves it.
   package func containers(of bundle: String) -> String { path + "/containers/" + bundle }
+
+  /// The folder of the bundle of an app, which contains those of its extensions.
+  package func bundle(of app: String) -> String { path + "/bundles/" + app }
 
   /// The folder that the members of an app group share.
   package func group(_ identifier: String) -> String { path + "/groups/" + identifier }

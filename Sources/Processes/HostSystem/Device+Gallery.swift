@@ -12,7 +12,6 @@ import Messages
 import ProcessActions
 import Timekeeping
 import Timelines
-import Transfers
 
 // Gallery and screen: placements, what is visible, and the consequences for the other services.
 
@@ -158,7 +157,8 @@ extension Device {
     where placement.location == location && stateMachine.isOnTop(placement.id) {
       let isProtected = configuration.product(placement.bundle)?.dataProtection.isOfUnlockedDevice ?? true
       var tile = stateMachine.tile(
-        of: placement, try await shown(placement), on: screen, isProtected: isProtected, now: conditions.clockState.now)
+        of: placement, try await shown(placement), on: screen, isProtected: isProtected,
+        locale: conditions.settings.locale, now: conditions.clockState.now)
       tile.covers = stateMachine.covered(by: placement.id)
       tiles.append(tile)
     }
@@ -166,6 +166,8 @@ extension Device {
     let failures = await failedExtensions()
     var reply = try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
     if !failures.isEmpty { reply.failures = failures }
+    reply.settings = conditions.settings
+    reply.changedSettings = conditions.changedSettings
     return reply
   }
 
@@ -237,7 +239,7 @@ extension WidgetDevice {
     let device = configuration.device
     self.init(
       isPad: device.isPad, version: device.majorVersion, width: device.screen.width, height: device.screen.height,
-      scale: device.screen.scale, locale: device.locale, options: options)
+      scale: device.screen.scale, options: options)
     hasAlwaysOn = device.screen.hasAlwaysOn
   }
 }

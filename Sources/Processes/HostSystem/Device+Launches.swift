@@ -22,7 +22,7 @@ extension Device {
 
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
     // Requests that were acknowledged before this one have reached the launch service by now.
-    await timelines.outputs.passed()
+    await timelines.processes.passed()
     let deadline = ContinuousClock.now + .seconds(request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {

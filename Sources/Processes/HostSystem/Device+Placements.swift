@@ -38,7 +38,8 @@ extension Device {
     guard let shown else { return ShownWidget(note: failure) }
     let placeholder = try await timelines.placeholder(placement.id)
     return ShownWidget(
-      light: shown.entry.view, dark: shown.entry.darkView, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
+      light: shown.entry.view, dark: shown.entry.darkView, hidden: shown.entry.privateForm, date: shown.entry.date,
+      isPlaceholder: shown.isPlaceholder,
       placeholder: placeholder?.view, darkPlaceholder: placeholder?.darkView, note: failure,
       touched: await intents.touchedControl(of: placement.id))
   }
@@ -69,12 +70,17 @@ extension Device {
     } while await gallery.state != sent
   }
 
-  /// A system setting changed for which the system reloads all widgets.
-  func sendSystemChanged(_ setting: String) async {
+  /// Something changed for which the system reloads all widgets.
+  ///
+  /// - Returns: whether the reloads are recorded.
+  @discardableResult
+  func sendSystemChanged(_ setting: String) async -> Bool {
     do {
       try await timelines.systemChanged(setting)
+      return true
     } catch {
       // The service has already reported that it is broken.
+      return false
     }
   }
 }

@@ -23,10 +23,8 @@ extension Device {
 
   /// Resumes after a host restart.
   func beginPushes() async {
-    let reloads = await timelines.pushes.flatMap { placement, pushed in
-      pushed.map { PlacementReloadReport(push: $0.push, placement: placement, outcome: ReloadOutcome($0.state)) }
-    }
-    await pushes.begin(pushWidgets, reloads: reloads, isOnline: await conditions.network.path != .off)
+    await pushes.begin(
+      pushWidgets, reloads: await timelines.pushReports, isOnline: await conditions.network.path != .off)
   }
 
   /// Passes on that declarations or placements have changed.
@@ -35,13 +33,16 @@ extension Device {
   /// The push handlers and the placed widgets of each extension that take pushes.
   private var pushWidgets: [String: PushWidgets] {
     let known = gallery.stateMachine.state
+    let reloadsAll = configuration.settings.pushReloadsAllWidgets
     return known.declarations.reduce(into: [:]) { widgets, declared in
       let bundle = declared.key
       let taking = declared.value.filter { $0.pushHandler != nil && !$0.isControl }
       let kinds = Set(taking.map(\.kind))
+      let placed = known.placements.filter { $0.bundle == bundle }
       widgets[bundle] = PushWidgets(
         handlers: Set(taking.compactMap(\.pushHandler)).sorted(),
-        placements: known.placements.filter { $0.bundle == bundle && kinds.contains($0.kind) })
+        placements: placed.filter { kinds.contains($0.kind) },
+        others: reloadsAll ? placed.filter { !kinds.contains($0.kind) } : [])
     }
   }
 
@@ -73,21 +74,6 @@ extension Device {
     } else {
       await pushes.shown(push)
     }
-  }
-}
-
-extension ReloadOutcome {
-  init(_ state: PushedReload.State) {
-    self =
-      switch state {
-      case .pending: .pending
-      case .delayed(let rule, let until): .delayed(rule: rule, until: until)
-      case .refused(let rule): .refused(rule: rule)
-      case .stored: .stored
-      case .failed(let reason): .failed(reason)
-      case .gaveUp(let reason): .gaveUp(reason)
-      case .superseded: .superseded
-      }
   }
 }
 

@@ -9,7 +9,6 @@ import Launching
 import MessageBus
 import Messages
 import OwnedTasks
-import ProcessActions
 import Pushes
 import Timekeeping
 import Timelines
@@ -18,8 +17,14 @@ import Transfers
 // The outputs of the services, each with its receivers in order.
 
 extension Device {
-  /// Begins to read the outputs of all services.
-  func routeOutputs() {
+  /// Begins to read the outputs of all services, and connects the two paths that need no routing: what services need
+  /// from processes goes to the launch service, and the results of widget pushes go to the push service.
+  func routeOutputs() async {
+    for processes in [apps.processes, timelines.processes, gallery.processes, pushes.processes] {
+      await launcher.perform(processes)
+    }
+    await launcher.perform(transfers.processes, launches: faults.relaunches)
+    await pushes.take(timelines.reports)
     tasks.start { [self, launcher] in for await output in launcher.outputs { await route(output) } }
     tasks.start { [self, apps] in for await output in apps.outputs { await route(output) } }
     tasks.start { [self, conditions] in for await output in conditions.outputs { await route(output) } }
@@ -28,9 +33,6 @@ extension Device {
     tasks.start { [self, gallery] in for await output in gallery.outputs { await route(output) } }
     tasks.start { [self, pushes] in for await output in pushes.outputs { await route(output) } }
   }
-
-  /// What any service needs from a process. `LaunchStateMachine` decides it together with the state of the process.
-  private func route(_ action: ProcessAction) async { await launcher.perform(action) }
 
   private func route(_ output: LaunchOutput) async {
     switch output {
@@ -63,7 +65,6 @@ extension Device {
 
   private func route(_ output: AppLifecycleOutput) async {
     switch output {
-    case .process(let action): await route(action)
     case .cancelTransfers(let app):
       do {
         try await transfers.forceQuit(app)
@@ -81,22 +82,18 @@ extension Device {
     case .networkChanged(let state):
       await transfers.setNetwork(state)
       await pushes.setOnline(state.path != .off)
+    case .settingChanged(let name, let settings): await settingChanged(name, settings)
     }
   }
 
   private func route(_ output: TransferOutput) async {
     switch output {
-    case .process(let action): await route(faults.relaunches ? action : action.withoutLaunch)
     case .broken(let reason): broken(reason)
     }
   }
 
   private func route(_ output: TimelineOutput) async {
     switch output {
-    case .process(let action): await route(action)
-    case .pushed(let placement, let pushed):
-      await pushes.reported(
-        PlacementReloadReport(push: pushed.push, placement: placement, outcome: ReloadOutcome(pushed.state)))
     case .relevanceChanged: await sendRelevances()
     case .broken(let reason): broken(reason)
     }
@@ -104,7 +101,6 @@ extension Device {
 
   private func route(_ output: PushOutput) async {
     switch output {
-    case .process(let action): await route(action)
     case .reload(let push, let placements): await reload(placements, because: push)
     case .handOver(let push, let app, let wakes): await handOver(push, to: app, wakes: wakes)
     case .broken(let reason): broken(reason)
@@ -113,12 +109,13 @@ extension Device {
 
   private func route(_ output: GalleryOutput) async {
     switch output {
-    case .process(let action): await route(action)
     case .screen(let now, let before):
       await keepAwake(now.activities, before.activities)
       await sendVisiblePlacements()
     case .awaitLaunch(let address, let limit):
       tasks.start { [launcher, gallery] in
+        // The launch service has been asked to launch it by then.
+        await gallery.processes.passed()
         if await launcher.launchOutcome(of: address, within: limit) != nil { await gallery.launchFailed(address) }
       }
     case .stackTurned: await sendVisiblePlacements()

@@ -21,13 +21,15 @@ extension Device {
     try stateMachine.requireOnTop(placement.id)
     let screen = await gallery.state
     let shown = try await shown(placement)
-    let view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light ?? .empty
+    var view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light ?? .empty
+    // Nothing of it is on the screen.
+    if stateMachine.lacksBackground(view, of: placement) { view = .empty }
     switch try stateMachine.touch(request, on: placement, view, isLocked: screen.isLocked) {
     case .nothing(let reason): return TapWidget.Reply(outcome: "nothing happens: \(reason)")
     case .open(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
     case .perform(let intent, let values, let performer):
       let question = PerformIntent(intent: intent, values: values, placement: placement.id)
-      let touch = await intents.touch(request.control, of: placement.id)
+      let touch = await intents.touch(request.touchedControl(of: placement), of: placement.id)
       let result: Result<String, any Error>
       do {
         result = .success(try await perform(question, placement, by: performer, context))
@@ -81,9 +83,10 @@ extension Device {
       if who != .openApp { await launcher.release(performer, because: .interaction) }
       throw failure
     }
+    let limit = configuration.settings.intentDeadline
     let result = await intents.perform(by: performer) { [bus] () async throws(BusError) in
       _ = try await bus.request(
-        question, to: performer, context: context, within: .seconds(30), whenUnreachable: .wait)
+        question, to: performer, context: context, within: limit, whenUnreachable: .wait)
     }
     let outcome: String
     switch result {

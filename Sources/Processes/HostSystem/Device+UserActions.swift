@@ -37,6 +37,7 @@ extension Device {
       await conditions.outputs.passed()
       return request.state
     }
+    bus.onRequest(ChangeSetting.self) { [weak self] request, _ in try await there(self).change(request.change) }
     bus.onRequest(SetPower.self) { [conditions] request, _ in try await conditions.set(request) }
     bus.onRequest(ListSessions.self) { [transfers, conditions] request, _ in
       try await transfers.list(request, clock: conditions.clockState)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apps
+import Archive
 package import Cluster
 import Conditions
 import Foundation
@@ -61,6 +62,11 @@ package actor Device {
     let clock = AdjustableClock(
       try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
       patience: settings.advancePatience, save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
+    let conditions = DeviceConditionsService(
+      try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
+      settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
+      storage: DeviceConditionsService.Storage(store))
+    self.conditions = conditions
     let programs = configuration.products.map { product in
       Program(
         address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
@@ -68,7 +74,7 @@ package actor Device {
         memory: product.isExtension ? settings.extensionMemory : nil, rules: settings.processRules,
         environment: {
           try containers.make(product.bundle)
-          return try configuration.environment(of: product, in: instance)
+          return try configuration.environment(of: product, in: instance, conditions.settings)
             .merging([DeviceFolder.clockPageVariable: folder.clockPage]) { $1 }
         })
     }
@@ -81,14 +87,12 @@ package actor Device {
     self.broken = broken
     let launcher = try LaunchService(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
+      endIdleAfter: settings.endIdleAfter.seconds,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
     self.launcher = launcher
     self.apps = AppLifecycleService(
       apps: configuration.installedApps, containers: AppLifecycleService.ContainerMoves(containers), bus: bus,
       clock: clock)
-    self.conditions = DeviceConditionsService(
-      try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil), bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(store))
     self.transfers = try TransferService(
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
       families: AppFamilies(apps: configuration.apps.map(\.bundle)),
@@ -105,8 +109,10 @@ package actor Device {
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
       settings: TimelineSettings(settings),
-      policy: try settings.budget.map { BudgetPolicy(try BudgetFile(file: $0)) } ?? BudgetPolicy(),
-      environment: { gallery.stateMachine.environment(of: $0) },
+      policy: try BudgetPolicy(settings, timeZone: conditions.settings.timeZone),
+      environment: {
+        gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
+      },
       container: { $0.bundleIdentifier.flatMap(containers.path) }
     )
   }
@@ -121,9 +127,9 @@ package actor Device {
     listenForPushes()
     listenForDefaults()
     await sendWithheld()
-    routeOutputs()
+    await routeOutputs()
     await conditions.begin(running: await launcher.runningInstances)
-    try await transfers.begin(network: await conditions.network)
+    try await transfers.begin(network: await conditions.network, suspended: await launcher.suspendedInstances)
     await apps.begin(quit: await launcher.quitApps)
     // No process is launched before its container has been moved.
     await apps.outputs.passed()
@@ -164,6 +170,7 @@ package actor Device {
     bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
+    bus.onEvent(LocksHeld.self) { [launcher] event, _ in try await launcher.heldLocks(event) }
     bus.onRequest(ProcessReady.self) { [weak self, launcher, conditions] request, from in
       await conditions.runs(from.source, generation: from.sourceGeneration)
       if from.source.role == .widgetExtension { try await self?.learned(request.widgets, from) }

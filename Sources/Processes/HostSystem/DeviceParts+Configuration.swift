@@ -21,7 +21,8 @@ extension DeviceConditionsService.Storage {
   init(_ store: DeviceStore) {
     self.init(
       saveNetwork: { try store.set($0, named: DeviceStore.network) },
-      savePower: { try store.set($0, named: DeviceStore.power) })
+      savePower: { try store.set($0, named: DeviceStore.power) },
+      saveSettings: { try store.set($0, named: DeviceStore.settings) })
   }
 }
 
@@ -58,6 +59,7 @@ extension ClusterConfiguration.Settings {
     rules.callDeadline = callDeadline.seconds
     rules.inlineRedirectLimit = inlineRedirectLimit
     rules.firstCompletionCounts = firstCompletionCounts
+    rules.callsProvidersConcurrently = concurrentTimelines > 1 || requestsTimelinesTwice
     return rules
   }
 }

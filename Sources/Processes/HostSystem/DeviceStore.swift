@@ -16,6 +16,7 @@ struct DeviceStore: Sendable {
   static let clock = "clock"
   static let network = "network"
   static let power = "power"
+  static let settings = "settings"
 
   let database: any DatabaseWriter
 

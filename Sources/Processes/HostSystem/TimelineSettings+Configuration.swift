@@ -17,6 +17,8 @@ extension TimelineSettings {
     limits = ArchiveLimits(
       bytes: settings.archiveLimit << 10, depth: settings.archiveDepth, imageArea: settings.imageAreaLimit,
       entries: settings.entryLimit)
+    concurrentTimelines = settings.concurrentTimelines
+    requestsTimelinesTwice = settings.requestsTimelinesTwice
     developerMode = settings.developerMode
   }
 }

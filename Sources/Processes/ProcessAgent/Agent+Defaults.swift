@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CookieFiles
 import DefaultsLog
 import Messages
 import OwnedTasks
 
-// `defaultsFolders` has the folders of the instances that have not ended.
+// `folders` has the folders of the instances that have not ended.
 
 extension Agent {
-  /// Compacts the user defaults of a child that has ended, and those of its app groups that no process has open. Not
-  /// before a launch, so that no launch waits for it.
+  /// Compacts the user defaults and the cookies of a child that has ended, and those of its app groups that no process
+  /// has open. Not before a launch, so that no launch waits for it.
   func compactDefaults(of instance: ProcessInstance) {
-    guard let folders = defaultsFolders.removeValue(forKey: instance) else { return }
+    guard let folders = folders.removeValue(forKey: instance)?.all else { return }
     tasks.start { await Self.compactDefaults(in: folders) }
   }
 
   @concurrent private static func compactDefaults(in folders: [String]) async {
-    for folder in folders { DefaultsFile.compactAll(in: folder) }
+    for folder in folders {
+      DefaultsFile.compactAll(in: folder)
+      CookieStorage.compact(in: folder)
+    }
   }
 }

@@ -14,12 +14,13 @@ import ZeroMQ
 ///
 /// Requests, all with definite failures unless stated otherwise: `process.spawn` (`no-such-executable`,
 /// `already-running`, `not-started`), `process.signal` (`no-such-instance`), `process.list`. Messages that it sends:
-/// `agent.started` at its start and whenever the host connects, `process.exited` and `process.memory-exceeded` until
-/// the host has acknowledged them, `process.started` and `process.output` to the journal.
+/// `agent.started` at its start and whenever the host connects, `process.exited`, `process.memory-exceeded` and
+/// `process.locks-held` until the host has acknowledged them, `process.started` and `process.output` to the journal.
 package actor Agent {
   private let connection: any BusConnection
   private let host: Address
   private let executables: ExecutableSearch
+  let bundles: BundleFolder?
   private let bus: @Sendable () throws -> BusPlace
   private let logger: Logger
   private let incarnation = UUID()
@@ -28,9 +29,9 @@ package actor Agent {
   private let reportEvent: AsyncStream<AgentEvent>.Continuation
   /// The owner of the tasks that the agent starts, except those that wait for the bus to take output.
   nonisolated let tasks = TaskOwner()
-  private var table: ChildTable
+  private(set) var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
-  var defaultsFolders: [ProcessInstance: [String]] = [:]
+  var folders: [ProcessInstance: ChildFolders] = [:]
   private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
   private(set) var isHostPresent = false
@@ -46,16 +47,19 @@ package actor Agent {
   /// - Parameters:
   ///   - connection: the agent's own, not yet started.
   ///   - executables: where the names of executables are looked up.
+  ///   - bundles: where bundles are made; `nil`: processes have none.
   ///   - bus: returns the broker's current address.
   ///   - reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a deliberate
   ///     fault.
   package init(
-    connection: any BusConnection, executables: ExecutableSearch, bus: @escaping @Sendable () throws -> BusPlace,
+    connection: any BusConnection, executables: ExecutableSearch, bundles: BundleFolder? = nil,
+    bus: @escaping @Sendable () throws -> BusPlace,
     reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }
   ) {
     self.connection = connection
     self.host = .host(connection.address.device ?? "")
     self.executables = executables
+    self.bundles = bundles
     self.bus = bus
     self.logger = Logger(label: "process-agent")
     let (events, reportEvent) = AsyncStream.makeStream(of: AgentEvent.self)
@@ -70,7 +74,7 @@ package actor Agent {
   /// Sets the handlers. Call it before the connection is started.
   package nonisolated func listen() {
     connection.onRequest(SpawnProcess.self) { request, received in try await self.spawn(request, received) }
-    connection.onRequest(SignalProcess.self) { request, _ in try await self.signal(request) }
+    connection.onRequest(SignalProcess.self) { request, from in try await self.signal(request, from) }
     connection.onRequest(ListProcesses.self) { _, _ in await self.list() }
     connection.onPresence { self.presenceChanged($0) }
     tasks.start { await self.follow() }
@@ -132,8 +136,10 @@ package actor Agent {
     let address = request.address
     let keys: CurveKeyPair
     let place: BusPlace
+    let environment: [String: String]
     do {
       try DeviceFolder.makeContainer(at: request.container)
+      environment = try childEnvironment(request, executable)
       keys = try CurveKeyPair.generate()
       place = try bus()
     } catch {
@@ -148,14 +154,13 @@ package actor Agent {
     } catch {
       throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
-    defaultsFolders[instance] = [request.container] + request.groups.values
+    folders[instance] = ChildFolders(request)
     let launchContext = LaunchContext(
       address: address, generation: instance.generation, host: host, endpoint: place.endpoint,
-      serverKey: place.serverKey,
-      publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container, groups: request.groups,
-      rules: request.rules, agentPid: getpid())
+      serverKey: place.serverKey, publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container,
+      groups: request.groups, rules: request.rules, agentPid: getpid())
     return SpawnOrder(
-      instance: instance, executable: executable, environment: childEnvironment(request), directory: request.container,
+      instance: instance, executable: executable, environment: environment, directory: request.container,
       input: try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")], memory: request.memory)
   }
 
@@ -180,10 +185,12 @@ package actor Agent {
     }
   }
 
-  private func signal(_ request: SignalProcess) async throws -> SignalProcess.Reply {
+  private func signal(_ request: SignalProcess, _ received: Received) async throws -> SignalProcess.Reply {
     let (instance, pid) = try table.instance(request.address, request.generation)
     switch await thread.signal(instance, request.signal) {
-    case 0: return SignalProcess.Reply(generation: instance.generation, pid: table.reported(pid))
+    case 0:
+      if request.signal == SIGSTOP, received.source == host { await reportLocks(of: instance, pid: pid) }
+      return SignalProcess.Reply(generation: instance.generation, pid: table.reported(pid))
     case ESRCH:
       throw BusError(.noSuchInstance, "generation \(instance.generation) of \(instance.address) has just ended")
     case let code:
@@ -196,8 +203,7 @@ package actor Agent {
     // Signals requested before this are sent before the list is made: the thread performs its work in order, and the
     // null signal is work like any other.
     await signalAll(0)
-    return ListProcesses.Reply(
-      incarnation: incarnation, children: table.children(status: ChildStatus.init(of:)))
+    return ListProcesses.Reply(incarnation: incarnation, children: table.children(status: ChildStatus.init(of:)))
   }
 
   /// The path of an executable, if its file can be executed.
@@ -212,16 +218,6 @@ package actor Agent {
     }
     if let problem = ExecutableFile(path).problem { throw BusError(.notStarted, "\(path) \(problem)") }
     return path
-  }
-
-  private func childEnvironment(_ request: SpawnProcess) -> [String: String] {
-    let own = ProcessInfo.processInfo.environment
-    let base = [
-      "PATH": own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", "LANG": own["LANG"] ?? "C.UTF-8",
-      "TZ": own["TZ"] ?? "UTC", "HOME": request.container, "TMPDIR": request.container + "/tmp",
-      "CFFIXED_USER_HOME": request.container,
-    ]
-    return base.merging(request.environment) { $1 }
   }
 
   // MARK: Events
@@ -285,7 +281,7 @@ package actor Agent {
   /// Sends an event to the host until it is acknowledged.
   ///
   /// - Returns: `false` when the connection was left, or the task cancelled, before that.
-  private func delivered(_ event: some Event, _ id: UUID) async -> Bool {
+  func delivered(_ event: some Event, _ id: UUID) async -> Bool {
     await retryUntilAccepted { try await connection.deliver(event, to: host, id: id, context: .none) }
   }
 

@@ -45,7 +45,9 @@ package struct AgentCommand: StandingProcessCommand {
     let executables = ExecutableSearch(configuration: config.path, named: executables)
     let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
     let agent = Agent(
-      connection: connection, executables: executables, bus: { try AgentCommand.place(in: instance) },
+      connection: connection, executables: executables,
+      bundles: BundleFolder(configuration, in: instance.device(configuration.device.name)),
+      bus: { try AgentCommand.place(in: instance) },
       reportedPid: reportedPid)
     agent.listen()
     StandingProcess.answerPeers(on: connection)

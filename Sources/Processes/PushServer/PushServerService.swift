@@ -91,6 +91,7 @@ struct PushServerService {
   ) async throws -> APNsHTTP2Server {
     var limits = APNsServerLimits()
     limits.idle = place.rules.idleTimeout / .seconds(1)
+    limits.refusals = RefusalPolicy(place.rules)
     let configuration = try APNsServerConfiguration.reading(
       certificatePath: credentials.serverCertificatePath, keyPath: credentials.serverKeyPath,
       authorityPath: credentials.authorityPath, host: place.listen,
@@ -134,6 +135,9 @@ extension PushSettings {
     storageAge = rules.storageAge / .seconds(1)
     inFlight = rules.inFlight
     journalRate = rules.journalRate
+    opportunities.priority5Interval = rules.priority5Interval / .seconds(1)
+    opportunities.priority1Interval = rules.priority1Interval / .seconds(1)
+    opportunities.backgroundInterval = rules.backgroundInterval / .seconds(1)
   }
 }
 
@@ -147,5 +151,16 @@ extension APNsSettings {
     providerTokenUpdateInterval = rules.providerTokenUpdateInterval / .seconds(1)
     consecutiveRequests = rules.consecutiveRequests
     consecutiveWindow = rules.consecutiveWindow / .seconds(1)
+  }
+}
+
+extension RefusalPolicy {
+  /// What `widgetlab.yaml` says about connections with many refusals.
+  init(_ rules: ClusterConfiguration.PushRules) {
+    self.init()
+    slowedFrom = rules.slowedRefusals
+    slowedStreams = rules.slowedStreams
+    endedAt = rules.endedRefusals
+    badDeviceTokenWeight = rules.badDeviceTokenWeight
   }
 }

@@ -146,6 +146,9 @@ extension BusError.Code {
   /// What the user can do after this error.
   fileprivate var advice: String {
     switch self {
+    case .noSuchDomain, .noSuchKey:
+      "`widgetlab defaults` lists the domains that have a value, `widgetlab defaults read DOMAIN` the keys of one"
+    case .tooLarge: "ask for a part, such as one key: `widgetlab defaults read DOMAIN KEY`"
     case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
     case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
     case .noSuchToken:

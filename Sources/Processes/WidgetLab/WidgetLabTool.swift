@@ -56,7 +56,7 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Device",
         subcommands: [
-          AppCommand.self, LookCommand.self, LockCommand.self, UnlockCommand.self, SystemCommand.self,
+          AppCommand.self, LookCommand.self, LockCommand.self, UnlockCommand.self, SettingCommand.self,
           NetworkCommand.self, DeviceCommand.self, ClockCommand.self, UpdateCommand.self,
           DefaultsCommand.self,
         ]),

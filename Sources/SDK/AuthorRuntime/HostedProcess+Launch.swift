@@ -37,6 +37,7 @@ extension HostedProcess {
     // The handshake runs in parallel with the author's initialization.
     connection.prepare()
     let process = HostedProcess(certificate, connection: connection)
+    process.followSettings()
     process.install()
     return process
   }

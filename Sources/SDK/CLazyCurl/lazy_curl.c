@@ -26,9 +26,6 @@ static struct {
     struct lazy_curl_end *(*multi_info_read)(void *multi, int *left);
     void *(*slist_append)(void *list, const char *line);
     void (*slist_free_all)(void *list);
-    void *(*share_init)(void);
-    int (*share_setopt)(void *share, int option, ...);
-    int (*share_cleanup)(void *share);
 } library;
 
 // CURLMsg
@@ -44,8 +41,6 @@ struct lazy_curl_end {
 enum { message_done = 1, global_all = 3 };
 enum { option_write = 20011, option_write_context = 10001, option_read = 20012, option_read_context = 10009 };
 enum { option_header = 20079, option_header_context = 10029, option_seek = 20167, option_seek_context = 10168 };
-enum { share_option_share = 1, share_option_lock = 3, share_option_unlock = 4, share_option_context = 5 };
-enum { share_cookies = 2 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char problem[512];
@@ -77,9 +72,6 @@ static void load(void) {
         {"curl_multi_info_read", &library.multi_info_read},
         {"curl_slist_append", &library.slist_append},
         {"curl_slist_free_all", &library.slist_free_all},
-        {"curl_share_init", &library.share_init},
-        {"curl_share_setopt", &library.share_setopt},
-        {"curl_share_cleanup", &library.share_cleanup},
     };
     for (size_t index = 0; index < sizeof symbols / sizeof symbols[0]; index++) {
         void *symbol = dlsym(handle, symbols[index].name);
@@ -180,49 +172,3 @@ const char *lazy_curl_message(int code) { return library.easy_strerror(code); }
 void *lazy_curl_list_append(void *list, const char *line) { return library.slist_append(list, line); }
 
 void lazy_curl_list_free(void *list) { library.slist_free_all(list); }
-
-struct lazy_curl_cookies {
-    void *share;
-    pthread_mutex_t mutex;
-};
-
-static void lock(void *easy, int data, int access, void *context) {
-    (void)easy, (void)data, (void)access;
-    pthread_mutex_lock(&((lazy_curl_cookies *)context)->mutex);
-}
-
-static void unlock(void *easy, int data, void *context) {
-    (void)easy, (void)data;
-    pthread_mutex_unlock(&((lazy_curl_cookies *)context)->mutex);
-}
-
-lazy_curl_cookies *lazy_curl_cookies_make(void) {
-    lazy_curl_cookies *cookies = calloc(1, sizeof *cookies);
-    if (!cookies) return NULL;
-    // Recursive: libcurl locks the shared data and the share itself, one inside the other.
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&cookies->mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    cookies->share = library.share_init();
-    if (!cookies->share) {
-        lazy_curl_cookies_free(cookies);
-        return NULL;
-    }
-    library.share_setopt(cookies->share, share_option_lock, lock);
-    library.share_setopt(cookies->share, share_option_unlock, unlock);
-    library.share_setopt(cookies->share, share_option_context, cookies);
-    library.share_setopt(cookies->share, share_option_share, share_cookies);
-    return cookies;
-}
-
-void lazy_curl_cookies_free(lazy_curl_cookies *cookies) {
-    if (cookies->share) library.share_cleanup(cookies->share);
-    pthread_mutex_destroy(&cookies->mutex);
-    free(cookies);
-}
-
-int lazy_curl_set_cookies(lazy_curl *curl, lazy_curl_cookies *cookies) {
-    return library.easy_setopt(curl->easy, lazy_curl_share, cookies ? cookies->share : NULL);
-}

@@ -46,10 +46,13 @@ final class CurlAttempt {
   // MARK: Sending
 
   /// - Parameters:
+  ///   - cookies: the value of `Cookie`, unless the request sets it.
   ///   - pieces: the maximum size in bytes of a part of the response.
   ///   - isTrusted: whether the server's certificate is accepted without verification.
+  ///   - defaults: header fields, unless the request sets them.
   func prepare(
-    _ request: URLRequest, to url: URL, as credentials: Credentials?, cookies: CookieJar?, pieces: Int, isTrusted: Bool
+    _ request: URLRequest, to url: URL, as credentials: Credentials?, cookies: String?, pieces: Int, isTrusted: Bool,
+    defaults: [[String]]
   ) {
     let method = request.httpMethod ?? "GET"
     lazy_curl_reset(line.curl)
@@ -77,22 +80,23 @@ final class CurlAttempt {
       line.set(lazy_curl_password, credentials.password)
       answersDigest = credentials.isDigest
     }
-    cookies?.serve(line)
-    for field in CurlAttempt.fields(of: request, method, hasBody: !body.isEmpty) {
+    let defaults = defaults + (cookies.map { [["Cookie", $0]] } ?? [])
+    for field in CurlAttempt.fields(of: request, method, hasBody: !body.isEmpty, defaults) {
       list = lazy_curl_list_append(list, field) ?? list
     }
     _ = lazy_curl_set_object(line.curl, lazy_curl_http_header, list)
   }
 
   /// The header fields in libcurl's format: `Name: value`, or `Name;` for an empty value.
-  private static func fields(of request: URLRequest, _ method: String, hasBody: Bool) -> [String] {
+  private static func fields(of request: URLRequest, _ method: String, hasBody: Bool, _ defaults: [[String]])
+    -> [String]
+  {
     var fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
       .filter { $0.key.lowercased() != "content-length" }
       .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
       .filter { !$0.contains { $0.isNewline } }
     func lacks(_ name: String) -> Bool { request.value(forHTTPHeaderField: name) == nil }
-    if lacks("User-Agent") { fields.append("User-Agent: \(ProcessInfo.processInfo.processName)/1 CFNetwork") }
-    if lacks("Accept-Language") { fields.append("Accept-Language: en") }
+    fields += defaults.filter { lacks($0[0]) }.map { "\($0[0]): \($0[1])" }
     if hasBody {
       if method == "POST", lacks("Content-Type") {
         fields.append("Content-Type: application/x-www-form-urlencoded")

@@ -39,28 +39,6 @@ final class CurlLine: Sendable {
   func set(_ option: lazy_curl_option, _ value: String?) { _ = lazy_curl_set_text(curl, option, value) }
 }
 
-/// The cookies of one session, or of all sessions that share them.
-final class CookieJar: Sendable {
-  // Synchronized internally.
-  nonisolated(unsafe) private let cookies: OpaquePointer?
-
-  init() { cookies = CurlLine.problem == nil ? lazy_curl_cookies_make() : nil }
-
-  deinit { if let cookies { lazy_curl_cookies_free(cookies) } }
-
-  /// Adds cookies to the next request of a handle, and stores those of its responses.
-  func serve(_ line: CurlLine) {
-    _ = lazy_curl_set_cookies(line.curl, cookies)
-    line.set(lazy_curl_cookie_file, "")
-  }
-
-  func clear() {
-    guard let line = try? CurlLine() else { return }
-    serve(line)
-    line.set(lazy_curl_cookie_list, "ALL")
-  }
-}
-
 extension URLError {
   /// Converts a `CURLcode` to the author's error. Sources: Documentation/fidelity/inline-requests.md.
   init(curl code: Int32) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthorRuntime
+import CookieFiles
 import Foundation
 import Messages
 import Synchronization
@@ -9,11 +10,12 @@ package import URLSessionAPI
 /// Performs inline requests in the author's process with libcurl, which is loaded when the first one is resumed.
 package final class CurlPerformer: InlinePerformer {
   private let network: DeviceNetwork
-  private let jar = CookieJar()
+  private let jar: CookieStorage
   private let redirectLimit: Int
 
   private init(_ process: HostedProcess) {
     network = DeviceNetwork.of(process)
+    jar = CookieStorage(in: process.container)
     redirectLimit = process.rules.inlineRedirectLimit
     if let problem = CurlLine.problem { process.log(problem) }
   }
@@ -46,21 +48,20 @@ final class CurlConnections: InlineConnections {
   let network: DeviceNetwork
   /// A request fails with -1007 after this many redirections.
   let redirectLimit: Int
-  private let jar: CookieJar?
+  private let jar: CookieStorage?
   private let state = Mutex(State())
 
   init(
-    _ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieJar, redirectLimit: Int
+    _ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieStorage, redirectLimit: Int
   ) {
     self.configuration = configuration
     self.redirectLimit = redirectLimit
     self.network = network
-    let keeps = configuration.setsCookies && configuration.cookieAcceptPolicy != .never
     self.jar =
       switch configuration.cookies {
-      case .ofSession where keeps: CookieJar()
-      case .shared where keeps: jar
-      default: nil
+      case .ofSession: CookieStorage()
+      case .shared: jar
+      case .none: nil
       }
   }
 
@@ -86,7 +87,16 @@ final class CurlConnections: InlineConnections {
     _ = idle
   }
 
-  func cookies(for request: URLRequest) -> CookieJar? { request.httpShouldHandleCookies ? jar : nil }
+  /// The value of `Cookie` for a request.
+  func cookies(for request: URLRequest, to url: URL) -> String? {
+    request.httpShouldHandleCookies && configuration.setsCookies ? jar?.header(for: url, at: Date()) : nil
+  }
+
+  /// Stores the cookies of a response.
+  func store(_ cookies: [String], from url: URL, for request: URLRequest) {
+    guard request.httpShouldHandleCookies, configuration.cookieAcceptPolicy != .never else { return }
+    jar?.store(cookies, from: url, at: Date())
+  }
 
   // MARK: Concurrency limit
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HTTPRules
 import Messages
 import URLSessionAPI
 
@@ -86,8 +87,8 @@ final class RequestRun: AttemptWatcher {
     let isTrusted = try trusts(url)
     let attempt = CurlAttempt(line, reader, for: self)
     attempt.prepare(
-      request, to: url, as: credentials, cookies: exchange.connections.cookies(for: request),
-      pieces: RateLimit.piece(at: network.current.rate), isTrusted: isTrusted)
+      request, to: url, as: credentials, cookies: exchange.connections.cookies(for: request, to: url),
+      pieces: RateLimit.piece(at: network.current.rate), isTrusted: isTrusted, defaults: configuration.client.fields)
     requestCount += 1
     lastMove = .now
     do throws(URLError) {
@@ -102,6 +103,11 @@ final class RequestRun: AttemptWatcher {
     guard let url = request.url, let scheme = url.scheme?.lowercased() else { throw URLError(.badURL) }
     guard ["http", "https"].contains(scheme) else { throw URLError(.unsupportedURL) }
     guard let host = url.host, !host.isEmpty else { throw URLError(.badURL) }
+    guard configuration.client.transportSecurity.allows(url) else {
+      throw URLError(
+        .appTransportSecurityRequiresSecureConnection,
+        userInfo: [NSLocalizedDescriptionKey: TransportSecurity.message])
+    }
     guard request.cachePolicy != .returnCacheDataDontLoad else { throw URLError(.resourceUnavailable) }
     return url
   }
@@ -196,6 +202,7 @@ final class RequestRun: AttemptWatcher {
     guard let url = request.url, let response = head.response(from: url) else {
       throw URLError(.cannotParseResponse)
     }
+    exchange.connections.store(head.cookies, from: url, for: request)
     if let (following, keepsBody) = request.following(head) {
       guard redirectCount < exchange.connections.redirectLimit else { throw URLError(.httpTooManyRedirects) }
       let answer = try self.await { observer.redirected(by: response, to: following, $0) }

@@ -8,6 +8,8 @@ struct ResponseHead {
   private(set) var status = 0
   /// Names as the server sent them. Several values of a name are joined with commas.
   private(set) var fields: [String: String] = [:]
+  /// The values of the `Set-Cookie` fields, which cannot be joined.
+  private(set) var cookies: [String] = []
   /// The empty line has been received.
   private(set) var isComplete = false
 
@@ -23,6 +25,7 @@ struct ResponseHead {
     } else if !isComplete, let colon = line.firstIndex(of: ":") {
       let name = line[..<colon].trimmingCharacters(in: .whitespaces)
       let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      if name.lowercased() == "set-cookie" { cookies.append(value) }
       let known = fields.keys.first { $0.lowercased() == name.lowercased() } ?? name
       fields[known] = fields[known].map { "\($0), \(value)" } ?? value
     }

@@ -91,19 +91,3 @@ package struct LocalizedFormat: Hashable, Sendable, Codable {
     arguments.isEmpty ? format : String(format: format, locale: locale, arguments: arguments.map(\.value))
   }
 }
-
-extension Locale {
-  /// The device's locale. `Locale.current` of Foundation on Linux is the same on every machine, so the device passes
-  /// its locale to its processes in `LANG`. The default is `en_US`.
-  package static let device = Locale(identifier: identifier(ofLanguage: ProcessInfo.processInfo.environment["LANG"]))
-
-  /// The device's locale for `Locale.current` and `Locale.autoupdatingCurrent`; otherwise the locale itself.
-  package var meant: Locale { self == .current || self == .autoupdatingCurrent ? .device : self }
-
-  /// For example `de_DE` for `de_DE.UTF-8`.
-  static func identifier(ofLanguage language: String?) -> String {
-    guard let name = language?.prefix(while: { $0 != "." && $0 != "@" }), !name.isEmpty, name != "C", name != "POSIX"
-    else { return "en_US" }
-    return String(name)
-  }
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Controls are declared and listed; the device's screens do not show them. Source of all: `SwiftUI` of the iOS 18 SDK.
+// Controls, which the user places in Control Center. Source of all: `SwiftUI` of the iOS 18 SDK.
 
 /// Source: `SwiftUI.ControlWidget`.
 @MainActor @preconcurrency public protocol ControlWidget {

@@ -2,6 +2,7 @@
 
 package import AuthorRuntime
 package import Foundation
+package import HTTPRules
 package import Messages
 import Synchronization
 
@@ -97,12 +98,15 @@ package struct InlineConfiguration: Sendable {
   package var cookieAcceptPolicy: HTTPCookie.AcceptPolicy
   /// Size of the memory cache for responses, in bytes; 0: no caching.
   package var cacheCapacity: Int
+  /// What requests say about their product, and what they may load.
+  package var client: ClientProfile
 
   /// Defaults as in Apple's `default` configuration, but without cookies and cache.
   package init(
     timeoutIntervalForResource: TimeInterval = 604_800, httpMaximumConnectionsPerHost: Int = 6,
     waitsForConnectivity: Bool = false, cookies: Cookies = .none, setsCookies: Bool = true,
-    cookieAcceptPolicy: HTTPCookie.AcceptPolicy = .onlyFromMainDocumentDomain, cacheCapacity: Int = 0
+    cookieAcceptPolicy: HTTPCookie.AcceptPolicy = .onlyFromMainDocumentDomain, cacheCapacity: Int = 0,
+    client: ClientProfile
   ) {
     self.timeoutIntervalForResource = timeoutIntervalForResource
     self.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
@@ -111,6 +115,7 @@ package struct InlineConfiguration: Sendable {
     self.setsCookies = setsCookies
     self.cookieAcceptPolicy = cookieAcceptPolicy
     self.cacheCapacity = cacheCapacity
+    self.client = client
   }
 }
 

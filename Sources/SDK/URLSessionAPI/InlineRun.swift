@@ -77,6 +77,7 @@ final class InlineRun: InlineObserver {
   }
 
   private func exchange(_ request: URLRequest, _ body: InlineBody, on connections: any InlineConnections) {
+    request.cachePolicy.noticeUnsimulated(in: session.process)
     let exchange = connections.exchange(request, body: body, self)
     let (isHeld, isCancelled) = state.withLock { state in
       state.exchange = exchange

@@ -131,6 +131,7 @@ extension SessionCore {
     of task: URLSessionTask, _ error: (any Error)?, _ context: MessageContext, completion: (() -> Void)? = nil
   ) {
     task.core.ended(error)
+    if (error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection { explainBlock(of: task) }
     if let completion {
       process.asCurrent(context, completion)
     } else if task.core.completion == nil {
@@ -148,6 +149,14 @@ extension SessionCore {
       return state.isOver
     }
     if isOver { becomeInvalid(nil) }
+  }
+
+  /// Apple's systems write a line to the log, too.
+  private func explainBlock(of task: URLSessionTask) {
+    let url = task.currentRequest?.url ?? task.originalRequest?.url
+    process.log(
+      "App Transport Security blocked \(url?.absoluteString ?? "a request"): use https, or add \(url?.host ?? "its host") "
+        + "to NSExceptionDomains of this product's Info.plist")
   }
 
   func onQueue(_ work: @escaping @Sendable () -> Void) async {

@@ -12,8 +12,12 @@ extension SessionCore {
 
   /// Opens the session at the host. The reply contains its tasks and the next free identifier.
   func open() {
+    let cookies = configuration.cookies
+    var configuration = configuration.sent
+    configuration.cookies = cookies
+    configuration.client = ClientProfileSource.of(process).profile
     process.connection.submit(
-      OpenSession(identifier: identifier, configuration: configuration.sent), to: process.host, id: UUID(),
+      OpenSession(identifier: identifier, configuration: configuration), to: process.host, id: UUID(),
       context: context, within: .seconds(86_400), whenUnreachable: .wait
     ) { self.opened($0) }
   }
@@ -45,6 +49,13 @@ extension SessionCore {
     if case .failure(let error) = result { process.log("session \(identifier) is not open: \(error)") }
     if isInUse { becomeInvalid(URLError(ofHost: .backgroundSessionInUseByAnotherProcess)) }
     for done in whenDone { done() }
+  }
+
+  /// Another process connected to the session while this one was suspended.
+  func wasTaken(by holder: Address) {
+    process.log("session \(identifier) is invalid: \(holder.short) connected to it while this process was suspended")
+    state.withLock { $0.obstacle = .backgroundSessionInUseByAnotherProcess }
+    becomeInvalid(URLError(ofHost: .backgroundSessionInUseByAnotherProcess))
   }
 
   /// Adds the host's tasks.

@@ -11,7 +11,7 @@ extension SessionCore {
   private func connect() -> (any InlineConnections)? {
     if let connections = state.withLock({ $0.connections }) { return connections }
     guard let performer = InlineRequests.of(process).performer else { return nil }
-    let made = performer.session(configuration.inline)
+    let made = performer.session(configuration.inline(of: ClientProfileSource.of(process).profile))
     let connections = state.withLock { state in
       let connections = state.connections ?? made
       state.connections = connections

@@ -82,6 +82,9 @@ package final class SessionRegistry: Sendable {
     process.connection.onEvent(SessionEvents.self) { events, received in
       try await self.deliver(events, cause: received.id)
     }
+    process.connection.onEvent(SessionTaken.self) { taken, _ in
+      if taken.generation == self.process.generation { self.existing(taken.session)?.wasTaken(by: taken.holder) }
+    }
     process.connection.onNotice(ExpireEvents.self) { word, _ in
       self.state.withLock { $0.wakes[word.delivery] }?.expire()
     }

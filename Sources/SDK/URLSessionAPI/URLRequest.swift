@@ -148,7 +148,8 @@ extension URLRequest {
       url: url?.absoluteString ?? "", method: method, headers: fields.map { [$0.name, $0.value] }, body: httpBody,
       timeoutInterval: ownTimeout, allowsCellularAccess: allowsCellularAccess,
       allowsExpensiveNetworkAccess: allowsExpensiveNetworkAccess,
-      allowsConstrainedNetworkAccess: allowsConstrainedNetworkAccess)
+      allowsConstrainedNetworkAccess: allowsConstrainedNetworkAccess,
+      handlesCookies: httpShouldHandleCookies ? nil : false)
   }
 
   /// A request from the host.
@@ -161,6 +162,7 @@ extension URLRequest {
     allowsCellularAccess = transfer.allowsCellularAccess
     allowsExpensiveNetworkAccess = transfer.allowsExpensiveNetworkAccess
     allowsConstrainedNetworkAccess = transfer.allowsConstrainedNetworkAccess
+    httpShouldHandleCookies = transfer.handlesCookies ?? true
     for header in transfer.headers where header.count == 2 { addValue(header[1], forHTTPHeaderField: header[0]) }
   }
 }

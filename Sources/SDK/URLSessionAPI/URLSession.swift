@@ -25,6 +25,7 @@ public final class URLSession: NSObject, Sendable {
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
     core = SessionRegistry.current.session(configuration.values, delegate: delegate, queue: queue)
+    configuration.values.noticeUnsimulated(in: core.process)
     super.init()
     core.standsFor(self)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import HTTPRules
 import Messages
 import Synchronization
 
@@ -67,15 +68,21 @@ struct SessionValues: Sendable {
   var tlsMaximum = tls_protocol_version_t.TLSv13
   var multipath = URLSessionConfiguration.MultipathServiceType.none
 
+  /// How the transfers of a background session use the product's cookies; `nil`: not at all.
+  var cookies: CookieUse? {
+    if cookieStorage == nil { return nil }
+    return CookieUse(sends: httpShouldSetCookies, stores: httpCookieAcceptPolicy != .never)
+  }
+
   /// The values that inline requests need, most of which the host does not receive.
-  var inline: InlineConfiguration {
+  func inline(of client: ClientProfile) -> InlineConfiguration {
     let cookies: InlineConfiguration.Cookies =
       if let cookieStorage { cookieStorage === HTTPCookieStorage.shared ? .shared : .ofSession } else { .none }
     return InlineConfiguration(
       timeoutIntervalForResource: sent.timeoutIntervalForResource,
       httpMaximumConnectionsPerHost: sent.httpMaximumConnectionsPerHost, waitsForConnectivity: waitsForConnectivity,
       cookies: cookies, setsCookies: httpShouldSetCookies, cookieAcceptPolicy: httpCookieAcceptPolicy,
-      cacheCapacity: cache?.memoryCapacity ?? 0)
+      cacheCapacity: cache?.memoryCapacity ?? 0, client: client)
   }
 
   /// Adds the session's values to a request.

@@ -40,7 +40,7 @@ public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content:
 }
 
 /// Not a closure of the main actor: the author's code runs on other threads.
-nonisolated private func declaring<Intent: WidgetConfigurationIntent>(
+nonisolated func declaring<Intent: AppIntent>(
   _ intent: Intent.Type
 ) -> @Sendable ([String: String]?) async -> IntentDeclaration {
   { await Intent.declaration(asking: $0) }

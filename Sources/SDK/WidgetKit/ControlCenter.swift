@@ -1,28 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import AppIntents
+import Archive
+import AuthorRuntime
+import Foundation
+import MessageBus
+import Messages
 
-/// Requests reloads of controls. Accepted without effect: the device does not display controls. Source:
-/// `WidgetKit.ControlCenter`.
+/// Requests reloads of controls, and lists placed controls. Source: `WidgetKit.ControlCenter`.
 public final class ControlCenter: Sendable {
   public static let shared = ControlCenter()
 
   private init() {}
 
-  /// The controls that the user has placed: always empty.
-  public func currentControls() async throws -> [ControlInfo] { [] }
-  /// Requests a reload of the controls of a kind.
-  public func reloadControls(ofKind kind: String) {}
-  /// Requests a reload of all controls.
-  public func reloadAllControls() {}
+  /// The controls of this app that the user has placed.
+  public func currentControls() async throws -> [ControlInfo] {
+    let process = process
+    let reply = try await process.connection.request(
+      ListPlacements(), to: process.host, context: HostedProcess.currentContext)
+    return reply.placements.filter { $0.family == .control }.map(ControlInfo.init)
+  }
+
+  /// Requests a reload of the controls of a kind. Returns at once.
+  public func reloadControls(ofKind kind: String) { reload(kind) }
+  /// Requests a reload of all controls of this app. Returns at once.
+  public func reloadAllControls() { reload(nil) }
+
+  private func reload(_ kind: String?) {
+    process.deliver(
+      ReloadTimelines(widgetKind: kind, within: HostedProcess.currentMethod, areControls: true),
+      context: HostedProcess.currentContext)
+  }
+
+  private var process: HostedProcess {
+    guard let process = HostedProcess.current else {
+      fatalError("ControlCenter needs the device of `widgetlab up`; this process was not started by its agent")
+    }
+    return process
+  }
 }
 
 /// A control that the user has placed. Source: `WidgetKit.ControlInfo`.
 public struct ControlInfo: Hashable, Sendable {
   /// The author's name of the control.
   public let kind: String
-  /// The push token of the control.
+  /// The push token of the control: always `nil`, because controls receive no pushes here.
   public let pushInfo: ControlPushInfo?
+  private let placement: Placement
+
+  init(_ placement: Placement) {
+    kind = placement.kind
+    pushInfo = nil
+    self.placement = placement
+  }
+
+  /// The control's configuration; `nil` when it does not match this intent type. Blocks until the author's query has
+  /// returned the chosen entities.
+  public func configurationIntent<Intent: ControlConfigurationIntent>(
+    of intentType: Intent.Type = Intent.self
+  ) -> Intent? {
+    intentType.restoredBlocking(placement.configuration)
+  }
 }
 
 /// The token with which the developer's backend sends pushes to a control. Source: `WidgetKit.ControlPushInfo`.
@@ -30,7 +68,8 @@ public struct ControlPushInfo: Hashable, Sendable {
   public let token: Data
 }
 
-/// Receives the push tokens of controls. Source: `WidgetKit.ControlPushHandler`.
+/// Receives the push tokens of controls. Never called: controls receive no pushes here. Source:
+/// `WidgetKit.ControlPushHandler`.
 public protocol ControlPushHandler {
   /// The system creates the handler.
   init()

@@ -29,17 +29,29 @@ public struct StaticControlConfiguration<Content: ControlWidgetTemplate>: Contro
   Sendable
 {
   public typealias Body = Never
-  private let kind: String
+  private let declaration: WidgetDeclaration
+  private let source: TimelineSource
 
   /// A control without a value.
-  public init(kind: String, @ControlWidgetTemplateBuilder content: @escaping () -> Content) { self.kind = kind }
+  public init(kind: String, @ControlWidgetTemplateBuilder content: @escaping () -> Content) {
+    declaration = WidgetDeclaration(control: kind, provider: "")
+    source = TimelineSource(
+      kind: kind, provider: "", ask: ControlSource.none,
+      read: { GivenTimeline(control: $0) { (_: Void) in content() } })
+  }
   /// A control with a value.
   public init<Provider: ControlValueProvider>(
     kind: String, provider: Provider, @ControlWidgetTemplateBuilder content: @escaping (Provider.Value) -> Content
-  ) { self.kind = kind }
+  ) {
+    declaration = WidgetDeclaration(control: kind, provider: "\(Provider.self)")
+    source = TimelineSource(
+      kind: kind, provider: declaration.provider, ask: ControlSource.asking(provider),
+      read: { GivenTimeline(control: $0, content) })
+  }
 
   package func describe(_ description: inout WidgetDescription) {
-    description.declaration = WidgetDeclaration(control: kind)
+    description.declaration = declaration
+    description.timeline = { [source] in try await source.timeline($0) }
   }
 }
 
@@ -49,28 +61,42 @@ public struct AppIntentControlConfiguration<Configuration: ControlConfigurationI
   ControlWidgetConfiguration, DescribedControl, Sendable
 {
   public typealias Body = Never
-  private let kind: String
+  private let declaration: WidgetDeclaration
+  private let source: TimelineSource
 
   /// A control without a value.
   public init(
     kind: String, intent: Configuration.Type = Configuration.self,
     @ControlWidgetTemplateBuilder content: @escaping (Configuration) -> Content
-  ) { self.kind = kind }
+  ) {
+    declaration = WidgetDeclaration(control: kind, provider: "")
+    source = TimelineSource(
+      kind: kind, provider: "", ask: ControlSource.asking(Configuration.self),
+      read: { GivenTimeline(control: $0, content) })
+  }
   /// A control with a value.
   public init<Provider: AppIntentControlValueProvider>(
     kind: String, intent: Configuration.Type = Configuration.self, provider: Provider,
     @ControlWidgetTemplateBuilder content: @escaping (Provider.Value) -> Content
-  ) where Configuration == Provider.Configuration { self.kind = kind }
+  ) where Configuration == Provider.Configuration {
+    declaration = WidgetDeclaration(control: kind, provider: "\(Provider.self)")
+    source = TimelineSource(
+      kind: kind, provider: declaration.provider, ask: ControlSource.asking(provider),
+      read: { GivenTimeline(control: $0, content) })
+  }
 
   package func describe(_ description: inout WidgetDescription) {
-    description.declaration = WidgetDeclaration(control: kind)
+    description.declaration = declaration
+    description.timeline = { [source] in try await source.timeline($0) }
+    description.configuration = declaring(Configuration.self)
   }
 }
 
 extension WidgetDeclaration {
-  fileprivate init(control kind: String) {
+  fileprivate init(control kind: String, provider: String) {
     self.init(kind: kind)
     isControl = true
+    self.provider = provider
   }
 }
 

@@ -15,7 +15,7 @@ import SwiftUI
   private let omitted: Int
   private let policy: ReloadPolicy
 
-  /// Builds the views, for light and dark appearance.
+  /// Builds the views in the forms that they distinguish.
   ///
   /// - Throws: a `BusError`: `archive-too-large` with the limit's name.
   init(_ timeline: GivenTimeline, _ request: RequestTimeline) throws {
@@ -66,10 +66,14 @@ import SwiftUI
 }
 
 extension ArchivedEntry {
-  /// The entry with its views in both colour schemes.
+  /// The entry with its views in as many forms as they read: for the dark colour scheme if they read the scheme, and
+  /// for hidden content if they read the redaction reasons.
   @MainActor fileprivate init(_ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline) throws {
-    func view(_ scheme: ColorSchemeName) throws -> ViewArchive {
-      let environment = EnvironmentValues(request.environment, scheme)
+    let reads = EnvironmentReads()
+    func view(_ scheme: ColorSchemeName, _ reasons: RedactionReasons) throws -> ViewArchive {
+      var environment = EnvironmentValues(request.environment, scheme)
+      environment.redactionReasons = reasons
+      environment.reads = reads
       do {
         let view = environment.during { timeline.view(index) }
         return try view.archived(in: environment, limits: request.limits)
@@ -77,11 +81,17 @@ extension ArchivedEntry {
         throw BusError(.archiveTooLarge, "entry \(index + 1) of \(request.widgetKind): \(error)")
       }
     }
+    func form(_ reasons: RedactionReasons) throws -> Form {
+      let light = try view(.light, reasons)
+      let dark = reads.containsColorScheme ? try view(.dark, reasons) : light
+      return Form(view: light, darkView: dark == light ? nil : dark)
+    }
     let entry = timeline.entry(index)
-    let light = try view(.light)
-    let dark = try view(.dark)
+    let shown = try form(request.purpose == .placeholder ? .placeholder : [])
+    // Only entries of a timeline are shown while content is hidden; a placeholder has nothing to hide.
+    let hidden = request.purpose == .timeline && reads.containsRedactionReasons ? try form(.privacy) : shown
     self.init(
-      date: entry.date, view: light, darkView: dark == light ? nil : dark,
+      date: entry.date, view: shown.view, darkView: shown.darkView, privateForm: hidden == shown ? nil : hidden,
       relevance: entry.relevance.map { Relevance(score: Double($0.score), duration: $0.duration) })
   }
 }

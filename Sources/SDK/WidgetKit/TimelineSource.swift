@@ -31,7 +31,8 @@ final class TimelineSource: Sendable {
 
   private let provider: String
   private let queue: DispatchQueue
-  // Holds the author's provider. Called only on one serial queue.
+  // Holds the author's provider. Called only on one serial queue, or, with a setting, on several threads, as phones do:
+  // then the author's code must be safe.
   private nonisolated(unsafe) let ask: Ask
   // Created and called only on the main actor.
   private nonisolated(unsafe) let read: (Any) -> GivenTimeline?
@@ -56,6 +57,7 @@ final class TimelineSource: Sendable {
     // Transferred by the author's code, which keeps at most a copy of the value.
     nonisolated(unsafe) let given: Any = await withCheckedContinuation { continuation in
       let first = FirstCall()
+      let queue = process?.rules.callsProvidersConcurrently == true ? DispatchQueue.global() : queue
       queue.async {
         let call = {
           self.ask(request, TimelineProviderContext(request)) { given in
@@ -84,7 +86,9 @@ final class TimelineSource: Sendable {
     if let error = given as? BusError { throw error }
     guard let timeline = read(given) else { preconditionFailure("\(provider) gave \(type(of: given))") }
     let archive = try TimelineArchive(timeline, request)
-    process?.part(ViewFaults.self) { _ in ViewFaults() }.notice(archive.entries, of: request.widgetKind, in: process)
+    process?.part(ViewFaults.self) { _ in ViewFaults() }
+      .notice(
+        archive.entries, of: request.widgetKind, isControl: request.environment.family == .control, in: process)
     return try archive.reply(below: process?.container)
   }
 }

@@ -5,6 +5,7 @@ import AuthorRuntime
 import Foundation
 import MessageBus
 import Messages
+import SwiftUI
 import Synchronization
 
 /// Faults of the views of a process's widgets, each recorded once for a kind.
@@ -16,13 +17,18 @@ final class ViewFaults: Sendable {
   private let reported = Mutex<Set<String>>([])
 
   /// Records what the views lack, and views that widgets do not support.
-  func notice(_ entries: [ArchivedEntry], of kind: String, in process: HostedProcess?) {
+  ///
+  /// - Parameter isControl: whether it is the view of a control, which has no container background.
+  func notice(_ entries: [ArchivedEntry], of kind: String, isControl: Bool, in process: HostedProcess?) {
     guard let process, let view = entries.first?.view else { return }
-    if wantsContainerBackground, !view.hasContainerBackground, isFirst("\(kind) background") {
+    if wantsContainerBackground, !isControl, !view.hasContainerBackground, isFirst("\(kind) background") {
       process.connection.record(
         FaultNoticed(
           .noContainerBackground, subject: kind,
           details: "the view of \(kind) has no containerBackground(for: .widget): it is not shown from iOS 17 on"))
+    }
+    if UnsimulatedValues.isLuminanceRead {
+      process.noticeUnsimulated("isLuminanceReduced", "it is always false: views are archived for full light only")
     }
     for name in view.unsupportedViews where isFirst("\(kind) \(name)") {
       process.connection.record(

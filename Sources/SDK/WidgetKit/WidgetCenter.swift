@@ -78,7 +78,7 @@ public final class WidgetCenter: Sendable {
 
   private static func configurations(_ process: HostedProcess, _ context: MessageContext) async throws -> [WidgetInfo] {
     let reply = try await process.connection.request(ListPlacements(), to: process.host, context: context)
-    return reply.placements.map(WidgetInfo.init)
+    return reply.placements.filter { $0.family != .control }.map(WidgetInfo.init)
   }
 
   private func reload(_ kind: String?) {

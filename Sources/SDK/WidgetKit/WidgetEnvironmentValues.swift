@@ -65,17 +65,35 @@ extension EnvironmentValues {
 extension EnvironmentValues {
   /// The environment of a request.
   init(_ environment: WidgetEnvironment, _ scheme: ColorSchemeName) {
-    self.init(language: Locale(identifier: environment.locale))
+    self.init(language: Locale(identifier: environment.settings.locale))
     widgetFamily = WidgetFamily(environment.family)
     widgetRenderingMode = WidgetRenderingMode(name: environment.renderingMode)
     let margins = environment.contentMargins
     widgetContentMargins = EdgeInsets(
       top: margins.top, leading: margins.leading, bottom: margins.bottom, trailing: margins.trailing)
     showsWidgetContainerBackground = environment.showsBackground
-    proposedSize = CGSize(width: environment.width, height: environment.height)
+    let applied = environment.appliedMargins
+    proposedSize = CGSize(
+      width: max(0, environment.width - applied.leading - applied.trailing),
+      height: max(0, environment.height - applied.top - applied.bottom))
     displayScale = environment.displayScale
-    dynamicTypeSize = DynamicTypeSize.allCases.first { "\($0)" == environment.textSize } ?? .large
     colorScheme = scheme == .dark ? .dark : .light
+    apply(environment.settings)
+  }
+
+  /// The settings of the device, except its language.
+  private mutating func apply(_ settings: DeviceSettings) {
+    layoutDirection = settings.isRightToLeft ? .rightToLeft : .leftToRight
+    timeZone = TimeZone(identifier: settings.timeZone) ?? .current
+    calendar = locale.calendar
+    calendar.timeZone = timeZone
+    dynamicTypeSize = DynamicTypeSize.allCases.first { "\($0)" == settings.textSize.rawValue } ?? .large
+    legibilityWeight = settings.isTextBold ? .bold : .regular
+    colorSchemeContrast = settings.increasesContrast ? .increased : .standard
+    accessibilityReduceMotion = settings.reducesMotion
+    accessibilityReduceTransparency = settings.reducesTransparency
+    accessibilityDifferentiateWithoutColor = settings.differentiatesWithoutColor
+    accessibilityVoiceOverEnabled = settings.isVoiceOverOn
   }
 
   /// The environment for texts: a language and the author's translations.

@@ -54,6 +54,8 @@ import Archive
     case .accessoryRectangular: self = .accessoryRectangular
     case .accessoryInline: self = .accessoryInline
     case .systemExtraLargePortrait: self = .systemExtraLargePortrait
+    // A control has no family, and nothing of an author's reads this one.
+    case .control: self = .systemSmall
     }
   }
 }

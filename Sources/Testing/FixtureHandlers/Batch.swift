@@ -51,11 +51,14 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
     }
   }
 
+  private var isOnMainThread: Bool { Thread.isMainThread }
+
   // MARK: Handlers
 
   /// An action: returns when the events are delivered.
   func handle(_ form: String, _ identifier: String) async {
     print("called \(form) \(identifier)")
+    print("\(form) runs \(isOnMainThread ? "on" : "off") the main thread")
     makeSession()
     await withCheckedContinuation { continuation in
       let isFinished = state.withLock { state in

@@ -6,7 +6,7 @@ import WidgetKit
 
 /// The role of this process according to `TRIAL_FORM`: an extension with one form of event handler, or an app.
 enum Form: String {
-  case app, opened, several, none, never, hanging, chain, halted, bulk
+  case app, opened, several, none, never, hanging, chain, halted, bulk, keeping
   case task
   case taskOfOne = "task-of-one"
   case taskMatching = "task-matching"
@@ -33,6 +33,7 @@ enum Form: String {
     case .hanging: HangingWidget.main()
     case .chain, .halted: CompletionWidget.main()
     case .bulk: BulkWidget.main()
+    case .keeping: KeepingWidget.main()
     }
   }
 }
@@ -112,6 +113,35 @@ struct NilWidget: Widget {
   }
 }
 
+/// Its handlers have closures: one matches the session by a part of its identifier, the other no session.
+struct ClosureWidget: Widget {
+  var body: some WidgetConfiguration {
+    configuration("Closure")
+      .onBackgroundURLSessionEvents(matching: { $0.hasPrefix("com.example.Trial") }) { identifier, completion in
+        Batch.shared.handle("closure", identifier, completion)
+      }
+      .onBackgroundURLSessionEvents(matching: { $0.hasSuffix(".other") }) { identifier, completion in
+        Batch.shared.handle("other closure", identifier, completion)
+      }
+  }
+}
+
+/// Counts the views that this process instance has built. Its handler prints the count.
+struct KeepingWidget: Widget {
+  @MainActor private final class Kept { var views = 0 }
+  private let kept = Kept()
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Trial", provider: FixtureProvider()) { entry in
+      kept.views += 1
+      return Text(verbatim: entry.text)
+    }
+    .onBackgroundURLSessionEvents(matching: Batch.identifier) { identifier, completion in
+      Batch.shared.handle("after \(kept.views) views:", identifier, completion)
+    }
+  }
+}
+
 /// Has no handler for the session.
 struct OtherWidget: Widget {
   var body: some WidgetConfiguration {
@@ -136,6 +166,7 @@ struct SeveralWidgets: WidgetBundle {
     CompletionWidget()
     BareWidget()
     NilWidget()
+    ClosureWidget()
     OtherWidget()
   }
 }

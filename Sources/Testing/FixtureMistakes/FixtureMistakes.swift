@@ -43,6 +43,8 @@ import WidgetKit
     case "archive right": MistakeWidget<GivesHeadlines>.main()
     case "fed wrong": DownloadsInHandler.main()
     case "fed right": WithHandler.main()
+    case "unsimulated wrong": DimmedWidget.main()
+    case "unsimulated right": OnBackground.main()
     default: MistakeWidget<CountsFromNow>.main()
     }
   }

@@ -47,7 +47,9 @@ struct KindWidget: Widget {
   init(kind: String) { self.kind = kind }
 
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: kind, provider: KindProvider(kind: kind)) { entry in Text(verbatim: entry.text) }
+    StaticConfiguration(kind: kind, provider: KindProvider(kind: kind)) { entry in
+      Text(verbatim: entry.text).containerBackground(.background, for: .widget)
+    }
   }
 }
 

@@ -18,7 +18,7 @@ final class Kept: NSObject, Sendable {
 /// avoid every trap; each type with a trap overrides what it does otherwise.
 protocol Downloader: NSObject, URLSessionDownloadDelegate {
   var kept: Kept { get }
-  /// One for each process: an app and its extension do not share a session.
+  /// One for each process: an app and its extension do not share a session. The diagnosis `same-identifier` advises it.
   var identifier: String { get }
   var configuration: URLSessionConfiguration { get }
 
@@ -32,7 +32,7 @@ protocol Downloader: NSObject, URLSessionDownloadDelegate {
 }
 
 extension Downloader {
-  var identifier: String { "com.example.Trial.\(FixtureTraps.isApp ? "app" : "widget")" }
+  var identifier: String { "\(Bundle.main.bundleIdentifier ?? "").session" }
 
   var configuration: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.background(withIdentifier: identifier)

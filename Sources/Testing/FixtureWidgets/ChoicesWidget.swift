@@ -66,7 +66,7 @@ struct ChoicesProvider: AppIntentTimelineProvider {
 struct ChoicesWidget: Widget {
   var body: some WidgetConfiguration {
     AppIntentConfiguration(kind: "Choices", intent: ChooseStation.self, provider: ChoicesProvider()) { entry in
-      Text(entry.text).unredacted()
+      Text(entry.text).unredacted().backed
     }
     .supportedFamilies([.systemSmall])
   }
@@ -102,6 +102,7 @@ struct MilkWidget: Widget {
         Text(entry.text)
         Toggle("Milk", isOn: entry.text == "with milk", intent: SetMilk())
       }
+      .backed
     }
     .supportedFamilies([.systemSmall])
   }
@@ -116,7 +117,7 @@ struct NothingWidget: Widget {
 
 struct GatedWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Gated", provider: MomentProvider()) { _ in Text("in if #available") }
+    StaticConfiguration(kind: "Gated", provider: MomentProvider()) { _ in Text("in if #available").backed }
       .supportedFamilies([.systemSmall])
   }
 }

@@ -18,9 +18,25 @@ struct MomentProvider: TimelineProvider {
   }
 }
 
+extension View {
+  /// With a background for the widget, so that the system shows the view.
+  var backed: some View { containerBackground(.background, for: .widget) }
+}
+
+/// Shows the size for which it is laid out, and the margins that it reads.
+struct SizeView: View {
+  @Environment(\.widgetContentMargins) private var margins
+
+  var body: some View {
+    GeometryReader { geometry in
+      Text(verbatim: "\(Int(geometry.size.width)) x \(Int(geometry.size.height)) margins \(Int(margins.leading))")
+    }
+  }
+}
+
 struct TextNameWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "TextName", provider: MomentProvider()) { _ in Text("by a text") }
+    StaticConfiguration(kind: "TextName", provider: MomentProvider()) { _ in Text("by a text").backed }
       .configurationDisplayName(Text("Name by a text"))
       .description(Text("Described by a text"))
       .supportedFamilies([.systemSmall])
@@ -29,7 +45,7 @@ struct TextNameWidget: Widget {
 
 struct KeyNameWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "KeyName", provider: MomentProvider()) { _ in Text("by a key") }
+    StaticConfiguration(kind: "KeyName", provider: MomentProvider()) { _ in Text("by a key").backed }
       .configurationDisplayName("Name by a key")
       .description("Described by a key")
       .supportedFamilies([.systemMedium, .systemSmall])
@@ -41,7 +57,7 @@ struct StringNameWidget: Widget {
   private let text = "Described by a string".dropFirst(0)
 
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "StringName", provider: MomentProvider()) { _ in Text("by a string") }
+    StaticConfiguration(kind: "StringName", provider: MomentProvider()) { _ in Text("by a string").backed }
       .configurationDisplayName(name)
       .description(text)
       .supportedFamilies([.systemSmall, .accessoryInline])
@@ -51,13 +67,13 @@ struct StringNameWidget: Widget {
 /// Without a name, a description or families.
 struct PlainWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Plain", provider: MomentProvider()) { _ in Text("plain") }
+    StaticConfiguration(kind: "Plain", provider: MomentProvider()) { _ in Text("plain").backed }
   }
 }
 
 struct MarginsWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Margins", provider: MomentProvider()) { _ in Text("padded").ignoresSafeArea() }
+    StaticConfiguration(kind: "Margins", provider: MomentProvider()) { _ in SizeView().ignoresSafeArea().backed }
       .configurationDisplayName(LocalizedStringResource("Name by a resource"))
       .description(LocalizedStringResource("Described by a resource"))
       .supportedFamilies([.systemSmall])
@@ -66,7 +82,7 @@ struct MarginsWidget: Widget {
 
 struct NoMarginsWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "NoMargins", provider: MomentProvider()) { _ in Text("to the edge") }
+    StaticConfiguration(kind: "NoMargins", provider: MomentProvider()) { _ in SizeView().backed }
       .supportedFamilies([.systemSmall])
       .contentMarginsDisabled()
   }
@@ -74,7 +90,7 @@ struct NoMarginsWidget: Widget {
 
 struct DisfavoredWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Disfavored", provider: MomentProvider()) { _ in Text("elsewhere") }
+    StaticConfiguration(kind: "Disfavored", provider: MomentProvider()) { _ in Text("elsewhere").backed }
       .supportedFamilies([.systemSmall, .systemMedium])
       .disfavoredLocations([.homeScreen], for: [.systemSmall])
       .disfavoredLocations([.standBy, .lockScreen, .carPlay], for: [.systemSmall])
@@ -136,7 +152,7 @@ struct CityProvider: AppIntentTimelineProvider {
 
 struct CityWidget: Widget {
   var body: some WidgetConfiguration {
-    AppIntentConfiguration(kind: "City", intent: SelectCity.self, provider: CityProvider()) { Text($0.text) }
+    AppIntentConfiguration(kind: "City", intent: SelectCity.self, provider: CityProvider()) { Text($0.text).backed }
       .supportedFamilies([.systemSmall])
       .promptsForUserConfiguration()
   }
@@ -177,6 +193,7 @@ struct TouchWidget: Widget {
         Link("More", destination: URL(string: "trial://more") ?? URL(filePath: "/"))
       }
       .widgetURL(URL(string: "trial://touch"))
+      .backed
     }
     .supportedFamilies([.systemMedium])
   }
@@ -216,6 +233,10 @@ struct ModifiedWidgets: WidgetBundle {
     switch environment["TRIAL_WIDGETS"] {
     case "touched": TouchedWidgets.main()
     case "renamed": RenamedWidget.main()
+    case "settings": SettingsWidget.main()
+    case "private": BalanceWidget.main()
+    case "bare": BareWidgets.main()
+    case "controls": ControlsBundle.main()
     default: ModifiedWidgets.main()
     }
   }

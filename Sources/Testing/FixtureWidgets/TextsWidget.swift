@@ -31,7 +31,7 @@ struct TextsProvider: TimelineProvider {
 struct TextsWidget: Widget {
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "Texts", provider: TextsProvider()) { entry in
-      VStack { ForEach(entry.texts, id: \.self) { Text(verbatim: $0) } }
+      VStack { ForEach(entry.texts, id: \.self) { Text(verbatim: $0) } }.backed
     }
     .configurationDisplayName("Texts")
     .description(LocalizedStringResource("What the device's language makes of texts"))

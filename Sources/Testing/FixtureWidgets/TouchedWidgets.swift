@@ -52,6 +52,18 @@ struct Talk: Poured, PushToTalkTransmissionIntent {
   var note = "no note"
 }
 
+/// An intent that throws.
+struct Spill: AppIntent {
+  struct Empty: Error {}
+  static let title: LocalizedStringResource = "Spill"
+
+  func perform() async throws -> some IntentResult {
+    print("spilled")
+    if true { throw Empty() }
+    return .result()
+  }
+}
+
 private func made<Intent: Poured>(_ type: Intent.Type, cups: Int) -> Intent {
   var intent = Intent()
   intent.cups = cups
@@ -69,7 +81,9 @@ struct IntentsWidget: Widget {
         Button("Continue", intent: made(Continue.self, cups: 5))
         Button("Live", intent: made(Live.self, cups: 6))
         Button("Talk", intent: made(Talk.self, cups: 7))
+        Button("Spill", intent: Spill())
       }
+      .backed
     }
     .supportedFamilies([.systemLarge])
   }
@@ -84,6 +98,7 @@ struct LinkedWidget: Widget {
         Toggle("Full", isOn: true, intent: Pour())
       }
       .widgetURL(URL(string: "trial://linked"))
+      .backed
     }
     .supportedFamilies([
       .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .accessoryRectangular, .accessoryCircular,
@@ -113,6 +128,7 @@ struct SlowWidget: Widget {
         Toggle(isOn: Fill.isFull, intent: Fill()) { Text("Full") }
         Text("what it holds").invalidatableContent()
       }
+      .backed
     }
     .supportedFamilies([.systemSmall])
   }
@@ -139,6 +155,7 @@ struct RenamedWidget: Widget {
         Button("Rename", intent: Rename())
         Button("Tell all", intent: TellAll())
       }
+      .backed
     }
     .supportedFamilies([.systemSmall])
   }

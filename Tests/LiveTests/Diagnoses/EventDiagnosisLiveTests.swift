@@ -19,7 +19,7 @@ import WidgetLabTesting
       try await fixture.right.acknowledged()
       try await fixture.advance(TrapFixture.overTheDeadline)
       let earned = try await fixture.cluster.expect("completion-never-called", of: fixture.wrong, notOf: fixture.right)
-      #expect(earned.subject == "session com.example.Trial.widget")
+      #expect(earned.subject == "session com.example.Wrong.Widget.session")
       // The line in the tail, and the exit code for a script.
       let tail = try await fixture.cluster.run("tail", "--no-follow", "--color", "never")
       #expect(tail.contains("? error completion-never-called: extension/com.example.Wrong.Widget"))
@@ -132,8 +132,10 @@ import WidgetLabTesting
   }
 
   // aws-amplify/aws-sdk-ios issue 810, home-assistant/iOS issue 777: one identifier for app and extension; trap 1.
-  @Test
-  func `diagnose reports one session identifier for app and extension, but not one identifier for each`() async throws {
+  @Test(.rule("BUNDLE-01"))
+  func `diagnose reports one session identifier for app and extension, but not one of the bundle for each`()
+    async throws
+  {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
     try await TrapFixture.run(1, path: "/", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
@@ -158,6 +160,23 @@ import WidgetLabTesting
       try await fixture.wrong.shows("saved")
       let earned = try await fixture.cluster.expect("foreign-app-group", of: fixture.wrong, notOf: fixture.right)
       #expect(earned.subject == "suite group.com.example.Forgotten")
+    }
+  }
+
+  @Test(.rule("DIAGNOSIS-11", "SESSION-17"))
+  func `what an author's code uses and the device does not simulate is reported once, with its name`() async throws {
+    try await MistakeFixture.run("unsimulated") { fixture in
+      for _ in 1...2 { try await fixture.reload() }
+      let earned = try await fixture.cluster.expect("not-simulated", of: fixture.wrong, notOf: fixture.right)
+      #expect(earned.severity == "note")
+      var subjects: [String] = []
+      try await fixture.cluster.eventually("both are reported") {
+        let found = try await fixture.cluster.diagnoses().filter { $0.code == "not-simulated" }
+        #expect(found.allSatisfy { $0.times == 1 }, "once in a process")
+        subjects = found.map(\.subject).sorted()
+        return subjects.count == 2
+      }
+      #expect(subjects == ["isLuminanceReduced", "multipathServiceType"])
     }
   }
 

@@ -9,7 +9,7 @@ import WidgetLabTesting
 
 /// The values that an author's provider and view receive from the system, over real processes.
 @Suite(.live, .timeLimit(.live)) struct `The provider and the view of a placed widget` {
-  @Test(.rule("TIMELINE-25"))
+  @Test(.rule("TIMELINE-25", "WIDGET-14"))
   func `a provider and its view receive the family, size, rendering mode, configuration and all placed widgets`()
     async throws
   {

@@ -150,17 +150,47 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("GALLERY-16"))
-  func `a widget has content margins from iOS 17 on, unless they are disabled`() async throws {
-    try await GalleryFixture.run("margins") { fixture in
+  @Test(.rule("GALLERY-16", "GALLERY-47"), arguments: [16, 20])
+  func `a widget is laid out within its content margins from iOS 17 on, unless they are disabled`(
+    contentMargin: Int
+  ) async throws {
+    let settings = ["placesEachKind: false", "contentMargin: \(contentMargin)"]
+    try await GalleryFixture.run("margins \(contentMargin)", settings: settings) { fixture in
       try await fixture.add("Margins")
       try await fixture.add("NoMargins")
-      #expect(try await fixture.entry(of: 1).views.joined().contains("contentMargins"))
-      #expect(try await !fixture.entry(of: 2).views.joined().contains("contentMargins"))
+      let side = 158 - 2 * contentMargin
+      let padded = try await fixture.entry(of: 1)
+      #expect(padded.views.joined().contains("contentMargins"))
+      #expect(padded.texts == ["\(side) x \(side) margins \(contentMargin)"])
+      let whole = try await fixture.entry(of: 2)
+      #expect(!whole.views.joined().contains("contentMargins"))
+      #expect(whole.texts == ["158 x 158 margins \(contentMargin)"])
     }
-    try await GalleryFixture.run("margins 16", device: "model: iPhone 14, version: \"16.4\"") { fixture in
+    try await GalleryFixture.run("margins 16", device: "model: iPhone 14, version: \"16.4\"", settings: settings) {
+      fixture in
       try await fixture.add("Margins")
-      #expect(try await !fixture.entry(of: 1).views.joined().contains("contentMargins"))
+      let widget = try await fixture.entry(of: 1)
+      #expect(!widget.views.joined().contains("contentMargins"))
+      #expect(widget.texts.first?.hasSuffix("margins 0") == true && widget.texts.first?.hasPrefix("158 x 158") == true)
+    }
+  }
+
+  @Test(.rule("GALLERY-48"), arguments: [("17.0", true), ("16.4", false)])
+  func `a sign replaces a view without a container background, from iOS 17 on`(
+    version: String, isSign: Bool
+  ) async throws {
+    try await GalleryFixture.run(
+      "sign \(version)", device: "model: iPhone 14, version: \"\(version)\"",
+      product: ["environment:", "  TRIAL_WIDGETS: bare"]
+    ) { fixture in
+      try await fixture.add("Bare")
+      let sign = try await fixture.entry(of: 1)
+      #expect(sign.texts == [isSign ? "Please adopt containerBackground API" : "bare"])
+      #expect(sign.note == (isSign ? "its view has no containerBackground(for: .widget)" : nil))
+      let control = try await fixture.cluster.attempt(["tap", "1", "--control", "1"])
+      #expect((control.status == 0) == !isSign, "nothing of the view is on the screen")
+      try await fixture.add("BareKept")
+      #expect(try await fixture.entry(of: 2).texts == ["not removable"])
     }
   }
 

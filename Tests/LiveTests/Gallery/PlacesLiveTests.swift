@@ -18,7 +18,7 @@ import WidgetLabTesting
       let kinds = Set(items.map(\.widgetKind))
       #expect(kinds.count == 17 && kinds.isSuperset(of: ["Choices", "Milk", "Texts", "MilkControl", "Gated"]))
       let control = try #require(items.first { $0.widgetKind == "MilkControl" })
-      #expect(control.section == .leftOut && control.reason == "a control is not a widget")
+      #expect(control.section == .leftOut && control.reason?.contains("controlCenter") == true)
       #expect(control.displayName == "Milk, by a control" && control.description == "A control beside widgets")
       try await fixture.add("Gated")
       #expect(try await fixture.entry(of: 1).views.joined().contains("in if #available"))
@@ -79,7 +79,10 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `a widget on a tinted Home Screen receives the accented rendering mode`() async throws {
+  @Test(.rule("VIEW-15"))
+  func `a widget on a tinted Home Screen receives the accented rendering mode, and is drawn in two groups`()
+    async throws
+  {
     let settings = ["placesEachKind: false", "homeScreenRenderingMode: accented"]
     try await GalleryFixture.run("tinted", settings: settings) { fixture in
       try await fixture.add("Facts", "--family", "systemLarge")
@@ -87,6 +90,11 @@ import WidgetLabTesting
       #expect(seen.renderingMode == "accented" && seen.background == "removed")
       #expect(seen.texts.contains("view systemLarge accented margins 16 background false"), "\(seen.texts)")
       #expect(seen.texts.contains("context systemLarge 338 x 354 preview false"), "\(seen.texts)")
+      let drawn = ["\"marked\"": "accent", "\"labelled\"": "default", "star": "default by luminance"]
+      for (view, style) in drawn {
+        let line = seen.views.first { $0.contains(view) } ?? ""
+        #expect(line.contains(".drawn(\(style))"), "\(view): \(line)")
+      }
     }
   }
 

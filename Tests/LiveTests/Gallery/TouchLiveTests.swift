@@ -129,6 +129,41 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("GALLERY-39")) func `a widget gets a free timeline after an intent that throws`() async throws {
+    try await run("throws") { fixture in
+      try await fixture.add("Intents")
+      _ = try await fixture.entry(of: 1)
+      let (before, stored) = (try await fixture.last, try await fixture.all(TimelineStored.self).count)
+      let output = try await fixture.cluster.run("tap", "1", "--control", "7")
+      #expect(output.contains("failed in extension") && output.contains("Empty"), "\(output)")
+      try await fixture.printed("spilled", after: before)
+      try await fixture.cluster.eventually("the new timeline is stored") {
+        try await fixture.all(TimelineStored.self).count == stored + 1
+      }
+      #expect(try await fixture.ledger(after: before).contains { $0.hasPrefix("interaction free") })
+    }
+  }
+
+  @Test(.rule("GALLERY-49"), arguments: [1, 3])
+  func `a tap reports an intent that does not return within intentDeadline, and the widget is reloaded`(
+    intentDeadline: Int
+  ) async throws {
+    let settings = ["placesEachKind: false", "intentDeadline: \(intentDeadline)"]
+    // A gate that is never opened.
+    let product = GalleryFixture.touched + ["  TRIAL_GATE: /never"]
+    try await GalleryFixture.run("slow intent", settings: settings, product: product) { fixture in
+      try await fixture.add("Slow")
+      _ = try await fixture.entry(of: 1)
+      let before = try await fixture.last
+      let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+      #expect(
+        output.contains("failed in extension") && output.contains("within \(intentDeadline).0 seconds"), "\(output)")
+      try await fixture.cluster.eventually("the widget is reloaded") {
+        try await fixture.ledger(after: before).contains { $0.hasPrefix("interaction free") }
+      }
+    }
+  }
+
   @Test(.rule("GALLERY-36", "GALLERY-38"))
   func `an intent that opens the app runs in the foreground app with only its own parameters`() async throws {
     try await run("opens") { fixture in
@@ -136,6 +171,23 @@ import WidgetLabTesting
       _ = try await fixture.entry(of: 1)
       try await fixture.expectPerformed("Open", 2, cups: 3, by: fixture.app)
       #expect(try await fixture.cluster.run("look", "light").contains("\(GalleryFixture.app) is in front"))
+    }
+  }
+
+  @Test(.rule("PROCESS-25")) func `an update keeps the entries of placed widgets and requests no timelines`()
+    async throws
+  {
+    try await run("updated") { fixture in
+      try await fixture.add("Touch")
+      _ = try await fixture.entry(of: 1)
+      let before = try await fixture.last
+      try await fixture.cluster.run("update")
+      #expect(try await fixture.screen().first?.content == "entry")
+      try await fixture.cluster.run("reload", "Touch")
+      try await fixture.cluster.eventually("a timeline is stored") {
+        try await !fixture.all(TimelineStored.self, after: before).isEmpty
+      }
+      #expect(try await fixture.all(TimelineStored.self, after: before).map(\.because) == [.operator])
     }
   }
 

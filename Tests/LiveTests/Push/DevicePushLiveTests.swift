@@ -9,7 +9,7 @@ import WidgetLabTesting
 
 /// Section 4.7 of the rules of WidgetKit, over real processes: tokens and widget pushes on a device.
 @Suite(.live, .timeLimit(.live)) struct `Widget pushes to a device` {
-  @Test(.rule("PUSH-05", "PUSH-06", "PUSH-09"))
+  @Test(.rule("PUSH-05", "PUSH-06"))
   func `a new token reaches each push handler once, in the extension`() async throws {
     try await PushesFixture.run("first token") { fixture in
       let token = try await fixture.begin()
@@ -70,7 +70,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("PUSH-10", "PUSH-11", "PUSH-16"))
+  @Test(.rule("PUSH-10", "PUSH-11", "PUSH-16", "PUSH-24"))
   func `a push reloads only the placements that take pushes, and their next policy reload still happens`()
     async throws
   {
@@ -89,6 +89,20 @@ import WidgetLabTesting
       // Each placement reloads in the hour after its own last timeline.
       try await fixture.cluster.run("clock", "advance", "61m")
       #expect(try await Set(fixture.stored(.policy)) == Set(PushesFixture.taking + ["Plain"]))
+    }
+  }
+
+  @Test(.rule("PUSH-24"))
+  func `with the reading of Apple's article, a push reloads the widgets without a push handler too`() async throws {
+    let settings = ["developerMode: true", "pushReloadsAllWidgets: true"]
+    try await PushesFixture.run("reload all", settings: settings, isHeld: true) { fixture in
+      try await fixture.begin()
+      let push = try await fixture.push()
+      try await fixture.reloaded(push)
+      try await fixture.station(push, .reloaded, "(Plain)")
+      #expect(try await Set(fixture.stored(.push)) == Set(PushesFixture.taking + ["Plain"]))
+      // The handlers receive only the widgets that take pushes.
+      #expect(try await fixture.received(1).widgets.map(\.kind) == PushesFixture.taking)
     }
   }
 
@@ -212,6 +226,25 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("PUSH-09"), arguments: [2, 60])
+  func `an extension whose push handlers returned runs for suspendAfter, and is suspended then`(
+    suspendAfter: Int
+  ) async throws {
+    try await PushesFixture.run("handler's time", isHeld: true, suspendAfter: Double(suspendAfter)) { fixture in
+      try await fixture.begin()
+      try await fixture.pass(suspendAfter + 1)
+      try await fixture.suspended()
+      try await fixture.cluster.run("token", "rotate", "--use", "widgets")
+      _ = try await fixture.received(2)
+      let returned = try await fixture.journal.all().last?.sequence ?? 0
+      try await fixture.pass(suspendAfter - 1)
+      #expect(try await !fixture.journal.all().contains { $0.sequence > returned && $0.suspendsExtension })
+      // The host may have handled the return of the handlers after the clock was advanced.
+      for _ in 1...3 { try await fixture.pass(1) }
+      try await fixture.suspended(after: returned)
+    }
+  }
+
   @Test(.rule("PUSH-08"))
   func `a push handler that crashes is called in a second process, and later only in one launched for other work`()
     async throws
@@ -239,6 +272,13 @@ import WidgetLabTesting
 }
 
 extension PushesFixture {
+  /// Advances the held clock.
+  fileprivate func pass(_ seconds: Int) async throws { try await cluster.run("clock", "advance", "\(seconds)s") }
+
+  fileprivate func suspended(after sequence: UInt64 = 0) async throws {
+    try await journal.waitFor("the extension is suspended", after: sequence) { $0.suspendsExtension }
+  }
+
   /// Sends a push that the push server sends to the device and that expires while the host is stopped. On a busy
   /// machine the push may expire earlier; then the next attempt has more time.
   fileprivate func pushThatExpiresOnItsWay() async throws -> UUID {
@@ -254,5 +294,12 @@ extension PushesFixture {
       return push
     }
     throw LabError("no push was sent before it expired")
+  }
+}
+
+extension LabEnvelope {
+  /// Whether it reports that the extension is suspended.
+  fileprivate var suspendsExtension: Bool {
+    reading(ProcessState.self).map { $0.address == PushesFixture.widgetExtension && $0.state == "suspended" } ?? false
   }
 }

@@ -164,6 +164,8 @@ struct ProviderPlan: Encodable {
 
   struct Request: Encodable {
     var method = "POST"
+    /// `:scheme`; only with h2.
+    var scheme: String?
     var path: String
     var headers: [[String]]
     var body = #"{"aps":{"content-changed":true}}"#
@@ -205,6 +207,8 @@ struct ProviderPlan: Encodable {
     let headers: [String: String]?
     /// The debug data of a GOAWAY.
     let goaway: String?
+    /// The server's last limit of concurrent streams; only with h2.
+    let streams: Int?
   }
 
   let url: String

@@ -22,7 +22,7 @@ struct PushesFixture: Sendable {
   ///   - environment: lines of the extension's environment.
   static func run(
     _ name: String, settings: [String] = ["developerMode: true"], isHeld: Bool = false, environment: [String] = [],
-    _ body: @Sendable (PushesFixture) async throws -> Void
+    suspendAfter: Double = 0.5, _ body: @Sendable (PushesFixture) async throws -> Void
   ) async throws {
     let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
@@ -43,7 +43,7 @@ struct PushesFixture: Sendable {
       \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
       pushServer: {}
       settings:
-      \((["suspendAfter: 0.5", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for round in 1...rounds {

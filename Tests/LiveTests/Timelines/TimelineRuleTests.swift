@@ -84,7 +84,7 @@ import WidgetLabTesting
     try await TimelinesFixture.run("text size", only: "Counted") { fixture in
       try await fixture.begin()
       #expect(try await fixture.hidden() == "▒")
-      try await fixture.cluster.run("setting", "text-size")
+      try await fixture.cluster.run("setting", "text-size", "xLarge")
       try await fixture.stored(2)
       try await fixture.cluster.run("setting", "time")
       try await fixture.stored(3)

@@ -158,6 +158,21 @@ import Testing
     #expect(found.first?.sighting.evidence.map(\.sequence) == [1, 3, 4])
   }
 
+  @Test(.rule("SESSION-19"))
+  func `a session that is lost during a suspension is diagnosed, with the process that has it`()
+    throws
+  {
+    let found = try RecordedMistakes.diagnosing { journal in
+      let taken = SessionTaken(session: "news", generation: 1, holder: RecordedMistakes.app)
+      try journal.send(taken, from: RecordedMistakes.host, to: RecordedMistakes.widget)
+    }
+    #expect(found.map(\.description.code) == ["same-identifier"])
+    #expect(found.first?.sighting.owner == RecordedMistakes.widget)
+    #expect(
+      found.first?.sighting.what
+        == "the session became invalid: app/com.example.Lab opened it while the process was suspended")
+  }
+
   @Test func `a session that fails to open for another reason gives no diagnosis`() throws {
     let codes = try RecordedMistakes.codes { journal in
       let question = try journal.open("news")

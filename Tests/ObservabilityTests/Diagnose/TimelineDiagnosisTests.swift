@@ -151,6 +151,18 @@ import Testing
     #expect(found.first?.sighting.subject == "QuoteProvider of the kind Quote")
   }
 
+  @Test(.rule("PROCESS-22")) func `a suspension with a lock is diagnosed with the file, once`() throws {
+    let lock = HeldLock(group: "group.a", file: "notes.sqlite", kind: "SQLite transaction")
+    let held = LocksHeld(address: RecordedMistakes.widget, generation: 1, pid: 1, locks: [lock], count: 1)
+    let found = try RecordedMistakes.diagnosing { journal in
+      try journal.launch()
+      try journal.send(held, from: RecordedMistakes.agent, to: RecordedMistakes.host)
+    }
+    #expect(found.map(\.description.code) == ["suspended-with-lock"])
+    #expect(found.first?.sighting.what == held.description)
+    #expect(found.first?.sighting.subject == "notes.sqlite of group.a")
+  }
+
   @Test func `an archive that is too large is diagnosed, and no other failure is`() throws {
     func codes(_ code: BusError.Code) throws -> [String] {
       try RecordedMistakes.codes { journal in

@@ -51,9 +51,10 @@ package enum DiagnosticTable {
       TimelineNeverCompleted(), NoticedFault(.timelineCompletedTwice), TimelineWithoutEntries(),
       TimelineInThePast(thresholds), UnpayableInterval(thresholds), ReloadInProvider(), ReloadLoop(thresholds),
       ReloadWithoutChange(thresholds),
-      ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), ArchiveTooLarge(),
+      ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), SuspendedWithLock(),
+      ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
-      NoticedFault(.foreignAppGroup),
+      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated),
     ]
   }
 

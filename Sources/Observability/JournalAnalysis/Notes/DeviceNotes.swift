@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 
@@ -12,12 +13,32 @@ enum DeviceNotes {
     .constant(MoveDevice.self, "moved far"),
     .reply(to: MoveDevice.self) { $0.text },
     .note(NetworkChanged.self) { $0.state.text },
+    .note(ChangeSetting.self) { $0.change.text },
+    .reply(to: ChangeSetting.self) { reply in
+      let changed = reply.changed.map { "\($0.rawValue) \(reply.settings[$0])" }
+      return changed.isEmpty ? "nothing is changed" : changed.joined(separator: ", ")
+    },
+    .note(SettingChanged.self) { notice in
+      let names = notice.name.map { [$0] } ?? [.locale, .timeZone]
+      return names.map { "\($0.rawValue) \(notice.settings[$0])" }.joined(separator: ", ")
+    },
     .note(SetClock.self) { $0.change.text },
     .reply(to: SetClock.self) { $0.text },
     .note(ClockChanged.self) { $0.state.text },
     .note(ForceQuitApp.self) { $0.bundle },
     .note(UpdateApp.self) { $0.bundle },
   ]
+}
+
+extension ChangeSetting.Change {
+  /// A short text.
+  fileprivate var text: String {
+    switch self {
+    case .ask: "ask"
+    case .set(let name, let value): "\(name.rawValue) \(value)"
+    case .reset(let name): "reset \(name.rawValue)"
+    }
+  }
 }
 
 extension SetClock.Change {

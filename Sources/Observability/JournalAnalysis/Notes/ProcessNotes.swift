@@ -20,6 +20,9 @@ enum ProcessNotes {
     .note(MemoryExceeded.self, mark: { _ in .refused }, about: \.address) {
       "\($0.address.tailName) generation \($0.generation) pid \($0.pid): \($0)"
     },
+    .note(LocksHeld.self, mark: { _ in .refused }, about: \.address) {
+      "\($0.address.tailName) generation \($0.generation) pid \($0.pid): \($0)"
+    },
     .note(ProcessStarted.self, mark: { _ in .launch }, about: \.address) {
       "\($0.address.tailName) generation \($0.generation) pid \($0.pid) \($0.executable)"
     },

@@ -15,6 +15,7 @@ enum SessionNotes {
     .note(SessionEvents.self) {
       "\($0.session): \(count($0.outcomes.count))" + ($0.wakesHandler ? ", wakes the handler" : "")
     },
+    .note(SessionTaken.self, mark: { _ in .refused }) { "\($0.session) is open in \($0.holder.short) now" },
     .note(ExpireEvents.self, mark: { _ in .refused }) { "\($0.session): the time is running out" },
     .note(SessionUnclaimed.self, mark: { _ in .refused }, about: \.owner) { "\($0.session): \($0.reason)" },
     .note(SessionAcknowledged.self, about: \.owner) { "\($0.session) of \($0.owner.tailName)" },

@@ -8,7 +8,10 @@ import Messages
 enum TimelineNotes {
   /// The entries of the table.
   static let all: [NoteEntry] = [
-    .note(ReloadTimelines.self) { ($0.widgetKind ?? "all kinds") + ($0.within.map { " within \($0)" } ?? "") },
+    .note(ReloadTimelines.self) { reload in
+      let all = reload.areControls == true ? "all controls" : "all kinds"
+      return (reload.widgetKind ?? all) + (reload.within.map { " within \($0)" } ?? "")
+    },
     .note(RequestTimeline.self) { request in
       let purpose = request.purpose == .timeline ? "" : " \(request.purpose)"
       let placement = request.placement.map { " of placement \($0)" } ?? ""

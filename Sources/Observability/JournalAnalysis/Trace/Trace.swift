@@ -177,8 +177,8 @@ private struct TraceGathering {
   private func isInstance(of owner: Address, _ envelope: Envelope) -> Bool {
     if envelope.header.kind == ProcessReady.kind { return envelope.header.source == owner }
     let kinds = [
-      SpawnProcess.kind, SignalProcess.kind, ProcessStarted.kind, MemoryExceeded.kind, ProcessExited.kind,
-      ProcessState.kind, RegistrationChanged.kind,
+      SpawnProcess.kind, SignalProcess.kind, ProcessStarted.kind, MemoryExceeded.kind, LocksHeld.kind,
+      ProcessExited.kind, ProcessState.kind, RegistrationChanged.kind,
     ]
     guard kinds.contains(envelope.header.kind), EnvelopeNote(envelope).subject == owner else { return false }
     return envelope.reading(RegistrationChanged.self).map { Self.isComingOrGoing($0) } ?? true

@@ -53,6 +53,7 @@ struct DefaultsCommand: AsyncParsableCommand {
         }
         if json { return Output.print(try Self.json(reply, domain, key)) }
         if let key, let value = reply.values[key] { return Output.print(value.text) }
+        if domain == nil, reply.domains.isEmpty { Output.printError("No domain has a value yet.") }
         for domain in reply.domains { Output.print(domain) }
         for (key, value) in reply.values.sorted(by: { $0.key < $1.key }) { Output.print("\(key) = \(value.text)") }
       }

@@ -55,7 +55,8 @@ struct ScreenLocation: ExpressibleByArgument, Sendable {
   /// For help texts, in lines that are not wrapped.
   static let list = """
     homeScreen, todayView, lockScreen (iPadLockScreen on an iPad), standBy,
-      carPlay; and on other devices iPhoneWidgetsOnMac, watchFace, smartStack
+      carPlay, controlCenter for controls; and on other devices
+      iPhoneWidgetsOnMac, watchFace, smartStack
     """
   static var allValueStrings: [String] { names }
 

@@ -10,7 +10,7 @@ import Messages
 struct AddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Places a widget, as a user does from the gallery.",
+    abstract: "Places a widget or a control, as a user does from the gallery.",
     discussion: """
       Several widgets of one kind can be on a screen. --stack puts the widget on top of another widget of its size, or \
       of its stack, which holds at most ten (see `widgetlab turn`). The parameters are listed with the current results \
@@ -22,6 +22,7 @@ struct AddCommand: AsyncParsableCommand {
         widgetlab add CaffeineTracker --location lockScreen
         widgetlab add CaffeineTracker --stack 1
         widgetlab add Weather --set city=London --set hourly=yes
+        widgetlab add GarageDoor --location controlCenter      a control
       """)
 
   @OptionGroup var options: InstanceOptions

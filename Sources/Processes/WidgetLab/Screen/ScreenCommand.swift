@@ -30,7 +30,7 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The location (default: the visible one).")
   var location: ScreenLocation?
 
-  @Flag(help: "Print one JSON object: state, location, tint, and widgets with their numbers and contents.")
+  @Flag(help: "Print one JSON object: state, settings, location, tint, and widgets with their numbers and contents.")
   var json = false
 
   func run() async throws {
@@ -39,7 +39,9 @@ struct ScreenCommand: AsyncParsableCommand {
         try location?.check(session.cluster)
         let reply = try await session.ask(ShowScreen(location: location?.name))
         let clock = try await session.ask(SetClock(change: .ask))
-        let print = ScreenPrint(reply: reply, now: clock.now, configuration: session.cluster.configuration)
+        let print = ScreenPrint(
+          reply: reply, now: clock.now,
+          hidesSensitiveContent: session.cluster.configuration.settings.gallery.hidesSensitiveContent)
         if json { try Output.json(print.facts) } else { for line in print.lines { Output.print(line) } }
         if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
@@ -53,22 +55,28 @@ struct ScreenPrint {
   private let appearance: ScreenAppearance
 
   /// - Parameter now: the device's time.
-  init(reply: ShowScreen.Reply, now: Date, configuration: ClusterConfiguration) {
+  init(reply: ShowScreen.Reply, now: Date, hidesSensitiveContent: Bool = true) {
     self.reply = reply
-    let device = configuration.device
     appearance = ScreenAppearance(
-      now: now, locale: Locale(identifier: device.locale),
-      timeZone: device.timeZone.flatMap(TimeZone.init(identifier:)) ?? .current,
-      hidesPrivate: reply.state.isLocked && configuration.settings.gallery.hidesSensitiveContent)
+      now: now, locale: Locale(identifier: reply.settings.locale),
+      timeZone: TimeZone(identifier: reply.settings.timeZone) ?? .current,
+      hidesPrivate: reply.state.isLocked && hidesSensitiveContent)
   }
 
   var lines: [String] {
     let tint = reply.tint.map { ", tinted \($0.rawValue)" } ?? ""
-    let head = "\(reply.location.rawValue), \(reply.state.text)\(tint)"
+    let head = ["\(reply.location.rawValue), \(reply.state.text)\(tint)"] + settings
     guard !reply.tiles.isEmpty else {
-      return [head, "no widgets; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
+      return head + ["no widgets; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
     }
-    return [head] + reply.tiles.flatMap { [""] + lines($0) }
+    return head + reply.tiles.flatMap { [""] + lines($0) }
+  }
+
+  /// What the user changed, and the direction of the layout if it is not the usual one.
+  private var settings: [String] {
+    let changed = reply.changedSettings.map { "\($0.rawValue) \(reply.settings[$0])" }
+    let direction = reply.settings.isRightToLeft ? ["the layout is from right to left"] : []
+    return changed.isEmpty && direction.isEmpty ? [] : [(changed + direction).joined(separator: ", ")]
   }
 
   private func lines(_ tile: ShowScreen.Tile) -> [String] {
@@ -104,6 +112,7 @@ struct ScreenPrint {
     var appearance = appearance
     appearance.isPlaceholder = tile.content == .placeholder
     appearance.showsBackground = tile.background != .removed
+    appearance.isAccented = tile.renderingMode == .accented
     return tile.view.indented(appearance).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
@@ -127,6 +136,7 @@ struct ScreenPrint {
       let covers: [Int]
     }
     let state: DeviceScreen
+    let settings: DeviceSettings
     let location: String
     /// `red`, or `nil`.
     let tint: String?
@@ -135,7 +145,7 @@ struct ScreenPrint {
 
   var facts: Facts {
     Facts(
-      state: reply.state, location: reply.location.rawValue, tint: reply.tint?.rawValue,
+      state: reply.state, settings: reply.settings, location: reply.location.rawValue, tint: reply.tint?.rawValue,
       widgets: reply.tiles.map { tile in
         Facts.Widget(
           number: tile.placement.id, bundle: tile.placement.bundle, kind: tile.placement.kind,

@@ -116,34 +116,6 @@ struct UnlockCommand: AsyncParsableCommand {
   func run() async throws { try await changeScreen(options, json: json) { _ in .unlock } }
 }
 
-/// `widgetlab setting`.
-struct SystemCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "setting",
-    abstract: "Changes a system setting, which reloads all widgets.",
-    discussion: """
-      locale, text-size, accessibility, account, or time (a significant time change). The reloads cost no budget. The \
-      first three also reload placeholders.
-
-      EXAMPLE
-        widgetlab setting text-size
-      """)
-
-  @OptionGroup var options: InstanceOptions
-
-  @Argument(help: "locale, text-size, accessibility, account or time.")
-  var setting: String
-
-  func run() async throws {
-    try await reporting {
-      try await OperatorSession.with(options) { session in
-        _ = try await session.ask(ChangeScreen(.system(setting)))
-        Output.print("changed \(setting): all widgets are reloaded")
-      }
-    }
-  }
-}
-
 /// Changes what the user sees, and prints the result.
 func changeScreen(
   _ options: InstanceOptions, json: Bool, _ change: (ClusterFacts) throws -> ChangeScreen.Change

@@ -77,13 +77,14 @@ struct UpCommand: AsyncParsableCommand {
 
   /// Reports mistakes in files that the configuration names, before anything is started.
   private func check(_ cluster: ClusterFacts) throws {
-    for product in cluster.configuration.extensions {
+    for product in cluster.configuration.products {
       do {
         _ = try product.readInfoPlist()
+        _ = try product.bundleInformation()
       } catch {
         throw CommandError(
           Exit.configuration, error.message, at: "infoPlist of \(product.bundle) in \(cluster.configurationPath)",
-          advice: "name the Info.plist of the widget extension's target, or remove infoPlist")
+          advice: "name the Info.plist of the target and the values that it needs, or remove infoPlist")
       }
     }
     guard let budget = cluster.configuration.settings.budget else { return }

@@ -30,13 +30,10 @@ enum lazy_curl_option {
     lazy_curl_verify_host = 81,
     lazy_curl_verify_peer = 64,
     lazy_curl_accept_encoding = 10102,
-    lazy_curl_cookie_file = 10031,
-    lazy_curl_cookie_list = 10135,
     lazy_curl_custom_request = 10036,
     lazy_curl_http_header = 10023,
     lazy_curl_password = 10174,
     lazy_curl_protocols = 181,
-    lazy_curl_share = 10100,
     lazy_curl_url = 10002,
     lazy_curl_user = 10173,
     lazy_curl_body_size = 30115,
@@ -58,9 +55,9 @@ typedef struct lazy_curl lazy_curl;
 lazy_curl *lazy_curl_make(void);
 void lazy_curl_free(lazy_curl *curl);
 
-/// Resets all options. Connections and shared cookies remain.
+/// Resets all options. Connections remain.
 void lazy_curl_reset(lazy_curl *curl);
-/// Each returns 0 or a CURLcode. Texts are copied. A list and a share must remain valid.
+/// Each returns 0 or a CURLcode. Texts are copied. A list must remain valid.
 int lazy_curl_set_number(lazy_curl *curl, enum lazy_curl_option option, long value);
 int lazy_curl_set_size(lazy_curl *curl, enum lazy_curl_option option, int64_t value);
 int lazy_curl_set_text(lazy_curl *curl, enum lazy_curl_option option, const char *value);
@@ -88,11 +85,3 @@ const char *lazy_curl_message(int code);
 /// curl_slist_append. Returns NULL when out of memory.
 void *lazy_curl_list_append(void *list, const char *line);
 void lazy_curl_list_free(void *list);
-
-/// Cookies that several requests share, on any threads. NULL when out of memory.
-typedef struct lazy_curl_cookies lazy_curl_cookies;
-lazy_curl_cookies *lazy_curl_cookies_make(void);
-/// Call after the last request that uses them.
-void lazy_curl_cookies_free(lazy_curl_cookies *cookies);
-/// Returns 0 or a CURLcode.
-int lazy_curl_set_cookies(lazy_curl *curl, lazy_curl_cookies *cookies);

@@ -139,7 +139,10 @@ extension EnvironmentValues {
     set { self[RedactionReasonsKey.self] = newValue }
   }
   public var isLuminanceReduced: Bool {
-    get { self[IsLuminanceReducedKey.self] }
+    get {
+      UnsimulatedValues.luminanceIsRead()
+      return self[IsLuminanceReducedKey.self]
+    }
     set { self[IsLuminanceReducedKey.self] = newValue }
   }
   /// Pixels per point.
@@ -246,9 +249,23 @@ extension EnvironmentValues {
     get { self[OpenURLKey.self] }
     set { self[OpenURLKey.self] = newValue }
   }
-  /// The widget's size, in points.
+  /// Adds reasons, without recording that the reasons were read.
+  mutating func redact(_ reasons: RedactionReasons) {
+    let recorder = reads
+    reads = nil
+    redactionReasons.formUnion(reasons)
+    reads = recorder
+  }
+  /// The widget's size without the margins that the system adds, in points.
   package var proposedSize: CGSize {
     get { self[ProposedSizeKey.self] }
     set { self[ProposedSizeKey.self] = newValue }
   }
+}
+
+extension EnvironmentReads {
+  /// Whether the colour scheme was read.
+  package var containsColorScheme: Bool { contains(ColorSchemeKey.self) }
+  /// Whether the redaction reasons were read.
+  package var containsRedactionReasons: Bool { contains(RedactionReasonsKey.self) }
 }

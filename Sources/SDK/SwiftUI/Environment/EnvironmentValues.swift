@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// Source: `SwiftUI.EnvironmentKey`.
 public protocol EnvironmentKey {
   associatedtype Value
@@ -9,11 +11,16 @@ public protocol EnvironmentKey {
 /// Source: `SwiftUI.EnvironmentValues`.
 public struct EnvironmentValues: CustomStringConvertible {
   private var values: [ObjectIdentifier: Any] = [:]
+  /// Records which keys are read, of this environment and of those that are made from it.
+  package var reads: EnvironmentReads?
 
   public init() {}
 
   public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
-    get { values[ObjectIdentifier(key)].flatMap { $0 as? K.Value } ?? K.defaultValue }
+    get {
+      reads?.record(key)
+      return values[ObjectIdentifier(key)].flatMap { $0 as? K.Value } ?? K.defaultValue
+    }
     set { values[ObjectIdentifier(key)] = newValue }
   }
 
@@ -35,6 +42,17 @@ extension EnvironmentValues {
   package func during<Result>(_ body: () -> Result) -> Result {
     Self.$around.withValue(Shared(values: self)) { body() }
   }
+}
+
+/// The keys of an environment that an author's views have read. Any thread.
+package final class EnvironmentReads: Sendable {
+  private let keys = Mutex<Set<ObjectIdentifier>>([])
+
+  package init() {}
+
+  fileprivate func record<K: EnvironmentKey>(_ key: K.Type) { keys.withLock { _ = $0.insert(ObjectIdentifier(key)) } }
+
+  func contains<K: EnvironmentKey>(_ key: K.Type) -> Bool { keys.withLock { $0.contains(ObjectIdentifier(key)) } }
 }
 
 /// Source: `SwiftUI.Environment`.

@@ -95,7 +95,7 @@ extension View {
   nonisolated public func textSelection<S: TextSelectability>(_ selectability: S) -> some View { self }
 
   nonisolated public func redacted(reason: RedactionReasons) -> some View {
-    modified("redacted", ["reason": reason.archived]) { $0.redactionReasons.formUnion(reason) }
+    modified("redacted", ["reason": reason.archived]) { $0.redact(reason) }
   }
   nonisolated public func unredacted() -> some View { modified("unredacted") { $0.redactionReasons = [] } }
   nonisolated public func privacySensitive(_ sensitive: Bool = true) -> some View {

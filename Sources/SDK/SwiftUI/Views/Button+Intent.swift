@@ -7,10 +7,13 @@ import Archive
 extension AppIntent {
   /// The data with which another process of the extension, or of the app, performs the intent.
   fileprivate var archived: ArchivedValue {
-    .record([
+    var record: [String: ArchivedValue] = [
       "type": .string(Self.archivedName), "parameters": .record(archivedParameters),
       "opensApp": .bool(Self.opensApp), "runsInApp": .bool(Self.runsInApp),
-    ])
+    ]
+    // Only a control can be touched on a locked device.
+    if Self.authenticationPolicy != .alwaysAllowed { record["needsUnlock"] = true }
+    return .record(record)
   }
 }
 

@@ -93,6 +93,14 @@ extension NoticedFault.Known {
         "Add the group to appGroups in widgetlab.yaml, as in the entitlements of the Xcode project, or correct it."
     ))
 
+  static let notSimulated = NoticedFault.Known(
+    fault: .notSimulated,
+    description: DiagnosisDescription(
+      code: "not-simulated", severity: .note, title: "a declaration that has an effect on a phone and none here",
+      rule: "The process uses a declaration that compiles, and that the simulated device does not obey.",
+      source: "ours: Documentation/limitations.md lists what is not simulated",
+      advice: "Read the entry of limitations.md, and test what depends on it on a phone."))
+
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,
     description: DiagnosisDescription(

@@ -14,6 +14,14 @@ struct SameIdentifier: DiagnosticRule {
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
+    if let taken = envelope.reading(SessionTaken.self), header.attempt == 0 {
+      return [
+        Sighting(
+          owner: header.destination, subject: "session \(taken.session)",
+          what: "the session became invalid: \(taken.holder.short) opened it while the process was suspended",
+          evidence: [Evidence(envelope)])
+      ]
+    }
     guard header.kind == OpenSession.kind.answered(.failed),
       let error = try? BodyCoding.decode(BusError.self, from: envelope.body), error.code == .sessionInUse,
       let opening = record.opening(answeredBy: header)

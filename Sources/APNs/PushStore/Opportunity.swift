@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+
+/// When a device that can be reached accepts notifications of low priority, and background notifications. Apple documents
+/// that they are grouped, delivered in bursts and throttled, and no figures. With 0, they are delivered at once.
+package struct OpportunityPolicy: Sendable, Hashable {
+  /// Seconds from one burst of notifications of priority 5 to the next on a device.
+  package var priority5Interval = 0.0
+  /// The same for priority 1.
+  package var priority1Interval = 0.0
+  /// Seconds from one background notification of an app to the next on a device.
+  package var backgroundInterval = 0.0
+
+  package init() {}
+}
+
+/// The opportunities that devices had, and the next ones.
+struct Opportunities: Sendable {
+  /// Whose notifications are limited together.
+  private enum Group: Hashable, Sendable {
+    case priority(Int, device: String)
+    case background(app: String, device: String)
+  }
+
+  let policy: OpportunityPolicy
+  /// When the last burst of each group was delivered. All notifications of one instant are one burst.
+  private var bursts: [Group: Date] = [:]
+
+  init(_ policy: OpportunityPolicy) { self.policy = policy }
+
+  private func groups(of push: PushedNotification) -> [(group: Group, interval: Double)] {
+    let (device, app) = (push.subject.device, push.subject.bundle)
+    var groups: [(group: Group, interval: Double)] = []
+    switch push.priority {
+    case 5: groups.append((.priority(5, device: device), policy.priority5Interval))
+    case 1: groups.append((.priority(1, device: device), policy.priority1Interval))
+    default: break
+    }
+    if push.type == .background { groups.append((.background(app: app, device: device), policy.backgroundInterval)) }
+    return groups.filter { $0.interval > 0 }
+  }
+
+  /// When the device accepts a notification; `nil` if it does so now.
+  func next(for push: PushedNotification, now: Date) -> Date? {
+    groups(of: push).compactMap { group, interval -> Date? in
+      guard let burst = bursts[group], burst != now else { return nil }
+      let end = burst.addingTimeInterval(interval)
+      return end > now ? end : nil
+    }.max()
+  }
+
+  /// A notification is sent.
+  mutating func use(for push: PushedNotification, now: Date) {
+    for (group, _) in groups(of: push) { bursts[group] = now }
+  }
+}

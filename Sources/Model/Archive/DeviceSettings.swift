@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The text sizes of a device. Source: the cases of `SwiftUI.DynamicTypeSize`.
+package enum TextSizeName: String, Codable, Hashable, Sendable, CaseIterable {
+  case xSmall, small, medium, large, xLarge, xxLarge, xxxLarge
+  case accessibility1, accessibility2, accessibility3, accessibility4, accessibility5
+}
+
+/// The settings of `DeviceSettings`, as commands name them.
+package enum SettingName: String, Codable, Hashable, Sendable, CaseIterable {
+  case textSize = "text-size"
+  case boldText = "bold-text"
+  case contrast
+  case reduceMotion = "reduce-motion"
+  case reduceTransparency = "reduce-transparency"
+  case differentiateWithoutColor = "differentiate-without-color"
+  case voiceOver = "voice-over"
+  case locale
+  case timeZone = "time-zone"
+}
+
+/// The settings of a device that its user changes, and that views or the author's code read.
+package struct DeviceSettings: Codable, Hashable, Sendable {
+  package var textSize = TextSizeName.large
+  package var isTextBold = false
+  package var increasesContrast = false
+  package var reducesMotion = false
+  package var reducesTransparency = false
+  package var differentiatesWithoutColor = false
+  package var isVoiceOverOn = false
+  /// Language and region, such as `en_US`.
+  package var locale: String
+  /// Such as `Europe/Zurich`.
+  package var timeZone: String
+
+  package init(locale: String = "en_US", timeZone: String = "GMT") {
+    self.locale = locale
+    self.timeZone = timeZone
+  }
+
+  /// Whether the language is written from right to left.
+  package var isRightToLeft: Bool { Locale(identifier: locale).language.characterDirection == .rightToLeft }
+
+  /// The value of a setting, as commands name it.
+  package subscript(name: SettingName) -> String {
+    switch name {
+    case .textSize: textSize.rawValue
+    case .contrast: increasesContrast ? "increased" : "standard"
+    case .locale: locale
+    case .timeZone: timeZone
+    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
+      self[keyPath: name.switched] ? "on" : "off"
+    }
+  }
+
+  /// Changes a setting.
+  ///
+  /// - Parameter value: as `subscript` returns it; a locale may have a hyphen.
+  /// - Throws: `SettingRefusal` when the setting has no such value.
+  package mutating func set(_ name: SettingName, to value: String) throws(SettingRefusal) {
+    guard change(name, to: value) else { throw SettingRefusal(name: name, value: value) }
+  }
+
+  /// The settings with other values for some of them. A value that its setting does not have is left out.
+  package func applying(_ values: [SettingName: String]) -> DeviceSettings {
+    var settings = self
+    for (name, value) in values { _ = settings.change(name, to: value) }
+    return settings
+  }
+
+  /// - Returns: whether the setting has such a value.
+  private mutating func change(_ name: SettingName, to value: String) -> Bool {
+    switch name {
+    case .textSize:
+      guard let size = TextSizeName(rawValue: value) else { return false }
+      textSize = size
+    case .locale:
+      let identifier = value.replacingOccurrences(of: "-", with: "_")
+      guard Self.isLocale(identifier) else { return false }
+      locale = identifier
+    case .timeZone:
+      guard Self.isTimeZone(value) else { return false }
+      timeZone = value
+    case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
+      guard let values = name.values, let index = values.firstIndex(of: value) else { return false }
+      self[keyPath: name.switched] = index == 1
+    }
+    return true
+  }
+
+  private static func isLocale(_ identifier: String) -> Bool {
+    let isPlain = identifier.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    return isPlain && Locale(identifier: identifier).language.languageCode?.isISOLanguage == true
+  }
+
+  /// `GMT+3` has opposite meanings for Foundation and for the C library.
+  private static func isTimeZone(_ identifier: String) -> Bool {
+    guard identifier == "GMT" || !identifier.hasPrefix("GMT") else { return false }
+    return TimeZone(identifier: identifier) != nil
+  }
+}
+
+extension SettingName {
+  /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
+  package var values: [String]? {
+    switch self {
+    case .textSize: TextSizeName.allCases.map(\.rawValue)
+    case .contrast: ["standard", "increased"]
+    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver: ["off", "on"]
+    case .locale, .timeZone: nil
+    }
+  }
+
+  /// The property of a setting with two values.
+  fileprivate var switched: WritableKeyPath<DeviceSettings, Bool> {
+    switch self {
+    case .contrast: \.increasesContrast
+    case .boldText: \.isTextBold
+    case .reduceMotion: \.reducesMotion
+    case .reduceTransparency: \.reducesTransparency
+    case .differentiateWithoutColor: \.differentiatesWithoutColor
+    case .voiceOver: \.isVoiceOverOn
+    case .textSize, .locale, .timeZone: preconditionFailure("\(rawValue) does not have two values")
+    }
+  }
+}
+
+/// A value that a setting does not have. Definite.
+package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
+  package let name: SettingName
+  package let value: String
+
+  package var description: String {
+    let advice =
+      switch name {
+      case .locale: "use a language and a region, such as de_DE or ar"
+      case .timeZone: "use a name such as Europe/Zurich"
+      default: "use one of: " + (name.values ?? []).joined(separator: ", ")
+      }
+    return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// App Transport Security of one product: which URLs its requests may load without TLS.
+///
+/// Source of all rules: Apple's reference of `NSAppTransportSecurity` and its keys. Documentation/fidelity/network.md
+/// lists them.
+package struct TransportSecurity: Codable, Hashable, Sendable {
+  /// An entry of `NSExceptionDomains`.
+  package struct Domain: Codable, Hashable, Sendable {
+    /// A domain, an address, or a range of addresses such as `192.168.0.0/16`.
+    package let name: String
+    package let includesSubdomains: Bool
+    package let allowsInsecureHTTPLoads: Bool
+
+    package init(_ name: String, includesSubdomains: Bool = false, allowsInsecureHTTPLoads: Bool = false) {
+      self.name = name
+      self.includesSubdomains = includesSubdomains
+      self.allowsInsecureHTTPLoads = allowsInsecureHTTPLoads
+    }
+  }
+
+  /// The text of the error -1022. Source: Apple's systems (observed).
+  package static let message =
+    "The resource could not be loaded because the App Transport Security policy requires the use of a secure "
+    + "connection."
+
+  /// `NSAllowsArbitraryLoads`, unless another key makes the system ignore it.
+  package let allowsArbitraryLoads: Bool
+  package let allowsLocalNetworking: Bool
+  /// Whether the system allows addresses without an exception: iOS 10 to 16.
+  package let allowsAddresses: Bool
+  package let domains: [Domain]
+
+  /// The policy of a product without exceptions, for a system of 17 or later.
+  package init() {
+    self.init(infoDictionary: [:], majorVersion: 17)
+  }
+
+  /// - Parameters:
+  ///   - infoDictionary: the contents of the product's `Info.plist`. Values of another type than Apple's are ignored.
+  ///   - majorVersion: the system's.
+  package init(infoDictionary: [String: Any], majorVersion: Int) {
+    let keys = infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:]
+    // The presence of one of these keys counts, whatever its value.
+    let replacements = [
+      "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInWebContent", "NSAllowsLocalNetworking",
+    ]
+    allowsArbitraryLoads =
+      keys["NSAllowsArbitraryLoads"] as? Bool == true && replacements.allSatisfy { keys[$0] == nil }
+    allowsLocalNetworking = keys["NSAllowsLocalNetworking"] as? Bool == true
+    allowsAddresses = majorVersion < 17
+    domains = (keys["NSExceptionDomains"] as? [String: Any] ?? [:]).compactMap { name, value in
+      guard let value = value as? [String: Any] else { return nil }
+      return Domain(
+        name, includesSubdomains: value["NSIncludesSubdomains"] as? Bool == true,
+        allowsInsecureHTTPLoads: value["NSExceptionAllowsInsecureHTTPLoads"] as? Bool == true)
+    }
+    .sorted { $0.name < $1.name }
+  }
+
+  /// Whether a request may load the URL. One with another scheme than `http` may.
+  package func allows(_ url: URL) -> Bool {
+    guard url.scheme?.lowercased() == "http", let host = url.host else { return true }
+    return allowsInsecureLoads(from: host)
+  }
+
+  /// - Parameter host: a domain or an address; an IPv6 address with or without brackets.
+  func allowsInsecureLoads(from host: String) -> Bool {
+    let host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    if let address = InternetAddress(host) { return allowsInsecureLoads(from: address) }
+    if let domain = domain(of: host) { return domain.allowsInsecureHTTPLoads }
+    // An unqualified host is one without a dot, such as `localhost`.
+    return !host.contains(".") || host.hasSuffix(".local") || allowsArbitraryLoads
+  }
+
+  private func allowsInsecureLoads(from address: InternetAddress) -> Bool {
+    if allowsAddresses { return true }
+    let ranges = domains.compactMap { domain in AddressRange(domain.name).map { (range: $0, domain: domain) } }
+    let matching = ranges.filter { $0.range.contains(address) }.max { $0.range.prefixLength < $1.range.prefixLength }
+    if let matching { return matching.domain.allowsInsecureHTTPLoads }
+    return address.isLoopback || allowsLocalNetworking || allowsArbitraryLoads
+  }
+
+  /// The entry of a host, or else that of the domain which contains it and includes subdomains. A subdomain has one
+  /// component more.
+  private func domain(of host: String) -> Domain? {
+    if let own = domains.first(where: { $0.name == host }) { return own }
+    guard let dot = host.firstIndex(of: ".") else { return nil }
+    return domains.first { $0.includesSubdomains && $0.name == host[host.index(after: dot)...] }
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+import Synchronization
+
+private let deviceLocale = Mutex(
+  Locale(identifier: Locale.identifier(ofLanguage: ProcessInfo.processInfo.environment["LANG"])))
+
+extension Locale {
+  /// The device's locale. `Locale.current` of Foundation on Linux is the same on every machine, so the device passes
+  /// its locale to its processes in `LANG`, and later changes by a message. The default is `en_US`.
+  package static var device: Locale { deviceLocale.withLock { $0 } }
+
+  /// The user changed the device's locale. Posts `NSLocale.currentLocaleDidChangeNotification`. Any thread.
+  package static func setDevice(_ identifier: String) {
+    let isChanged = deviceLocale.withLock { locale in
+      defer { locale = Locale(identifier: identifier) }
+      return locale.identifier != identifier
+    }
+    guard isChanged else { return }
+    NotificationCenter.default.post(name: NSLocale.currentLocaleDidChangeNotification, object: nil)
+  }
+
+  /// The device's locale for `Locale.current` and `Locale.autoupdatingCurrent`; otherwise the locale itself.
+  package var meant: Locale { self == .current || self == .autoupdatingCurrent ? .device : self }
+
+  /// For example `de_DE` for `de_DE.UTF-8`.
+  static func identifier(ofLanguage language: String?) -> String {
+    guard let name = language?.prefix(while: { $0 != "." && $0 != "@" }), !name.isEmpty, name != "C", name != "POSIX"
+    else { return "en_US" }
+    return String(name)
+  }
+}
+
+extension TimeZone {
+  /// The user changed the device's time zone: changes it for Foundation and the C library, and posts
+  /// `NSSystemTimeZoneDidChange`. Any thread.
+  ///
+  /// The process was launched with the variable `TZ`, so that its environment only gets another pointer.
+  package static func setDevice(_ identifier: String) {
+    let isSet = ProcessInfo.processInfo.environment["TZ"] == identifier
+    guard !isSet, let zone = TimeZone(identifier: identifier) else { return }
+    setenv("TZ", identifier, 1)
+    tzset()
+    NSTimeZone.resetSystemTimeZone()
+    // DateFormatter has read the variable when the process started.
+    NSTimeZone.default = zone
+    NotificationCenter.default.post(name: .NSSystemTimeZoneDidChange, object: nil)
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import WidgetKit
+
+/// The lines of the script `script-app` or `script-widget`, with words that a space separates.
+enum Script {
+  static func run() async {
+    guard let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: FixtureRequests.group),
+      let script = try? String(contentsOf: folder.appending(path: "script-\(Form.current)"), encoding: .utf8)
+    else { return }
+    for line in script.split(separator: "\n") { await perform(line.split(separator: " ").map(String.init)) }
+    print("finished \(Form.current)")
+  }
+
+  private static func perform(_ words: [String]) async {
+    switch words[0] {
+    case "info": print("\(words[1]) = \(Bundle.main.object(forInfoDictionaryKey: words[1]) ?? "nothing")")
+    case "bundle":
+      print("bundle \(Bundle.main.bundleIdentifier ?? "nothing") at \(Bundle.main.bundleURL.lastPathComponent)")
+      let receipt: URL? = Bundle.main.appStoreReceiptURL
+      print("receipt \(receipt?.path ?? "nothing")")
+      print("keys \((Bundle.main.infoDictionary ?? [:]).keys.sorted().joined(separator: " "))")
+    case "resource":
+      let url = Bundle.main.url(forResource: words[1], withExtension: words[2])
+      let text = url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? "nothing"
+      print("\(words[1]).\(words[2]): \(text.trimmingCharacters(in: .newlines))")
+    case "containing":
+      // The bundle of the app, which contains PlugIns/Name.appex.
+      let url = Bundle.main.bundleURL.deletingLastPathComponent().deletingLastPathComponent()
+      print("app \(Bundle(url: url)?.bundleIdentifier ?? "nothing")")
+    case "load": await load(words[1])
+    case "download": await Download.shared.load(words[1], words.dropFirst(2).map { String($0) })
+    default: fatalError("there is no instruction '\(words[0])'")
+    }
+  }
+
+  private static func load(_ address: String) async {
+    guard let url = URL(string: address) else { fatalError("\(address) is not a URL") }
+    do {
+      let (data, response) = try await URLSession.shared.data(from: url)
+      print("loaded \((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))")
+    } catch {
+      print("not loaded \((error as NSError).code) \(error.localizedDescription)")
+    }
+  }
+}
+
+/// Downloads of background sessions, one session for each set of options. One at a time.
+final class Download: NSObject, URLSessionDownloadDelegate, Sendable {
+  private struct State {
+    var sessions: [String: URLSession] = [:]
+    var waiting: CheckedContinuation<Void, Never>?
+  }
+
+  static let shared = Download()
+
+  private let state = Mutex(State())
+
+  /// Returns when the download has ended.
+  ///
+  /// - Parameter options: `no-storage`, `no-cookies`, `never`.
+  func load(_ address: String, _ options: [String]) async {
+    guard let url = URL(string: address) else { fatalError("\(address) is not a URL") }
+    let task = session(options).downloadTask(with: url)
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.waiting = continuation }
+      task.resume()
+    }
+  }
+
+  private func session(_ options: [String]) -> URLSession {
+    let name = ([Bundle.main.bundleIdentifier ?? "", "requests"] + options).joined(separator: ".")
+    if let session = state.withLock({ $0.sessions[name] }) { return session }
+    let configuration = URLSessionConfiguration.background(withIdentifier: name)
+    configuration.sharedContainerIdentifier = FixtureRequests.group
+    if options.contains("no-storage") { configuration.httpCookieStorage = nil }
+    if options.contains("no-cookies") { configuration.httpShouldSetCookies = false }
+    if options.contains("never") { configuration.httpCookieAcceptPolicy = .never }
+    let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+    state.withLock { $0.sessions[name] = session }
+    return session
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    let text = (try? String(contentsOf: location, encoding: .utf8)) ?? ""
+    print("downloaded \((downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0) \(text)")
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    if let error { print("not downloaded \((error as NSError).code) \(error.localizedDescription)") }
+    state.withLock { $0.waiting.take() }?.resume()
+  }
+}

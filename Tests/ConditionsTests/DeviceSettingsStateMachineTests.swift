@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Messages
+import Testing
+
+@testable import Conditions
+
+private let app = Address.app("iphone", "com.example.App")
+private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
+
+@Suite struct `Settings of a device` {
+  private typealias Stored = DeviceSettingsStateMachine.Stored
+  private var stateMachine = DeviceSettingsStateMachine(
+    DeviceSettings(locale: "de_DE", timeZone: "Europe/Berlin"),
+    overrides: [widget: DeviceSettingsStateMachine.Override(timeZone: "Asia/Tokyo")])
+
+  /// The actions of a change that the user made.
+  private mutating func change(_ change: ChangeSetting.Change) throws -> [DeviceSettingsStateMachine.Action] {
+    guard let next = try stateMachine.changed(by: change) else { return [] }
+    return stateMachine.handle(.stored(next))
+  }
+
+  @Test(.rule("SETTING-01"), arguments: [("xLarge", TextSizeName.xLarge), ("accessibility3", .accessibility3)])
+  mutating func `a change is recorded and announced, and the same value again changes nothing`(
+    value: String, size: TextSizeName
+  ) throws {
+    var settings = stateMachine.settings
+    settings.textSize = size
+    #expect(
+      try change(.set(.textSize, value)) == [
+        .record(settings, .textSize), .output(.settingChanged(.textSize, settings)),
+      ])
+    #expect(stateMachine.changed == [.textSize])
+    #expect(try change(.set(.textSize, value)).isEmpty)
+    #expect(try change(.set(.boldText, "off")).isEmpty)
+  }
+
+  @Test(.rule("SETTING-01")) mutating func `a reset restores the value of the configuration`() throws {
+    _ = try change(.set(.locale, "ar"))
+    #expect(stateMachine.settings.locale == "ar" && stateMachine.settings.isRightToLeft)
+    #expect(try change(.reset(.locale)).last == .output(.settingChanged(.locale, stateMachine.settings)))
+    #expect(stateMachine.settings.locale == "de_DE" && stateMachine.changed.isEmpty)
+    #expect(try change(.reset(.locale)).isEmpty)
+  }
+
+  @Test mutating func `a value that the setting does not have is refused`() {
+    for (name, value) in [(SettingName.textSize, "huge"), (.boldText, "yes"), (.locale, "xx"), (.timeZone, "Bern")] {
+      let error = #expect(throws: BusError.self) { try stateMachine.changed(by: .set(name, value)) }
+      #expect(error?.code == .malformed && error?.message.contains(value) == true)
+    }
+  }
+
+  @Test(.rule("SETTING-02"))
+  mutating func `a change whose reloads are not recorded is announced again by the next host, another one is not`()
+    throws
+  {
+    _ = try change(.set(.textSize, "xLarge"))
+    _ = try change(.set(.contrast, "increased"))
+    let saved = stateMachine.handle(.announced(.textSize))
+    guard case .save(let stored)? = saved.first else {
+      Issue.record("nothing is saved")
+      return
+    }
+    #expect(stored.pending == [.contrast])
+    #expect(stateMachine.handle(.announced(.textSize)).isEmpty)
+    var next = DeviceSettingsStateMachine(DeviceSettings(), stored: stored)
+    #expect(next.settings.textSize == .xLarge && next.settings.increasesContrast)
+    #expect(next.handle(.began(running: [:])) == [.output(.settingChanged(.contrast, next.settings))])
+  }
+
+  @Test(.rule("SETTING-06"))
+  mutating func `a running process receives each change, a suspended one the last state when it is resumed`() throws {
+    // Launched with the settings of the configuration.
+    #expect(stateMachine.handle(.runs(app, generation: 1)).isEmpty)
+    let sent = try change(.set(.timeZone, "Asia/Kolkata"))
+    #expect(sent.contains(.send(stateMachine.settings, to: app)))
+    _ = stateMachine.handle(.suspended(app, generation: 1))
+    #expect(try !change(.set(.timeZone, "Europe/Paris")).contains { if case .send = $0 { true } else { false } })
+    _ = try change(.set(.timeZone, "Europe/Rome"))
+    #expect(stateMachine.handle(.runs(app, generation: 1)) == [.send(stateMachine.settings, to: app)])
+    #expect(stateMachine.handle(.runs(app, generation: 1)).isEmpty)
+    // Launched before or after the change: it may have older settings.
+    _ = stateMachine.handle(.ended(app, generation: 1))
+    #expect(stateMachine.handle(.runs(app, generation: 2)) == [.send(stateMachine.settings, to: app)])
+  }
+
+  @Test(.rule("SETTING-07")) mutating func `the environment of a product takes precedence over the settings`() throws {
+    _ = stateMachine.handle(.runs(widget, generation: 1))
+    #expect(stateMachine.settings(of: widget).timeZone == "Asia/Tokyo")
+    let sent = try change(.set(.timeZone, "Europe/Paris"))
+    #expect(!sent.contains { if case .send = $0 { true } else { false } }, "nothing has changed for it")
+    #expect(stateMachine.settings(of: widget).timeZone == "Asia/Tokyo")
+    #expect(stateMachine.settings(of: app).timeZone == "Europe/Paris")
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CookieFiles
+import FidelityRules
+import Foundation
+import HTTPRules
+import Testing
+
+@Suite struct `A storage of cookies` {
+  private let folder = FileManager.default.temporaryDirectory.path + "/cookies-\(UUID().uuidString)"
+  private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+  @Test(.rule("NETWORK-14"))
+  func `cookies with an expiry date are shared by the storages of a container, all others are in memory`() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let url = try #require(URL(string: "https://figures.example/a"))
+    let (first, second) = (CookieStorage(in: folder), CookieStorage(in: folder))
+    first.store(["short=1", "long=1; Max-Age=100"], from: url, at: now)
+    #expect(first.header(for: url, at: now) == "long=1; short=1")
+    #expect(second.header(for: url, at: now) == "long=1")
+    #expect(CookieStorage().header(for: url, at: now) == nil)
+    #expect(second.header(for: url, at: now + 101) == nil)
+    second.store(["long=2; Max-Age=100"], from: url, at: now)
+    #expect(first.header(for: url, at: now) == "long=2; short=1")
+    // A cookie replaces one of the same name, wherever that is.
+    first.store(["long=3"], from: url, at: now)
+    #expect(first.header(for: url, at: now) == "long=3; short=1")
+    #expect(second.header(for: url, at: now) == nil)
+    first.store(["long=4; Max-Age=100", "short=; Max-Age=0"], from: url, at: now)
+    #expect(first.header(for: url, at: now) == "long=4" && second.header(for: url, at: now) == "long=4")
+    second.clear()
+    #expect(first.header(for: url, at: now) == nil)
+  }
+
+  @Test(.rule("NETWORK-14")) func `a file with many changes is compacted, and keeps the cookies`() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let url = try #require(URL(string: "https://figures.example/a"))
+    let storage = CookieStorage(in: folder)
+    for count in 1...400 { storage.store(["long=\(count); Max-Age=100"], from: url, at: now) }
+    let file = folder + "/Library/Cookies/Cookies.log"
+    let size = try #require(FileManager.default.contents(atPath: file)?.count)
+    CookieStorage.compact(in: folder)
+    #expect(try #require(FileManager.default.contents(atPath: file)?.count) < size / 100)
+    #expect(storage.header(for: url, at: now) == "long=400")
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cluster
+import FidelityRules
+import Foundation
+import Testing
+
+@testable import ProcessAgent
+
+/// The bundles that the agent makes.
+@Suite struct BundleTests {
+  private let folder = FileManager.default.temporaryDirectory.path + "/bundle-\(UUID().uuidString)"
+
+  private func with(_ body: (BundleFolder, DeviceFolder) throws -> Void) throws {
+    let configuration = try ClusterConfiguration(
+      yaml: """
+        device: {name: phone}
+        apps: [{bundle: com.a, executable: WeatherApp}]
+        extensions:
+          - {bundle: com.a.Widget, executable: bin/Weather, version: 2.0}
+          - {bundle: com.b.Widget, executable: Alone}
+        """)
+    try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let device = InstanceFolder(folder + "/instance").device("phone")
+    try body(BundleFolder(configuration, in: device), device)
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let url = URL(fileURLWithPath: "\(folder)/bin/\(path)")
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+  }
+
+  private func contents(_ path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test(.rule("BUNDLE-01", "BUNDLE-05"))
+  func `a bundle has the property list, and links to the executable and its resources`() throws {
+    try with { bundles, device in
+      try write("1", to: "Weather")
+      try write("note", to: "Package_Weather.resources/note.txt")
+      try write("text", to: "Package_Weather.resources/de.lproj/Localizable.strings")
+      try write("no", to: "Package_Weather.resources/Info.plist")
+      try write("other", to: "Package_Other.resources/other.txt")
+      let path = try #require(try bundles.make("com.a.Widget", executable: folder + "/bin/Weather"))
+      let bundle = device.path + "/bundles/com.a/WeatherApp.app/PlugIns/Weather.appex"
+      #expect(path == bundle + "/Weather" && contents(path) == "1")
+      #expect(contents(bundle + "/note.txt") == "note" && contents(bundle + "/de.lproj/Localizable.strings") == "text")
+      #expect(contents(bundle + "/Package_Other.resources/other.txt") == "other")
+      #expect(contents(bundle + "/other.txt") == nil)
+      #expect(contents(bundle + "/Info.plist")?.contains("<string>2.0</string>") == true)
+      let app = device.path + "/bundles/com.a/WeatherApp.app/Info.plist"
+      #expect(contents(app)?.contains("<string>com.a</string>") == true)
+      let alone = try bundles.make("com.b.Widget", executable: folder + "/bin/Alone")
+      #expect(alone == device.path + "/bundles/com.b.Widget/Alone.appex/Alone")
+      #expect(try bundles.make("com.c", executable: folder + "/bin/Alone") == nil)
+    }
+  }
+
+  @Test(.rule("BUNDLE-05")) func `a bundle that exists is brought up to date`() throws {
+    try with { bundles, device in
+      try write("old", to: "Package_Weather.resources/old.txt")
+      let path = try #require(try bundles.make("com.a.Widget", executable: folder + "/bin/Weather"))
+      let bundle = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      #expect(contents(bundle + "/old.txt") == "old")
+      try FileManager.default.removeItem(atPath: folder + "/bin/Package_Weather.resources")
+      try write("moved", to: "new/Weather")
+      try write("new", to: "new/Package_Weather.resources/new.txt")
+      #expect(try bundles.make("com.a.Widget", executable: folder + "/bin/new/Weather") == path)
+      #expect(contents(path) == "moved" && contents(bundle + "/new.txt") == "new")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: bundle).sorted() == [
+          "Info.plist", "Package_Weather.resources", "Weather", "new.txt",
+        ])
+    }
+  }
+}
