@@ -316,12 +316,11 @@ let package = Package(
     module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
-    process("FixtureDefaults", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
     process(
-      "FixtureRequests", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
+      "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -20,7 +20,7 @@ import WidgetLabTesting
     ]
     let app = "version: 2.10, build: 7, buildSettings: {CITY: Zurich, HOST: API}"
     let widget = "displayName: Drinks, version: 3.1, build: 42"
-    try await RequestsFixture.run("bundles", list: list, app: app, widget: widget) { fixture in
+    try await ScriptFixture.run("bundles", list: list, app: app, widget: widget) { fixture in
       let keys = ["CFBundleDisplayName", "CFBundleShortVersionString", "CFBundleVersion", "WeatherService", "None"]
       let script = ["bundle"] + keys.map { "info \($0)" } + ["resource Note txt", "resource Other txt", "containing"]
       let lines = try await fixture.both(script)
@@ -31,14 +31,14 @@ import WidgetLabTesting
         + "CFBundleShortVersionString CFBundleSupportedPlatforms CFBundleVersion"
       #expect(
         lines.app.prefix(9) == [
-          "bundle com.example.Trial at FixtureRequests.app", "receipt nothing", "keys \(usual) WeatherService",
+          "bundle com.example.Trial at FixtureScript.app", "receipt nothing", "keys \(usual) WeatherService",
           "CFBundleDisplayName = Weather Zurich", "CFBundleShortVersionString = 2.10", "CFBundleVersion = 7",
           #"WeatherService = [AnyHashable("Host"): "api"]"#, "None = nothing", "Note.txt: a note of the bundle",
         ])
       #expect(lines.app.suffix(3).first == "Other.txt: nothing")
       #expect(
         lines.widget.prefix(8) == [
-          "bundle com.example.Trial.Widget at FixtureRequests.appex", "receipt nothing", "keys \(usual) NSExtension",
+          "bundle com.example.Trial.Widget at FixtureScript.appex", "receipt nothing", "keys \(usual) NSExtension",
           "CFBundleDisplayName = Drinks", "CFBundleShortVersionString = 3.1", "CFBundleVersion = 42",
           "WeatherService = nothing", "None = nothing",
         ])
@@ -56,7 +56,7 @@ import WidgetLabTesting
     defer { server.stop() }
     let domain = ["NSExceptionAllowsInsecureHTTPLoads": false]
     let list = ["NSAppTransportSecurity": ["NSExceptionDomains": ["localhost": domain]]]
-    try await RequestsFixture.run("transport security \(verb)", list: list) { fixture in
+    try await ScriptFixture.run("transport security \(verb)", list: list) { fixture in
       let local = "http://localhost:\(server.port)/"
       let lines = try await fixture.both(["\(verb) \(local)", "\(verb) http://127.0.0.1:\(server.port)/"])
       let verb = verb == "load" ? "loaded" : "downloaded"
@@ -65,7 +65,7 @@ import WidgetLabTesting
       #expect(lines.widget == ["\(verb) 200 there", "\(verb) 200 there", "finished widget"])
       #expect(server.requests.count == 3)
     }
-    try await RequestsFixture.run("redirected \(verb)") { fixture in
+    try await ScriptFixture.run("redirected \(verb)") { fixture in
       let insecure = ["\(verb) http://figures.invalid/", "\(verb) http://127.0.0.1:\(server.port)/away"]
       let lines = try await fixture.both(insecure, only: .widget)
       let verb = verb == "load" ? "loaded" : "downloaded"
@@ -84,13 +84,13 @@ import WidgetLabTesting
     let server = try LocalServer { _ in .text("there") }
     defer { server.stop() }
     let list = ["CFBundleName": "My Weather"]
-    try await RequestsFixture.run(
+    try await ScriptFixture.run(
       "user agent \(verb)", list: list, app: "build: 9", widget: "build: 42", device: "locale: de_CH, version: 18.5"
     ) { fixture in
       _ = try await fixture.both(["\(verb) http://127.0.0.1:\(server.port)/"])
       let system = "CFNetwork/3826.500.131 Darwin/24.5.0"
       let agents = Set(server.requests.map { $0.headers["user-agent"] })
-      #expect(agents == ["My%20Weather/9 \(system)", "FixtureRequests/42 \(system)"])
+      #expect(agents == ["My%20Weather/9 \(system)", "FixtureScript/42 \(system)"])
       #expect(server.requests.allSatisfy { $0.headers["accept-language"] == "de-CH,de;q=0.9" })
     }
   }
@@ -104,7 +104,7 @@ import WidgetLabTesting
         request.headers["cookie"] ?? "none", 200, ["Set-Cookie": "\(request.path.dropFirst())=1; Max-Age=1000; Path=/"])
     }
     defer { server.stop() }
-    try await RequestsFixture.run("cookies") { fixture in
+    try await ScriptFixture.run("cookies") { fixture in
       let url = "http://127.0.0.1:\(server.port)"
       let lines = try await fixture.both([
         "download \(url)/first never", "download \(url)/second no-storage", "download \(url)/third no-cookies",
@@ -123,78 +123,5 @@ import WidgetLabTesting
       #expect(
         again.widget == ["downloaded 200 \(stored)", "loaded 200 \(stored); eighth=1", "finished widget"])
     }
-  }
-}
-
-/// A cluster of an app and an extension that follow scripts.
-struct RequestsFixture: Sendable {
-  enum Form: String {
-    case app, widget
-
-    var address: Address { self == .app ? LiveFixture.app : LiveFixture.widgetExtension }
-  }
-
-  let cluster: LabCluster
-  var journal: LabJournal { cluster.journal }
-
-  /// - Parameters:
-  ///   - list: the keys of the app's own `Info.plist`; `nil`: it has none.
-  ///   - app: further keys of the app in `widgetlab.yaml`, between commas.
-  ///   - widget: those of the extension.
-  ///   - device: those of the device.
-  static func run(
-    _ name: String, list: [String: Any]? = nil, app: String = "", widget: String = "", device: String = "",
-    _ body: @Sendable (RequestsFixture) async throws -> Void
-  ) async throws {
-    let path = FileManager.default.temporaryDirectory.path + "/info-\(UUID().uuidString).plist"
-    var own = [app]
-    if let list {
-      let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
-      try data.write(to: URL(fileURLWithPath: path))
-      own.append("infoPlist: \(path)")
-    }
-    defer { unlink(path) }
-    func product(_ bundle: String, _ form: Form, _ keys: [String]) -> String {
-      let environment = "environment: {TRIAL_FORM: \(form.rawValue), TRIAL_GROUP: \(LiveFixture.group)}"
-      let all = ["bundle: \(bundle)", "executable: FixtureRequests", environment] + keys.filter { !$0.isEmpty }
-      return "[{\(all.joined(separator: ", "))}]"
-    }
-    let memory = LiveFixture.isSanitized ? "extensionMemoryLimit: 0" : "callDeadline: 60"
-    let configuration = """
-      device: {\((["name: \(LiveFixture.device)"] + [device].filter { !$0.isEmpty }).joined(separator: ", "))}
-      appGroups: [\(LiveFixture.group)]
-      apps: \(product("com.example.Trial", .app, own))
-      extensions: \(product("com.example.Trial.Widget", .widget, [widget]))
-      settings:
-        developerMode: true
-        suspendAfter: 0.5
-        \(memory)
-      """
-    try await LabCluster.with(name, configuration: configuration) { try await body(RequestsFixture(cluster: $0)) }
-  }
-
-  /// Runs the script in both processes, or in one, and returns what they printed.
-  func both(_ script: [String], only form: Form? = nil) async throws -> (app: [String], widget: [String]) {
-    var lines: [Form: [String]] = [:]
-    for form in [form].compactMap(\.self).isEmpty ? [.app, .widget] : [form].compactMap(\.self) {
-      lines[form] = try await run(script, in: form)
-    }
-    return (lines[.app] ?? [], lines[.widget] ?? [])
-  }
-
-  private func run(_ script: [String], in form: Form) async throws -> [String] {
-    let folder = cluster.instance.device(LiveFixture.device).group(LiveFixture.group)
-    let file = URL(fileURLWithPath: "\(folder)/script-\(form.rawValue)")
-    try Data(script.joined(separator: "\n").utf8).write(to: file)
-    let last = try await journal.all().last?.sequence ?? 0
-    switch form {
-    case .app: try await cluster.run("app", "open")
-    case .widget: try await cluster.run("reload", LiveFixture.kind)
-    }
-    try await journal.waitFor("\(form) has finished", after: last) {
-      $0.reading(ProcessOutput.self)?.line == "finished \(form.rawValue)"
-    }
-    return try await journal.all().filter { $0.sequence > last }.compactMap { $0.reading(ProcessOutput.self) }
-      .filter { $0.address == form.address && $0.stream == "stdout" }.map(\.line)
   }
 }

@@ -12,20 +12,20 @@ import WidgetLabTesting
 @Suite(.live, .timeLimit(.live)) struct `User defaults over real processes` {
   @Test(.rule("DEFAULTS-01", "DEFAULTS-02", "DEFAULTS-03"))
   func `what an app wrote before a SIGKILL is there for its widget and for its next process`() async throws {
-    try await DefaultsFixture.run("defaults") { fixture in
+    try await ScriptFixture.run("defaults") { fixture in
       try fixture.script(
-        "app", ["set group drinks 3", "set group name Anna", "set standard mine 7", "die now"])
+        .app, ["set group drinks 3", "set group name Anna", "set standard mine 7", "die now"])
       try await fixture.cluster.run("app", "open")
       let exit = try await fixture.journal.waitFor("the app is killed") {
         $0.reading(ProcessExited.self)?.address == LiveFixture.app
       }
       #expect(exit.reading(ProcessExited.self)?.ending == .signalled(signal: SIGKILL))
-      try fixture.script("widget", ["get group drinks", "get standard mine", "set group seen 1"])
+      try fixture.script(.widget, ["get group drinks", "get standard mine", "set group seen 1"])
       try await fixture.cluster.run("reload", LiveFixture.kind)
       try await fixture.prints("finished widget")
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension).prefix(2) == ["drinks = 3", "mine = nothing"])
       try await fixture.shows("Anna 3")
-      try fixture.script("app", ["get standard mine", "get group seen"])
+      try fixture.script(.app, ["get standard mine", "get group seen"])
       try await fixture.cluster.run("app", "open")
       try await fixture.prints("finished app")
       #expect(try await fixture.lines(of: LiveFixture.app) == ["mine = 7", "seen = 1", "finished app"])
@@ -34,9 +34,9 @@ import WidgetLabTesting
 
   @Test(.rule("DEFAULTS-04", "DEFAULTS-05"))
   func `two processes that write ten thousand keys each at once lose none while the host is killed`() async throws {
-    try await DefaultsFixture.run("concurrent defaults") { fixture in
+    try await ScriptFixture.run("concurrent defaults") { fixture in
       guard mkfifo("\(fixture.groupFolder)/meeting", 0o600) == 0 else { throw LabError("no pipe") }
-      for form in ["app", "widget"] {
+      for form in ScriptFixture.Form.allCases {
         try fixture.script(form, ["meet now", "many group \(form)- 10000", "count group \(form)- 10000"])
       }
       try await fixture.cluster.run("app", "open")
@@ -65,7 +65,7 @@ import WidgetLabTesting
 
   @Test(.rule("DEFAULTS-01", "DEFAULTS-06", "DEFAULTS-14"))
   func `a process sees what the operator wrote at its next read, and the operator what it wrote`() async throws {
-    try await DefaultsFixture.run("operator's defaults") { fixture in
+    try await ScriptFixture.run("operator's defaults") { fixture in
       let group = LiveFixture.group
       let cluster = fixture.cluster
       let nothing = try await cluster.attempt(["defaults"])
@@ -73,12 +73,12 @@ import WidgetLabTesting
       try await cluster.run("defaults", "write", group, "drinks", "-int", "5")
       try await cluster.run("defaults", "write", group, "name", "Ben")
       try await cluster.run("defaults", "write", group, "list", "-array", "a", "b")
-      try fixture.script("widget", ["set standard own yes"])
+      try fixture.script(.widget, ["set standard own yes"])
       try await cluster.run("reload", LiveFixture.kind)
       try await fixture.shows("Ben 5")
       try await fixture.prints("finished widget")
       try await cluster.run("defaults", "write", group, "drinks", "-int", "-6")
-      try fixture.script("widget", ["get group drinks"])
+      try fixture.script(.widget, ["get group drinks"])
       try await cluster.run("reload", LiveFixture.kind)
       try await fixture.prints("drinks = -6")
       try await fixture.shows("Ben -6")
@@ -95,7 +95,7 @@ import WidgetLabTesting
         let refusal = try await cluster.attempt(["defaults"] + wrong)
         #expect(refusal.status == 1 && refusal.errors.contains("`widgetlab defaults` lists"), "\(wrong)")
       }
-      try fixture.script("widget", ["set group.com.example.Foreign a 1"])
+      try fixture.script(.widget, ["set group.com.example.Foreign a 1"])
       try await cluster.run("reload", LiveFixture.kind)
       try await fixture.journal.waitFor("the extension reports a group that it has not") {
         $0.reading(ProcessOutput.self)?.line.contains("is not a member of this app group") == true
@@ -103,57 +103,5 @@ import WidgetLabTesting
       let tail = try await cluster.run("tail", "--no-follow", "--color", "never")
       #expect(tail.contains("\(group) drinks = 5") && tail.contains("com.example.Trial.Widget own"))
     }
-  }
-}
-
-/// A cluster of an app and an extension that follow scripts.
-private struct DefaultsFixture: Sendable {
-  let cluster: LabCluster
-  var journal: LabJournal { cluster.journal }
-
-  static func run(_ name: String, _ body: @Sendable (DefaultsFixture) async throws -> Void) async throws {
-    let memory = LiveFixture.isSanitized ? "extensionMemoryLimit: 0" : "callDeadline: 60"
-    let configuration = """
-      device:
-        name: \(LiveFixture.device)
-      appGroups:
-        - \(LiveFixture.group)
-      apps:
-        - bundle: com.example.Trial
-          executable: FixtureDefaults
-          environment: {TRIAL_FORM: app, TRIAL_GROUP: \(LiveFixture.group)}
-      extensions:
-        - bundle: com.example.Trial.Widget
-          executable: FixtureDefaults
-          environment: {TRIAL_FORM: widget, TRIAL_GROUP: \(LiveFixture.group)}
-      settings:
-        developerMode: true
-        suspendAfter: 0.5
-        \(memory)
-      """
-    for _ in 1...LiveTrait.rounds {
-      try await LabCluster.with(name, configuration: configuration) { try await body(DefaultsFixture(cluster: $0)) }
-    }
-  }
-
-  var groupFolder: String { cluster.instance.device(LiveFixture.device).group(LiveFixture.group) }
-
-  /// Sets what a process does when the app becomes active, or when the extension is asked for a timeline.
-  func script(_ form: String, _ lines: [String]) throws {
-    try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: "\(groupFolder)/script-\(form)"))
-  }
-
-  @discardableResult
-  func prints(_ line: String) async throws -> LabEnvelope {
-    try await journal.waitFor("a process prints: \(line)") { $0.reading(ProcessOutput.self)?.line == line }
-  }
-
-  /// What a process has printed.
-  func lines(of address: Address) async throws -> [String] {
-    try await journal.all().compactMap { $0.reading(ProcessOutput.self) }.filter { $0.address == address }.map(\.line)
-  }
-
-  func shows(_ text: String) async throws {
-    try await journal.waitFor("the widget shows \(text)") { $0.reading(EntryShown.self)?.text == [text] }
   }
 }

@@ -70,19 +70,6 @@ private struct Reading: Widget {
   var keys = ""
 
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: keys, provider: ReadingProvider()) { [keys] _ in ReadingView(keys: keys) }
-  }
-}
-
-private struct ReadingProvider: TimelineProvider {
-  struct Entry: TimelineEntry {
-    let date: Date
-  }
-  func placeholder(in context: Context) -> Entry { Entry(date: Date()) }
-  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
-    completion(placeholder(in: context))
-  }
-  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
-    completion(Timeline(entries: [placeholder(in: context)], policy: .never))
+    StaticConfiguration(kind: keys, provider: OneEntry()) { [keys] _ in ReadingView(keys: keys) }
   }
 }

@@ -205,7 +205,8 @@ private final class DefaultsModel: Sendable {
   ///
   /// `UserDefaults.standard` is one object for all tests of this process, and others write to it on their threads.
   private func notified(_ object: UserDefaults, _ work: () throws -> Void) throws -> Int {
-    let (count, thread) = (Atomic(0), pthread_self())
+    let count = Atomic(0)
+    let thread = pthread_self()
     let token = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: object, queue: nil
     ) { _ in

@@ -80,19 +80,6 @@ private struct Pushes: WidgetPushHandler {
   func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {}
 }
 
-private struct OneEntry: TimelineProvider {
-  struct Entry: TimelineEntry {
-    let date: Date
-  }
-  func placeholder(in context: Context) -> Entry { Entry(date: Date()) }
-  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
-    completion(placeholder(in: context))
-  }
-  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
-    completion(Timeline(entries: [placeholder(in: context)], policy: .never))
-  }
-}
-
 private struct Named<Name>: Widget {
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "\(Name.self)", provider: OneEntry()) { _ in Text(verbatim: "") }

@@ -111,25 +111,12 @@ private struct Backed: Widget {
   var isBuilt = false
 
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: isBuilt ? "Built" : "Styled", provider: BackedProvider()) { [isBuilt] _ in
+    StaticConfiguration(kind: isBuilt ? "Built" : "Styled", provider: OneEntry()) { [isBuilt] _ in
       if isBuilt {
         Text("built").containerBackground(for: .widget) { Text(verbatim: "behind") }
       } else {
         Text("\(1234) cups").containerBackground(.red, for: .widget)
       }
     }
-  }
-}
-
-private struct BackedProvider: TimelineProvider {
-  struct Entry: TimelineEntry {
-    let date: Date
-  }
-  func placeholder(in context: Context) -> Entry { Entry(date: Date()) }
-  func getSnapshot(in context: Context, completion: @escaping @Sendable (Entry) -> Void) {
-    completion(placeholder(in: context))
-  }
-  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Entry>) -> Void) {
-    completion(Timeline(entries: [placeholder(in: context)], policy: .never))
   }
 }

@@ -11,14 +11,20 @@ import Testing
 
 /// Sessions of processes that are suspended.
 @Suite(.timeLimit(.minutes(1))) struct DisconnectionTests {
-  @Test(.rule("SESSION-19"))
-  func `another process may open the session of a suspended process, which then loses it`() async throws {
+  /// An extension that has opened its session, and is suspended.
+  private func suspended() async throws -> (TransferFixture, ModelOwner, TransferService) {
     let fixture = try await TransferFixture(.init(bytes: figures(100)))
     let service = try await fixture.host()
     let owner = try await ModelOwner(fixture.bus)
-    let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await owner.open()
     await service.suspended(widget, generation: 1)
+    return (fixture, owner, service)
+  }
+
+  @Test(.rule("SESSION-19"))
+  func `another process may open the session of a suspended process, which then loses it`() async throws {
+    let (fixture, owner, service) = try await suspended()
+    let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await appOwner.open()
     await service.awake(widget, generation: 1, woken: true)
     let envelope = try #require(await fixture.bus.first { $0.header.kind == SessionTaken.kind })
@@ -33,12 +39,8 @@ import Testing
 
   @Test(.rule("SESSION-19"))
   func `a process that is resumed is connected again, unless another one is connected then`() async throws {
-    let fixture = try await TransferFixture(.init(bytes: figures(100)))
-    let service = try await fixture.host()
-    let owner = try await ModelOwner(fixture.bus)
+    let (fixture, _, service) = try await suspended()
     let appOwner = try await ModelOwner(fixture.bus, at: app)
-    try await owner.open()
-    await service.suspended(widget, generation: 1)
     try await appOwner.open()
     _ = try await appOwner.connection.request(CloseSession(identifier: "figures"), to: .host("iphone"))
     await service.awake(widget, generation: 1, woken: true)
@@ -48,12 +50,8 @@ import Testing
   }
 
   @Test(.rule("SESSION-19")) func `a restarted host knows which processes are suspended`() async throws {
-    let fixture = try await TransferFixture(.init(bytes: figures(100)))
-    let first = try await fixture.host()
-    let owner = try await ModelOwner(fixture.bus)
+    let (fixture, _, first) = try await suspended()
     let appOwner = try await ModelOwner(fixture.bus, at: app)
-    try await owner.open()
-    await first.suspended(widget, generation: 1)
     await fixture.end(first)
     let second = try await fixture.host(suspended: [widget: 1])
     try await appOwner.open()

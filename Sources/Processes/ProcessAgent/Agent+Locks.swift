@@ -25,6 +25,7 @@ extension Agent {
   /// continued before the end.
   @concurrent private static func locks(ofStopped pid: Int32, groups: [String: String]) async -> [HeldLock] {
     let deadline = ContinuousClock.now + patience
+    // The kernel reports a stop to the parent when the first thread has stopped, and the others shortly after.
     while !isStopped(pid) {
       guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(1))) != nil else { return [] }
     }

@@ -45,7 +45,7 @@ struct FileLock: Hashable {
 
 /// SQLite's locks, which are `fcntl` locks of certain bytes. Source: the file formats of SQLite.
 extension FileLock {
-  /// The bytes of a database that stand for its locks: pending, reserved, and 510 bytes for shared.
+  /// The bytes of a database that SQLite locks instead of the whole file: pending, reserved, and 510 bytes for shared.
   private static let databaseBytes = 0x4000_0000...0x4000_0000 + 511
   private static let sharedBytes = 0x4000_0000 + 2...0x4000_0000 + 511
   /// The byte of the shared memory of a write-ahead log that each open connection locks.

@@ -42,51 +42,59 @@ enum ControlSource {
   static func none(_ request: RequestTimeline, _ context: TimelineProviderContext, _ done: (Any) -> Void) { done(()) }
 
   static func asking<Provider: ControlValueProvider>(_ provider: Provider) -> TimelineSource.Ask {
-    // Used by one task at a time, which the source's queue starts.
+    // The author's provider. It must be safe when a setting has providers called concurrently.
     nonisolated(unsafe) let provider = provider
-    // The same: it captures only the provider.
-    nonisolated(unsafe) let value: () async throws -> Any = { try await provider.currentValue() }
     return { request, _, done in
       if request.purpose != .timeline { return done(provider.previewValue) }
-      give(request, done) { _ in try await value() }
+      give(done) { try await currentValue(of: request) { try await provider.currentValue() } }
     }
   }
 
   static func asking<Provider: AppIntentControlValueProvider>(_ provider: Provider) -> TimelineSource.Ask {
-    // Used by one task at a time, which the source's queue starts.
+    // The same.
     nonisolated(unsafe) let provider = provider
-    // The same: it captures only the provider.
-    nonisolated(unsafe) let value: (RequestTimeline) async throws -> Any = { request in
-      let intent = try await Provider.Configuration.restored(request.configuration)
-      if request.purpose != .timeline { return provider.previewValue(configuration: intent) }
-      return try await provider.currentValue(configuration: intent)
+    return { request, _, done in
+      give(done) {
+        let intent = try await configuration(Provider.Configuration.self, of: request)
+        if request.purpose != .timeline { return provider.previewValue(configuration: intent) }
+        return try await currentValue(of: request) { try await provider.currentValue(configuration: intent) }
+      }
     }
-    return configured { try await value($0) }
   }
 
   static func asking<Configuration: ControlConfigurationIntent>(_ intent: Configuration.Type) -> TimelineSource.Ask {
-    configured { try await Configuration.restored($0.configuration) }
+    { request, _, done in give(done) { try await configuration(intent, of: request) } }
   }
 
-  private static func configured(
-    _ value: @escaping (RequestTimeline) async throws -> Any
-  ) -> TimelineSource.Ask {
-    // Captures only the author's provider, which one task uses at a time.
-    nonisolated(unsafe) let value = value
-    return { request, _, done in give(request, done, value) }
+  /// - Throws: `failed` with the author's error.
+  private static func currentValue(of request: RequestTimeline, _ ask: () async throws -> Any) async throws -> Any {
+    do {
+      return try await ask()
+    } catch {
+      throw BusError(.failed, "currentValue() of \(request.widgetKind) threw \(error)")
+    }
   }
 
-  private static func give(
-    _ request: RequestTimeline, _ done: @escaping @Sendable (Any) -> Void,
-    _ value: @escaping (RequestTimeline) async throws -> Any
-  ) {
-    // Captures only the author's provider, which one task uses at a time.
+  /// - Throws: `bad-configuration` when the values do not fit, or the author's query throws.
+  private static func configuration<Configuration: ControlConfigurationIntent>(
+    _ intent: Configuration.Type, of request: RequestTimeline
+  ) async throws -> Configuration {
+    do {
+      return try await intent.restored(request.configuration)
+    } catch {
+      throw BusError(.badConfiguration, "\(request.widgetKind): \(error)")
+    }
+  }
+
+  /// Completes with the value, or with the error.
+  private static func give(_ done: @escaping @Sendable (Any) -> Void, _ value: @escaping () async throws -> Any) {
+    // Captures only the author's provider, and is called once.
     nonisolated(unsafe) let value = value
     Task {
       do {
-        done(try await value(request))
+        done(try await value())
       } catch {
-        done(BusError(.failed, "currentValue() of \(request.widgetKind) threw \(error)"))
+        done(error)
       }
     }
   }

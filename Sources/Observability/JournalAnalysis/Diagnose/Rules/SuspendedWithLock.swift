@@ -12,7 +12,7 @@ struct SuspendedWithLock: DiagnosticRule {
       + "an app group when it is suspended: other processes that need the file would wait until it runs again.",
     source:
       "documented: Understanding the exception types in a crash report; ours: an idle connection to a SQLite database "
-      + "with a write-ahead log is not meant",
+      + "with a write-ahead log holds only a harmless lock",
     advice:
       "End transactions and release locks before the completion handler is called. In an app, finish them within "
       + "a background task. Open SQLite databases of the group with a write-ahead log.")

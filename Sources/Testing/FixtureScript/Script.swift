@@ -7,14 +7,14 @@ import WidgetKit
 /// The lines of the script `script-app` or `script-widget`, with words that a space separates.
 enum Script {
   static func run() async {
-    guard let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: FixtureRequests.group),
+    guard let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: FixtureScript.group),
       let script = try? String(contentsOf: folder.appending(path: "script-\(Form.current)"), encoding: .utf8)
     else { return }
-    for line in script.split(separator: "\n") { await perform(line.split(separator: " ").map(String.init)) }
+    for line in script.split(separator: "\n") { await perform(line.split(separator: " ").map(String.init), folder) }
     print("finished \(Form.current)")
   }
 
-  private static func perform(_ words: [String]) async {
+  private static func perform(_ words: [String], _ folder: URL) async {
     switch words[0] {
     case "info": print("\(words[1]) = \(Bundle.main.object(forInfoDictionaryKey: words[1]) ?? "nothing")")
     case "bundle":
@@ -32,8 +32,31 @@ enum Script {
       print("app \(Bundle(url: url)?.bundleIdentifier ?? "nothing")")
     case "load": await load(words[1])
     case "download": await Download.shared.load(words[1], words.dropFirst(2).map { String($0) })
+    case "set": defaults(words[1]).set(Int(words[3]) as Any? ?? words[3], forKey: words[2])
+    case "get": print("\(words[2]) = \(defaults(words[1]).object(forKey: words[2]) ?? "nothing")")
+    case "many":
+      let stored = defaults(words[1])
+      for number in 0..<(Int(words[3]) ?? 0) { stored.set(number, forKey: "\(words[2])\(number)") }
+    case "count":
+      let stored = defaults(words[1])
+      let found = (0..<(Int(words[3]) ?? 0)).count { stored.integer(forKey: "\(words[2])\($0)") == $0 }
+      print("\(words[2]) has \(found), with 0: \(stored.object(forKey: "\(words[2])0") != nil)")
+    case "meet":
+      // A named pipe: each side waits for the other.
+      let file = open(folder.appending(path: "meeting").path, Form.current == .app ? O_RDONLY : O_WRONLY)
+      print("met \(file >= 0)")
+    case "die": kill(getpid(), SIGKILL)
     default: fatalError("there is no instruction '\(words[0])'")
     }
+  }
+
+  /// - Parameter name: `standard`, `group`, or the name of a suite.
+  private static func defaults(_ name: String) -> UserDefaults {
+    if name == "standard" { return .standard }
+    guard let defaults = UserDefaults(suiteName: name == "group" ? FixtureScript.group : name) else {
+      fatalError("there is no suite \(name)")
+    }
+    return defaults
   }
 
   private static func load(_ address: String) async {
@@ -74,7 +97,7 @@ final class Download: NSObject, URLSessionDownloadDelegate, Sendable {
     let name = ([Bundle.main.bundleIdentifier ?? "", "requests"] + options).joined(separator: ".")
     if let session = state.withLock({ $0.sessions[name] }) { return session }
     let configuration = URLSessionConfiguration.background(withIdentifier: name)
-    configuration.sharedContainerIdentifier = FixtureRequests.group
+    configuration.sharedContainerIdentifier = FixtureScript.group
     if options.contains("no-storage") { configuration.httpCookieStorage = nil }
     if options.contains("no-cookies") { configuration.httpShouldSetCookies = false }
     if options.contains("never") { configuration.httpCookieAcceptPolicy = .never }
