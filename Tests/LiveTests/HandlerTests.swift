@@ -28,6 +28,21 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("DELIVERY-25", "DELIVERY-26", "DELIVERY-29"))
+  func `the events call every matching background task of a bundle and need the return of each`() async throws {
+    try await HandlersFixture.run("several tasks", extensionForm: "tasks") { fixture in
+      try await fixture.begin()
+      try await fixture.suspended()
+      try await fixture.acknowledged()
+      let calls = try await fixture.calls(of: LiveFixture.widgetExtension)
+      #expect(calls.first == "handler 3")
+      #expect(calls.filter { $0.hasPrefix("completion") } == ["completion 2", "completion 1", "completion 0"])
+      for name in ["one", "all", "matching"] { try await fixture.prints("returned \(name)") }
+      let called = try await fixture.lines(of: LiveFixture.widgetExtension).filter { $0.hasPrefix("called") }
+      #expect(Set(called) == Set(["one", "all", "matching"].map { "called \($0) \(LiveFixture.session)" }))
+    }
+  }
+
   @Test(.rule("DELIVERY-30")) func `a background task is cancelled when its time runs out`() async throws {
     let settings = ["completionDeadline: 1", "completionGrace: 30"]
     try await HandlersFixture.run("cancelled task", extensionForm: "hanging", settings: settings) { fixture in

@@ -6,8 +6,8 @@ import Messages
 import Testing
 import WidgetLabTesting
 
-/// Requests that an extension performs itself while it handles a timeline request.
-@Suite(.live, .timeLimit(.live)) struct `Requests in getTimeline` {
+/// Requests that an extension performs itself while it handles a request for a timeline or a snapshot.
+@Suite(.live, .timeLimit(.live)) struct `Requests in getTimeline and getSnapshot` {
   private static func path(_ query: String) -> String { "/figures?size=200000&seed=inline\(query)" }
 
   private static func environment(_ path: String) -> [String] { ["TRIAL_INLINE_URL: ${provider.url}\(path)"] }
@@ -17,6 +17,15 @@ import WidgetLabTesting
       try await fixture.cluster.run("reload", LiveFixture.kind)
       let stored = try await Self.stored(fixture)
       #expect(stored == ["200, 200000 bytes"])
+      #expect(try await fixture.journal.all().allSatisfy { $0.kind != "transfer.create" })
+    }
+  }
+
+  @Test(.rule("INLINE-01")) func `a request in getSnapshot completes, and its response is shown`() async throws {
+    try await LiveFixture.run("inline snapshot", environment: Self.environment(Self.path(""))) { fixture in
+      let line = "200, 200000 bytes"
+      #expect(try await fixture.cluster.run("snapshot", LiveFixture.kind) == line + "\n")
+      #expect(try await Self.stored(fixture) == [line])
       #expect(try await fixture.journal.all().allSatisfy { $0.kind != "transfer.create" })
     }
   }

@@ -39,6 +39,9 @@ extension BackgroundTask where Request == Void, Response == Void {
 extension WidgetConfiguration {
   /// Runs an action when the system has work of this kind for the extension.
   ///
+  /// `@concurrent` gives `action` the type that it has on Apple's systems: an asynchronous function without an actor
+  /// runs on the global executor, unless a module is compiled with `NonisolatedNonsendingByDefault`, as this one is.
+  ///
   /// - Parameter action: the work is done when it returns. Its Swift task is cancelled when its time runs out; an
   ///   extension whose action does not return soon after is terminated.
   nonisolated public func backgroundTask<D: Sendable, R: Sendable>(

@@ -5,7 +5,7 @@ import SwiftUI
 import WidgetKit
 
 /// A widget extension for tests. It downloads `TRIAL_URL` once, and reports each point, at which it can be held; or it
-/// requests `TRIAL_INLINE_URL` for each timeline.
+/// requests `TRIAL_INLINE_URL` for each timeline and snapshot.
 @main struct FixtureWidget: Widget {
   nonisolated static let kind = "Trial"
 
@@ -31,7 +31,8 @@ struct FixtureProvider: TimelineProvider {
   func placeholder(in context: Context) -> FixtureEntry { FixtureEntry(date: Date(), text: "placeholder") }
 
   func getSnapshot(in context: Context, completion: @escaping @Sendable (FixtureEntry) -> Void) {
-    completion(FixtureEntry(date: Date(), text: "snapshot"))
+    guard let url = FixtureRequest.url else { return completion(FixtureEntry(date: Date(), text: "snapshot")) }
+    Task { completion(FixtureEntry(date: Date(), text: await FixtureRequest.outcome(of: url))) }
   }
 
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<FixtureEntry>) -> Void) {

@@ -10,6 +10,7 @@ enum Form: String {
   case task
   case taskOfOne = "task-of-one"
   case taskMatching = "task-matching"
+  case tasks
 
   static let current: Form = {
     let name = ProcessInfo.processInfo.environment["TRIAL_FORM"] ?? ""
@@ -27,6 +28,7 @@ enum Form: String {
     case .task: TaskWidget.main()
     case .taskOfOne: TaskOfOneWidget.main()
     case .taskMatching: TaskMatchingWidget.main()
+    case .tasks: TaskWidgets.main()
     case .several: SeveralWidgets.main()
     case .none: OtherWidget.main()
     case .never: NeverWidget.main()
@@ -64,6 +66,24 @@ struct TaskMatchingWidget: Widget {
     configuration("Trial").backgroundTask(.urlSession(matching: { $0.hasPrefix("com.example.Trial") })) { identifier in
       await Batch.shared.handle("matching", identifier)
     }
+  }
+}
+
+/// Three of its actions match the session, of two widgets and of one widget twice.
+struct TaskWidgets: WidgetBundle {
+  var body: some Widget {
+    TaskOfOneWidget()
+    TwoTasksWidget()
+  }
+}
+
+struct TwoTasksWidget: Widget {
+  var body: some WidgetConfiguration {
+    configuration("Two")
+      .backgroundTask(.urlSession) { identifier in await Batch.shared.handle("all", identifier) }
+      .backgroundTask(.urlSession(matching: { $0.hasSuffix(".session") })) { identifier in
+        await Batch.shared.handle("matching", identifier)
+      }
   }
 }
 

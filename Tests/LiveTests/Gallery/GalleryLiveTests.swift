@@ -138,6 +138,14 @@ import WidgetLabTesting
       #expect(lock.background == "desaturated" && lock.renderingMode == "vibrant")
       #expect(lock.views.joined().contains("containerBackground"))
     }
+    try await GalleryFixture.run("background 16", device: "model: iPhone 14, version: \"16.4\"") { fixture in
+      try await fixture.add("Kept", "--location", "lockScreen", "--family", "accessoryCircular")
+      try await fixture.add("Removable", "--location", "lockScreen", "--family", "accessoryCircular")
+      for placement in [1, 2] {
+        let entry = try await fixture.entry(of: placement, at: "lockScreen")
+        #expect(entry.background == "shown", "containerBackgroundRemovable has no effect before iOS 17")
+      }
+    }
     let pad = "model: iPad Pro 11-inch, version: \"17.0\""
     try await GalleryFixture.run("background pad", device: pad) { fixture in
       let section = try await fixture.item("Kept", at: "iPadLockScreen").first { $0.families == [.systemSmall] }?

@@ -160,14 +160,15 @@ package enum ScenarioTable {
         else { return nil }
         return "\(stored.entries) entries: \(stored.text.joined(separator: " | "))"
       },
-      ScenarioStep("completion", "the extension called the completion handler", after: ["complete"]) {
+      // Source: "then call the stored completion", Making network requests in a widget extension.
+      ScenarioStep("completion", "the extension called the completion handler", after: ["finish"]) {
         envelope, facts in
         guard let completion = envelope.reading(CompletionCalled.self), completion.session == facts.session,
           completion.outstanding == 0, facts.isNewInstance(envelope.header, of: facts.cast.widgetExtension)
         else { return nil }
         return completion.session
       },
-      ScenarioStep("acknowledged", "the events were acknowledged", after: ["completion", "finish"]) { envelope, facts in
+      ScenarioStep("acknowledged", "the events were acknowledged", after: ["completion"]) { envelope, facts in
         guard envelope.header.kind == SessionEvents.kind.answered(.acknowledged),
           facts.isNewInstance(envelope.header, of: facts.cast.widgetExtension)
         else { return nil }
