@@ -187,7 +187,7 @@ let package = Package(
         "Archive", "CBundle", "CDeviceClock", "CPlatform", "Localization", "MessageBus", "Messages", "OwnedTasks",
         "ZeroMQ",
       ]),
-    module("Localization", in: "SDK"),
+    module("Localization", in: "SDK", ["Archive"]),
     .target(name: "CBundle", path: "Sources/SDK/CBundle"),
     .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
     module(
@@ -413,8 +413,8 @@ let package = Package(
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "MessageBus", "Messages",
-        "OwnedTasks", "Timelines", "Transfers", "ZeroMQ", grdb,
+        "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "Launching", "MessageBus",
+        "Messages", "OwnedTasks", "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
       "ProcessAgentTests",

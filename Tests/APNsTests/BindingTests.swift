@@ -104,7 +104,7 @@ import Testing
     #expect(lab.reason(lab.request(["authorization": "bearer " + lab.jwt("OTHER00001")])) == .forbidden)
   }
 
-  @Test func `a connection accepts a new provider token after the previous one has expired`() {
+  @Test(.rule("APNS-12")) func `a connection accepts a new provider token after the previous one has expired`() {
     var lab = ProviderKeyFixture()
     let first = lab.request()
     #expect(lab.reason(first) == nil)

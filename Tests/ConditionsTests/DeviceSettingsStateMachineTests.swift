@@ -30,7 +30,8 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     settings.textSize = size
     #expect(
       try change(.set(.textSize, value)) == [
-        .record(settings, .textSize), .output(.settingChanged(.textSize, settings)),
+        .record(settings, .textSize),
+        .output(.settingChanged(SettingChange(name: .textSize, revision: 1), settings)),
       ])
     #expect(stateMachine.changed == [.textSize])
     #expect(try change(.set(.textSize, value)).isEmpty)
@@ -40,7 +41,8 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
   @Test(.rule("SETTING-01")) mutating func `a reset restores the value of the configuration`() throws {
     _ = try change(.set(.locale, "ar"))
     #expect(stateMachine.settings.locale == "ar" && stateMachine.settings.isRightToLeft)
-    #expect(try change(.reset(.locale)).last == .output(.settingChanged(.locale, stateMachine.settings)))
+    let reset = SettingChange(name: .locale, revision: 2)
+    #expect(try change(.reset(.locale)).last == .output(.settingChanged(reset, stateMachine.settings)))
     #expect(stateMachine.settings.locale == "de_DE" && stateMachine.changed.isEmpty)
     #expect(try change(.reset(.locale)).isEmpty)
   }
@@ -58,16 +60,25 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
   {
     _ = try change(.set(.textSize, "xLarge"))
     _ = try change(.set(.contrast, "increased"))
-    let saved = stateMachine.handle(.announced(.textSize))
+    let size = SettingChange(name: .textSize, revision: 1)
+    let contrast = SettingChange(name: .contrast, revision: 2)
+    let saved = stateMachine.handle(.announced(size))
     guard case .save(let stored)? = saved.first else {
       Issue.record("nothing is saved")
       return
     }
-    #expect(stored.pending == [.contrast])
-    #expect(stateMachine.handle(.announced(.textSize)).isEmpty)
+    #expect(stored.pending == [contrast])
+    #expect(stateMachine.handle(.announced(size)).isEmpty)
     var next = DeviceSettingsStateMachine(DeviceSettings(), stored: stored)
     #expect(next.settings.textSize == .xLarge && next.settings.increasesContrast)
-    #expect(next.handle(.began(running: [:])) == [.output(.settingChanged(.contrast, next.settings))])
+    #expect(next.handle(.began(running: [:])) == [.output(.settingChanged(contrast, next.settings))])
+  }
+
+  @Test(.rule("SETTING-02")) mutating func `a second change of a setting is not announced by the first one`() throws {
+    _ = try change(.set(.textSize, "small"))
+    _ = try change(.set(.textSize, "large"))
+    #expect(stateMachine.handle(.announced(SettingChange(name: .textSize, revision: 1))).isEmpty)
+    #expect(stateMachine.stored.pending == [SettingChange(name: .textSize, revision: 2)])
   }
 
   @Test(.rule("SETTING-06"))

@@ -12,6 +12,7 @@ import Testing
 
   @Test(.rule("NETWORK-14"))
   func `cookies with an expiry date are shared by the storages of a container, all others are in memory`() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let url = try #require(URL(string: "https://figures.example/a"))
     let (first, second) = (CookieStorage(in: folder), CookieStorage(in: folder))
@@ -33,6 +34,7 @@ import Testing
   }
 
   @Test(.rule("NETWORK-14")) func `a file with many changes is compacted, and keeps the cookies`() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let url = try #require(URL(string: "https://figures.example/a"))
     let storage = CookieStorage(in: folder)
@@ -42,5 +44,23 @@ import Testing
     CookieStorage.compact(in: folder)
     #expect(try #require(FileManager.default.contents(atPath: file)?.count) < size / 100)
     #expect(storage.header(for: url, at: now) == "long=400")
+  }
+
+  @Test(.rule("NETWORK-14")) func `a container that an update has moved is not created again`() throws {
+    let url = try #require(URL(string: "https://figures.example/a"))
+    let storage = CookieStorage(in: folder)
+    storage.store(["long=1; Max-Age=100"], from: url, at: now)
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    #expect(storage.header(for: url, at: now) == nil)
+  }
+
+  @Test(.rule("NETWORK-14")) func `expired cookies are removed from the file`() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let url = try #require(URL(string: "https://figures.example/a"))
+    let storage = CookieStorage(in: folder)
+    for count in 1...50 { storage.store(["name\(count)=1; Max-Age=\(count)"], from: url, at: now) }
+    storage.store(["last=1; Max-Age=100"], from: url, at: now + 60)
+    #expect(storage.header(for: url, at: now) == "last=1")
   }
 }

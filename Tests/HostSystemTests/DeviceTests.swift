@@ -7,6 +7,7 @@ import Cluster
 import FidelityRules
 import Foundation
 import GRDB
+import Launching
 import MessageBus
 import Messages
 import OwnedTasks
@@ -213,6 +214,14 @@ extension Device {
     await fixture.bus.disconnect(HostSystemTests.host)
     await fixture.person.leave()
     _ = try? await advance
+  }
+
+  @Test func `an opened app is in the foreground when the request is answered`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    try await fixture.ask(OpenApp(bundle: "com.example.App"))
+    #expect(await device.launcher.isInFront(app))
+    await fixture.end(device)
   }
 
   @Test func `the device does not run on the bus thread of the handler that calls it`() async throws {

@@ -46,9 +46,11 @@ import WidgetLabTesting
     try await LiveFixture.run("idle extension", settings: ["endIdleAfter: 0.3"]) { fixture in
       try await fixture.begin()
       try await fixture.downloaded(0.2)
-      // Its events would resume it.
-      try await fixture.cluster.run("network", "off")
-      let end = try await fixture.ended(1)
+      let end = try await fixture.whileStalled {
+        // Its events would resume it.
+        try await fixture.cluster.run("network", "off")
+        return try await fixture.ended(1)
+      }
       #expect(end.reading(ProcessExited.self)?.ending == .signalled(signal: SIGKILL))
       let absent = try await fixture.state("absent", of: LiveFixture.widgetExtension, after: end.sequence)
       #expect(absent.reading(ProcessState.self)?.why == "evicted: idle for 0.3 s")
@@ -78,7 +80,8 @@ import WidgetLabTesting
     try await LifecycleFixture.run("asked twice", executable: "FixtureLifecycle", settings: settings) { fixture in
       try await fixture.reload("meet 2")
       for call in 1...2 { try await fixture.prints("call \(call) of 2") }
-      try await fixture.shows("met")
+      let shown = try await fixture.shows("met")
+      try await fixture.state("suspended", after: shown.sequence)
       let stored = try await fixture.journal.all().filter { $0.reading(TimelineStored.self) != nil }
       #expect(stored.count == 1)
     }
@@ -123,7 +126,8 @@ struct LifecycleFixture: Sendable {
     try await cluster.run("reload", LiveFixture.kind)
   }
 
-  func shows(_ text: String, at placement: Int = 1) async throws {
+  @discardableResult
+  func shows(_ text: String, at placement: Int = 1) async throws -> LabEnvelope {
     try await journal.waitFor("placement \(placement) shows \(text)") {
       guard let shown = $0.reading(EntryShown.self) else { return false }
       return shown.placement == placement && shown.text == [text]

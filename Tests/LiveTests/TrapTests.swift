@@ -35,12 +35,16 @@ import WidgetLabTesting
         $0.kind == OpenSession.kind.answered(.ok).name
           && $0.envelope.header.destination == fixture.app("com.example.Wrong").owner
       }
+      let before = try await fixture.journal.all().last?.sequence ?? 0
       try await fixture.reload()
       try await fixture.wrong.prints("invalid -996")
       let taken = try await fixture.journal.waitFor("the extension is notified") {
         $0.reading(SessionTaken.self) != nil
       }
       #expect(taken.envelope.header.destination == fixture.wrong.owner)
+      try await fixture.journal.waitFor("the other extension has answered", after: before) {
+        $0.kind == RequestTimeline.kind.answered(.ok).name && $0.envelope.header.source == fixture.right.owner
+      }
       #expect(try await fixture.right.output().allSatisfy { !$0.contains("invalid") })
       let answer = try await fixture.cluster.attempt(["diagnose", "same-identifier"])
       #expect(answer.status == 1 && answer.output.contains("opened it while the process was suspended"))

@@ -48,6 +48,15 @@ import Testing
     #expect(watch.missing.first == "a new generation of the extension was launched")
   }
 
+  @Test func `a completion before urlSessionDidFinishEvents does not count`() throws {
+    var scenario = try RecordedScenario.extensionKilled()
+    try scenario.launch(cast.widgetExtension, 2, pid: 201)
+    try scenario.events(2, pid: 201, completesEarly: true)
+    try scenario.appsOwnEvents()
+    let watch = scenario.watched(killing: .widgetExtension)
+    #expect(watch.missing.first == "the extension called the completion handler")
+  }
+
   @Test func `events in the killed process instance do not count as a relaunch`() throws {
     var scenario = try RecordedScenario.extensionKilled()
     try scenario.events(1, pid: 200)

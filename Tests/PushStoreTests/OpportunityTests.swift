@@ -15,6 +15,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     var stateMachine: PushStateMachine
     var now = origin
     private var number: Int64 = 0
+    private var last = UUID()
 
     init(_ change: (inout OpportunityPolicy) -> Void) {
       var settings = PushSettings()
@@ -33,8 +34,12 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
         uniqueID: UUID(), apnsID: "id-\(number)", subject: PushSubject(device: "iphone", bundle: app, use: use),
         type: type, priority: priority, collapseID: nil, payload: "{}", acceptedAt: now, expiration: expiration,
         isFromStorage: false)
+      last = notification.uniqueID
       return stations(.accepted(StoredPush(number: number, notification: notification, token: "00")))
     }
+
+    /// The device refuses the notification that was accepted last; returns the stations.
+    mutating func refuse() -> [String] { stations(.refused(last, why: "it restarts", again: true)) }
 
     /// Passes to the next date; returns the stations.
     mutating func next() -> [String] {
@@ -88,6 +93,14 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     #expect(fixture.accept(5) == ["sent 5"], "widgets are not meant")
     #expect(fixture.next() == ["sent 3"])
     #expect(fixture.now == origin + backgroundInterval)
+  }
+
+  @Test(.rule("APNS-49")) func `a notification that the device refused is sent again without an interval`() {
+    var fixture = Fixture { $0.backgroundInterval = 1800 }
+    #expect(fixture.accept(5, type: .background) == ["sent 1"])
+    #expect(fixture.refuse() == ["storedOffline 1"])
+    #expect(fixture.next() == ["sent 1"])
+    #expect(fixture.now == origin + PushSettings().retryAfter)
   }
 
   @Test(.rule("APNS-48", "APNS-49")) func `by default nothing waits`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import FidelityRules
 import Foundation
 import Testing
@@ -73,7 +74,7 @@ import Testing
   func `the locale of a process comes from LANG, and is en_US without a usable one`(
     language: String?, identifier: String
   ) {
-    #expect(Locale.identifier(ofLanguage: language) == identifier)
+    #expect(DeviceSettings.locale(ofLanguage: language) == identifier)
   }
 }
 

@@ -27,6 +27,8 @@ struct Opportunities: Sendable {
   let policy: OpportunityPolicy
   /// When the last burst of each group was delivered. All notifications of one instant are one burst.
   private var bursts: [Group: Date] = [:]
+  /// When the burst before the last one of each group was delivered.
+  private var formerBursts: [Group: Date] = [:]
 
   init(_ policy: OpportunityPolicy) { self.policy = policy }
 
@@ -53,6 +55,14 @@ struct Opportunities: Sendable {
 
   /// A notification is sent.
   mutating func use(for push: PushedNotification, now: Date) {
-    for (group, _) in groups(of: push) { bursts[group] = now }
+    for (group, _) in groups(of: push) where bursts[group] != now {
+      formerBursts[group] = bursts[group]
+      bursts[group] = now
+    }
+  }
+
+  /// The device refused a notification: its burst does not count.
+  mutating func giveBack(for push: PushedNotification) {
+    for (group, _) in groups(of: push) { bursts[group] = formerBursts.removeValue(forKey: group) }
   }
 }

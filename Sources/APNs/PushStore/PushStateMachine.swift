@@ -270,6 +270,7 @@ struct PushStateMachine: Sendable {
       let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
       return [.station(push, .superseded, detail: detail)] + forget(push)
     }
+    opportunities.giveBack(for: push.notification)
     if again {
       let retryAt = now.addingTimeInterval(settings.retryAfter)
       lines[subject, default: Line()].retryAt = retryAt

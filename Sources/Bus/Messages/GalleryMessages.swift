@@ -250,6 +250,9 @@ package struct DeviceScreen: Codable, Hashable, Sendable {
 /// The user locks or unlocks the device, shows another screen, sends the app to the background, or changes a setting;
 /// or an app begins or ends an activity that lets it continue in the background.
 package struct ChangeScreen: Request {
+  /// Changes without a value for which the system reloads all widgets. Source: *Keeping a widget up to date*.
+  package static let systemSettings = ["account", "time"]
+
   package static let kind: Kind = "screen.change"
   package typealias Reply = DeviceScreen
   package enum Change: Codable, Hashable, Sendable {

@@ -9,5 +9,12 @@ package enum DeviceConditionsOutput: Sendable, Equatable {
   case networkChanged(NetworkState)
   /// The user changed a setting, and the settings now. Call `announced` when its consequences are recorded; otherwise
   /// the next host repeats it.
-  case settingChanged(SettingName, DeviceSettings)
+  case settingChanged(SettingChange, DeviceSettings)
+}
+
+/// A change of a setting by the user.
+package struct SettingChange: Codable, Sendable, Equatable {
+  package let name: SettingName
+  /// Its number among the changes of all settings.
+  package let revision: Int
 }

@@ -33,7 +33,7 @@ extension DeviceConditionsService {
   }
 
   /// The consequences of a change are recorded: no later host repeats it.
-  package func announced(_ name: SettingName) { handle(setting: .announced(name)) }
+  package func announced(_ change: SettingChange) { handle(setting: .announced(change)) }
 
   func handle(setting event: DeviceSettingsStateMachine.Event) {
     guard !hasLeft else { return }

@@ -35,19 +35,12 @@ package struct DeviceConditionsStateMachine: Sendable {
     case changeClock(Int)
   }
 
-  private struct Instance: Sendable {
-    let generation: UInt32
-    var isSuspended = false
-    /// The network state that the instance received last.
-    var received: NetworkState?
-  }
-
   /// The state of the network.
   package private(set) var network: NetworkState
   /// Whether the push server may wake the device at any time.
   package private(set) var isAwake: Bool
   private let hasPushServer: Bool
-  private var instances: [Address: Instance] = [:]
+  private var instances = InstanceTable<NetworkState>()
   /// The numbers of requested changes of the clock in order. The first one is in progress.
   private var clockChanges: [Int] = []
 
@@ -62,7 +55,7 @@ package struct DeviceConditionsStateMachine: Sendable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began(let running):
-      for (address, generation) in running { instances[address] = Instance(generation: generation) }
+      instances.began(running)
       return report()
     case .networkSet(let state):
       network = state
@@ -72,15 +65,12 @@ package struct DeviceConditionsStateMachine: Sendable {
       return report()
     case .pushServerConnected: return report()
     case .runs(let address, let generation):
-      guard instances[address].map({ $0.generation <= generation }) ?? true else { return [] }
-      if instances[address]?.generation != generation { instances[address] = Instance(generation: generation) }
-      instances[address]?.isSuspended = false
-      return send(address)
+      return instances.runs(address, generation) ? send(address) : []
     case .suspended(let address, let generation):
-      if instances[address]?.generation == generation { instances[address]?.isSuspended = true }
+      instances.suspended(address, generation)
       return []
     case .ended(let address, let generation):
-      if instances[address]?.generation == generation { instances[address] = nil }
+      instances.ended(address, generation)
       return []
     case .clockChangeRequested(let number):
       clockChanges.append(number)
@@ -119,14 +109,10 @@ package struct DeviceConditionsStateMachine: Sendable {
     return [.report(isOnline: network.path != .off, isAwake: isAwake)]
   }
 
-  private mutating func sendToAll() -> [Action] {
-    instances.keys.sorted { $0.text < $1.text }.flatMap { send($0) }
-  }
+  private mutating func sendToAll() -> [Action] { instances.addresses.flatMap { send($0) } }
 
   /// Sends the network state to a running instance that does not have it.
   private mutating func send(_ address: Address) -> [Action] {
-    guard let instance = instances[address], !instance.isSuspended, instance.received != network else { return [] }
-    instances[address]?.received = network
-    return [.send(network, to: address)]
+    instances.sends(network, to: address) ? [.send(network, to: address)] : []
   }
 }

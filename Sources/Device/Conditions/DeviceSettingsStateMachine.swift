@@ -10,8 +10,8 @@ package struct DeviceSettingsStateMachine: Sendable {
   package struct Stored: Codable, Sendable, Equatable {
     /// The values that the user chose, by the names of `SettingName`.
     package var changes: [String: String] = [:]
-    /// Changes whose reloads are not recorded yet, in the order of the changes.
-    package var pending: [SettingName] = []
+    /// Changes whose reloads are not recorded yet, in order. Of each setting the last one.
+    package var pending: [SettingChange] = []
     /// How often the user changed a setting.
     package var revision = 0
     package init() {}
@@ -39,7 +39,7 @@ package struct DeviceSettingsStateMachine: Sendable {
     /// The user changed a setting, and the change is stored: the result of `changed(by:)`.
     case stored(Stored)
     /// The reloads of a change are recorded.
-    case announced(SettingName)
+    case announced(SettingChange)
     /// A process instance reported ready, or was resumed.
     case runs(Address, generation: UInt32)
     case suspended(Address, generation: UInt32)
@@ -55,17 +55,10 @@ package struct DeviceSettingsStateMachine: Sendable {
     case send(DeviceSettings, to: Address)
   }
 
-  private struct Instance: Sendable {
-    let generation: UInt32
-    var isSuspended = false
-    /// The settings that the instance has; `nil` if it may have older ones.
-    var known: DeviceSettings?
-  }
-
   private let configured: DeviceSettings
   private let overrides: [Address: Override]
   package private(set) var stored: Stored
-  private var instances: [Address: Instance] = [:]
+  private var instances = InstanceTable<DeviceSettings>()
 
   /// - Parameters:
   ///   - configured: the settings of `widgetlab.yaml`.
@@ -116,8 +109,8 @@ package struct DeviceSettingsStateMachine: Sendable {
       changedName = name
     }
     next.revision += 1
-    next.pending.removeAll { $0 == changedName }
-    next.pending.append(changedName)
+    next.pending.removeAll { $0.name == changedName }
+    next.pending.append(SettingChange(name: changedName, revision: next.revision))
     return next
   }
 
@@ -125,45 +118,37 @@ package struct DeviceSettingsStateMachine: Sendable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began(let running):
-      for (address, generation) in running { instances[address] = Instance(generation: generation) }
+      instances.began(running)
       return stored.pending.map { .output(.settingChanged($0, settings)) }
     case .stored(let next):
       stored = next
-      guard let name = next.pending.last else { return [] }
-      return [.record(settings, name)] + sendToAll() + [.output(.settingChanged(name, settings))]
-    case .announced(let name):
-      guard stored.pending.contains(name) else { return [] }
-      stored.pending.removeAll { $0 == name }
+      guard let change = next.pending.last else { return [] }
+      return [.record(settings, change.name)] + sendToAll() + [.output(.settingChanged(change, settings))]
+    case .announced(let change):
+      guard stored.pending.contains(change) else { return [] }
+      stored.pending.removeAll { $0 == change }
       return [.save(stored)]
     case .runs(let address, let generation): return runs(address, generation)
     case .suspended(let address, let generation):
-      if instances[address]?.generation == generation { instances[address]?.isSuspended = true }
+      instances.suspended(address, generation)
       return []
     case .ended(let address, let generation):
-      if instances[address]?.generation == generation { instances[address] = nil }
+      instances.ended(address, generation)
       return []
     }
   }
 
   /// A process has the settings at its launch in its environment. Since the first change these may be older ones.
   private mutating func runs(_ address: Address, _ generation: UInt32) -> [Action] {
-    guard instances[address].map({ $0.generation <= generation }) ?? true else { return [] }
-    if instances[address]?.generation != generation {
-      instances[address] = Instance(generation: generation, known: stored.revision > 0 ? nil : settings(of: address))
-    }
-    instances[address]?.isSuspended = false
-    return send(address)
+    let known = stored.revision > 0 ? nil : settings(of: address)
+    return instances.runs(address, generation, known: known) ? send(address) : []
   }
 
-  private mutating func sendToAll() -> [Action] {
-    instances.keys.sorted { $0.text < $1.text }.flatMap { send($0) }
-  }
+  private mutating func sendToAll() -> [Action] { instances.addresses.flatMap { send($0) } }
 
   /// Sends the settings to a running instance that may not have them.
   private mutating func send(_ address: Address) -> [Action] {
     let current = settings(of: address)
-    guard let instance = instances[address], !instance.isSuspended, instance.known != current else { return [] }
-    instances[address]?.known = current
-    return [.send(current, to: address)]
+    return instances.sends(current, to: address) ? [.send(current, to: address)] : []
   }
 }

@@ -13,9 +13,6 @@ package struct ScreenStateMachine: Sendable {
     case restarted
   }
 
-  /// Changes without a value for which the system reloads all widgets. Source: "Keeping a widget up to date".
-  package static let systemSettings = ["account", "time"]
-
   package internal(set) var state: DeviceScreen
   let device: WidgetDevice
 
@@ -65,11 +62,11 @@ package struct ScreenStateMachine: Sendable {
       state.colorScheme = scheme
       return []
     case .system(let setting):
-      guard Self.systemSettings.contains(setting) else {
+      guard ChangeScreen.systemSettings.contains(setting) else {
         throw BusError(
           .malformed,
           "\(setting) is not a change that reloads widgets; there are: "
-            + Self.systemSettings.joined(separator: ", "))
+            + ChangeScreen.systemSettings.joined(separator: ", "))
       }
       return [.systemChanged(setting)]
     }

@@ -123,11 +123,7 @@ package actor LaunchService {
   }
 
   /// Ends every process with `SIGKILL`. They may be launched again.
-  package func evictAll(why: String) {
-    for (address, process) in stateMachine.processes.sorted(by: { $0.key.text < $1.key.text }) {
-      if let instance = process.instance { handle(.evicted(address, generation: instance.generation, why: why)) }
-    }
-  }
+  package func evictAll(why: String) { handle(.allEvicted(why: why)) }
 
   /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, also after a
   /// host restart. Recorded when this returns.

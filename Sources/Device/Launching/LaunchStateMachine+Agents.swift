@@ -44,7 +44,11 @@ extension LaunchStateMachine {
     // It was wanted while a `SIGSTOP` that failed was in progress.
     case .running where !process.assertions.isEmpty && actions.isEmpty:
       return [.output(.awake(address, instance, woken: false))]
-    case .suspended where !child.isStopped: return actions + continued(address, instance)
+    // Its `SIGSTOP` may not have taken effect when the agent looked, or another process continued it. After a `SIGCONT`
+    // it runs in any case.
+    case .suspended where !child.isStopped:
+      processes[address]?.isAsking = true
+      return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
     case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
     default: return actions
     }

@@ -33,6 +33,8 @@ extension LaunchStateMachine {
     /// The earliest date of the next launch, resume or stop.
     var notBefore: Date?
     var idleSince: Date?
+    /// Why the instance that is being spawned is ended at once. Not kept over a host restart.
+    var whyToEndAtSpawn: String?
     /// Since when it has been suspended and not wanted. Not kept over a host restart.
     var suspendedAt: Date?
     /// A spawn or a signal is in progress.
@@ -65,6 +67,8 @@ extension LaunchStateMachine {
     case halted(Address, Assertion)
     /// End this instance with `SIGKILL`; `nil`: the one that runs now, if there is one.
     case evicted(Address, generation: UInt32?, why: String)
+    /// End every instance with `SIGKILL`, also one that is being spawned.
+    case allEvicted(why: String)
     /// The user force-quit the app: end it with `SIGKILL`, and do not launch it until the user opens it.
     case quit(Address)
     /// End it with `SIGKILL`, and do not launch it before `launchesAllowed`.

@@ -71,6 +71,7 @@ package struct LaunchStateMachine: Sendable {
     case .evicted(let address, let generation, let why):
       guard let generation = generation ?? runningInstance(of: address)?.generation else { return [] }
       return evict(address, generation, why)
+    case .allEvicted(let why): return processes.keys.sorted { $0.text < $1.text }.flatMap { evict($0, why) }
     case .exceededMemory(let address, let instance, let why): return exceededMemory(address, instance, why, now)
     case .quit(let address):
       processes[address]?.isQuit = true
@@ -147,6 +148,7 @@ package struct LaunchStateMachine: Sendable {
     case .absent where isWanted && !mustWait && agents[address].map(reportedAgents.contains) == true:
       process.isAsking = true
       process.state = .launching
+      process.whyToEndAtSpawn = nil
       process.why = reason(process)
       return [changed(address, process), .spawn(address, reason: process.why)]
     case .suspended where isWanted && !mustWait:
@@ -224,32 +226,16 @@ package struct LaunchStateMachine: Sendable {
     process.instance = instance
     process.state = .launching
     if process.assertions.isEmpty { process.why = "found running" }
+    if let why = process.whyToEndAtSpawn.take() {
+      // What wants the process wants the next instance.
+      process.state = .dying
+      process.why = why
+      processes[address] = process
+      return [changed(address, process), .signal(address, generation: instance.generation, signal: SIGKILL)]
+    }
     processes[address] = process
     let actions = [changed(address, process)]
     return process.readyGeneration == instance.generation ? actions + ready(address, instance.generation, now) : actions
-  }
-
-  /// - Parameter isFailure: whether the next launch is delayed, longer after each consecutive failure.
-  private mutating func evict(
-    _ address: Address, _ generation: UInt32, _ why: String, isFailure: Bool = false
-  ) -> [Action] {
-    guard var process = processes[address], process.instance?.generation == generation, process.state != .dying else {
-      return []
-    }
-    process.state = .dying
-    process.why = why
-    process.failures = isFailure ? process.failures + 1 : 0
-    process.endAssertionsOfInstance()
-    processes[address] = process
-    return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
-  }
-
-  private mutating func exceededMemory(_ address: Address, _ instance: ProcessInstance, _ why: String, _ now: Date)
-    -> [Action]
-  {
-    // The agent may report this before it replies to the spawn.
-    let news = processes[address]?.instance == nil ? adopt(address, instance, now) : []
-    return news + evict(address, instance.generation, why, isFailure: true)
   }
 
   mutating func exited(

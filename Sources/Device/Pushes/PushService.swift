@@ -140,6 +140,9 @@ package actor PushService {
 
   func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
 
+  /// Whether a notification is not fully processed.
+  package func isOpen(_ push: UUID) -> Bool { notifications.notification(push) != nil }
+
   /// The app is in the foreground or is woken for a notification, which it receives as soon as it runs.
   package func expect(_ push: UUID) { handle(NotificationStateMachine.Event.expect(push)) }
 

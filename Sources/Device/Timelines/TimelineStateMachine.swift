@@ -156,6 +156,7 @@ package struct TimelineStateMachine: Sendable {
     extensions.first { $0.bundleIdentifier == placement.bundle }
   }
 
+  /// The placements of an extension, by number.
   ///
   /// - Parameter areControls: whether controls are meant, or widgets; `nil`: both.
   func ids(of address: Address, kind: String? = nil, areControls: Bool? = nil) -> [Int] {

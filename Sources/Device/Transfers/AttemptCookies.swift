@@ -25,12 +25,12 @@ extension TransferScheduler {
   /// The cookies of a task; `nil` if it uses none.
   func cookies(of task: StoredTask, _ configuration: SessionConfiguration) -> AttemptCookies? {
     let request = task.newRequest ?? task.request
-    guard let use = configuration.cookies, request.handlesCookies ?? true,
-      let container = delivery.files.container(task.key.session.owner)
-    else { return nil }
-    // An update moves the container.
-    let storage = cookieStorages[container] ?? CookieStorage(in: container)
-    cookieStorages[container] = storage
+    let owner = task.key.session.owner
+    guard let use = configuration.cookies, request.handlesCookies ?? true, delivery.files.container(owner) != nil else {
+      return nil
+    }
+    let storage = cookieStorages[owner] ?? CookieStorage { [files = delivery.files] in files.container(owner) }
+    cookieStorages[owner] = storage
     return AttemptCookies(storage: storage, use: use, now: { [context] in context.clock.now })
   }
 }

@@ -27,8 +27,8 @@ actor TransferScheduler {
   private var alarm = StateMachineAlarm()
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
-  /// The cookies of the owners, by container.
-  var cookieStorages: [String: CookieStorage] = [:]
+  /// The cookies of each owner.
+  var cookieStorages: [Address: CookieStorage] = [:]
   /// The tasks whose owner must be asked before they begin.
   var delayed: [Address: Set<TaskKey>] = [:]
   /// For each of these tasks, the question that is in progress.

@@ -19,6 +19,8 @@ extension TransferService {
     try context.store.open(key, configuration)
     scheduler.assumeIsolated { $0.open(key, configuration) }
     return try delivery.assumeIsolated { delivery in
+      // The owner runs, also if its resumption has not been reported here yet.
+      delivery.resume(from.source, generation: from.sourceGeneration)
       delivery.handle(
         .opened(
           key, sendsLaunchEvents: configuration.sessionSendsLaunchEvents, generation: from.sourceGeneration))

@@ -109,6 +109,16 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
   }
 }
 
+extension DeviceSettings {
+  /// The locale of a process by its variable `LANG`: for example `de_DE` for `de_DE.UTF-8`, and `en_US` without a usable
+  /// value.
+  package static func locale(ofLanguage language: String?) -> String {
+    guard let name = language?.prefix(while: { $0 != "." && $0 != "@" }), !name.isEmpty, name != "C", name != "POSIX"
+    else { return "en_US" }
+    return String(name)
+  }
+}
+
 extension SettingName {
   /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
   package var values: [String]? {

@@ -82,7 +82,7 @@ extension Device {
     case .networkChanged(let state):
       await transfers.setNetwork(state)
       await pushes.setOnline(state.path != .off)
-    case .settingChanged(let name, let settings): await settingChanged(name, settings)
+    case .settingChanged(let change, let settings): await settingChanged(change, settings)
     }
   }
 

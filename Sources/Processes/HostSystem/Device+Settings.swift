@@ -21,12 +21,13 @@ extension Device {
       settings: conditions.settings, changed: conditions.changedSettings, appearance: await gallery.state.colorScheme)
   }
 
-  func settingChanged(_ name: SettingName, _ settings: DeviceSettings) async {
+  func settingChanged(_ change: SettingChange, _ settings: DeviceSettings) async {
+    let name = change.name
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { await timelines.set(timeZone: zone) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { await launcher.evictAll(why: "the language or region of the device changed") }
     guard await sendSystemChanged(name.rawValue) else { return }
-    await conditions.announced(name)
+    await conditions.announced(change)
   }
 }
 
@@ -51,7 +52,7 @@ extension ClusterConfiguration.Product {
       }
     }
     return DeviceSettingsStateMachine.Override(
-      locale: value("LANG").map { String($0.prefix { $0 != "." && $0 != "@" }) }, timeZone: value("TZ"))
+      locale: value("LANG").map { DeviceSettings.locale(ofLanguage: $0) }, timeZone: value("TZ"))
   }
 }
 

@@ -56,7 +56,7 @@ extension Device {
     try await gallery.open(bundle, context)
     await apps.open(app)
     // The app is wanted when this returns, so that its launch can be awaited.
-    await apps.outputs.passed()
+    await apps.processes.passed()
     return app
   }
 

@@ -7,7 +7,8 @@ import Messages
 // Locks on files of app groups that a child holds when the host suspends it.
 
 extension Agent {
-  private static let patience = Duration.seconds(1)
+  // Less than the time within which the host expects the reply.
+  private static let patience = Duration.seconds(4)
 
   /// Reports the locks of a child that the host has just stopped. Returns when the host has acknowledged the report, so
   /// that it ends the child before it regards it as suspended.

@@ -189,7 +189,10 @@ package actor Agent {
     let (instance, pid) = try table.instance(request.address, request.generation)
     switch await thread.signal(instance, request.signal) {
     case 0:
-      if request.signal == SIGSTOP, received.source == host { await reportLocks(of: instance, pid: pid) }
+      if request.signal == SIGSTOP, received.source == host {
+        await reportLocks(of: instance, pid: pid)
+        compactDefaults(of: instance)
+      }
       return SignalProcess.Reply(generation: instance.generation, pid: table.reported(pid))
     case ESRCH:
       throw BusError(.noSuchInstance, "generation \(instance.generation) of \(instance.address) has just ended")
@@ -288,6 +291,7 @@ package actor Agent {
   /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
   private func retire(_ instance: ProcessInstance) {
     compactDefaults(of: instance)
+    folders[instance] = nil
     let request = RetireInstance(address: instance.address, generation: instance.generation)
     retirements += 1
     tasks.start { await self.retire(request) }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 import Synchronization
 
 private let deviceLocale = Mutex(
-  Locale(identifier: Locale.identifier(ofLanguage: ProcessInfo.processInfo.environment["LANG"])))
+  Locale(identifier: DeviceSettings.locale(ofLanguage: ProcessInfo.processInfo.environment["LANG"])))
 
 extension Locale {
   /// The device's locale. `Locale.current` of Foundation on Linux is the same on every machine, so the device passes
@@ -23,13 +24,6 @@ extension Locale {
 
   /// The device's locale for `Locale.current` and `Locale.autoupdatingCurrent`; otherwise the locale itself.
   package var meant: Locale { self == .current || self == .autoupdatingCurrent ? .device : self }
-
-  /// For example `de_DE` for `de_DE.UTF-8`.
-  static func identifier(ofLanguage language: String?) -> String {
-    guard let name = language?.prefix(while: { $0 != "." && $0 != "@" }), !name.isEmpty, name != "C", name != "POSIX"
-    else { return "en_US" }
-    return String(name)
-  }
 }
 
 extension TimeZone {

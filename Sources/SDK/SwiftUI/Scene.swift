@@ -105,6 +105,8 @@ nonisolated struct ModifiedScene<Content: Scene>: Scene, DescribedScene {
 extension Scene {
   /// Runs an action when the system has work of this kind for the app.
   ///
+  /// `@concurrent` has the reason that it has for widgets.
+  ///
   /// - Parameter action: the work is done when it returns. Its Swift task is cancelled when its time runs out; an app
   ///   whose action does not return soon after is terminated.
   nonisolated public func backgroundTask<D: Sendable, R: Sendable>(

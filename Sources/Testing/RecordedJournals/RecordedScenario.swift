@@ -155,7 +155,9 @@ package struct RecordedScenario {
   }
 
   /// This generation of the extension receives its events and acknowledges them.
-  package mutating func events(_ generation: UInt32, pid: Int32, to receiver: Address? = nil) throws {
+  package mutating func events(
+    _ generation: UInt32, pid: Int32, to receiver: Address? = nil, completesEarly: Bool = false
+  ) throws {
     let delivery = UUID()
     let own = cast.widgetExtension
     try send(
@@ -173,12 +175,12 @@ package struct RecordedScenario {
       DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: own,
       generation: generation, correlation: correlation)
     try send(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
+    let completion = CompletionCalled(session: Self.session, outstanding: 0)
+    if completesEarly { try send(completion, from: own, generation: generation, correlation: correlation) }
     try send(
       DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: own, generation: generation,
       correlation: correlation)
-    try send(
-      CompletionCalled(session: Self.session, outstanding: 0), from: own, generation: generation,
-      correlation: correlation)
+    if !completesEarly { try send(completion, from: own, generation: generation, correlation: correlation) }
     try send(
       TimelineStored(
         bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall, because: .extension,

@@ -23,6 +23,8 @@ import WidgetLabTesting
           "view systemMedium fullColor margins 16 background true", "label false detail default", "labelled",
           "marked",
         ])
+      // Empty outside the accessory families.
+      #expect(!home.views.contains { $0.contains("AccessoryWidgetBackground") })
       try await fixture.add(
         "Facts", "--family", "accessoryRectangular", "--location", "lockScreen", "--set", "word=lock")
       let lock = try await fixture.entry(of: 2, at: "lockScreen")

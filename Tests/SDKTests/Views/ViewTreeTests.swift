@@ -64,6 +64,16 @@ import Testing
     }
   }
 
+  @Test(.rule("VIEW-05", "GALLERY-47")) func `padding with the content margins restores them where they are disabled`()
+    throws
+  {
+    var environment = EnvironmentValues()
+    environment.proposedSize = CGSize(width: 158, height: 158)
+    let reader = GeometryReader { proxy in Text(verbatim: "\(proxy.size.width) x \(proxy.size.height)") }
+    let margins = EdgeInsets(top: 16, leading: 11, bottom: 16, trailing: 11)
+    #expect(try reader.padding(margins).archived(in: environment).lines == ["136.0 x 126.0"])
+  }
+
   @Test(.rule("VIEW-04", "VIEW-05")) func `each body reads the environment that the views around it set`() throws {
     var environment = EnvironmentValues()
     environment.proposedSize = CGSize(width: 100, height: 50)

@@ -47,8 +47,6 @@ struct SettingCommand: AsyncParsableCommand {
     case event(String)
   }
 
-  private static let events = ["account", "time"]
-
   @OptionGroup var options: InstanceOptions
 
   @Argument(help: "A setting, or a change without a value; without it, all settings are shown.")
@@ -81,10 +79,10 @@ struct SettingCommand: AsyncParsableCommand {
 
   func subject() throws -> Subject? {
     guard let name else { return nil }
-    if Self.events.contains(name) { return .event(name) }
+    if ChangeScreen.systemSettings.contains(name) { return .event(name) }
     if name == "appearance" { return .appearance }
     if let setting = SettingName(rawValue: name) { return .setting(setting) }
-    let known = ["appearance"] + SettingName.allCases.map(\.rawValue) + Self.events
+    let known = ["appearance"] + SettingName.allCases.map(\.rawValue) + ChangeScreen.systemSettings
     throw ValidationError("'\(name)' is not a setting; there are: \(known.joined(separator: ", ")).")
   }
 

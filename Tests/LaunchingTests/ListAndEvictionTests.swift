@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FidelityRules
+import Foundation
+import Messages
+import ProcessActions
+import Testing
+
+@testable import Launching
+
+private let agent = LaunchFixture.agent
+private let widget = LaunchFixture.widget
+private let first = LaunchFixture.first
+
+/// Reports of agents that are older than a signal, and evictions during a spawn.
+@Suite struct `Processes between two states` {
+  @Test func `a stopped process that its agent saw running is continued before it receives work`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    _ = fixture.handle(.released(widget, Assertion("timeline")))
+    fixture.sleepAndSuspend()
+    // The list is older than the stop, or the kernel had not carried it out.
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    let go = LaunchStateMachine.Action.signal(widget, generation: 1, signal: SIGCONT)
+    #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child])) == [go])
+    #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
+    let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGCONT))
+    #expect(actions == [.output(.awake(widget, first, woken: true))])
+  }
+
+  @Test(.rule("SETTING-04"))
+  func `an eviction of all processes ends one that is being spawned, which is launched again`() {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
+    #expect(fixture.handle(.allEvicted(why: "the language changed")) == [])
+    #expect(fixture.handle(.spawned(widget, first)) == [.signal(widget, generation: 1, signal: SIGKILL)])
+    #expect(fixture.handle(.ready(widget, generation: 1)) == [])
+    let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(actions.first == .output(.ended(widget, first, .evicted(why: "the language changed"))))
+    #expect(actions.last == .spawn(widget, reason: "timeline"))
+    let second = ProcessInstance(generation: 2, pid: 102)
+    #expect(fixture.handle(.spawned(widget, second)) == [])
+  }
+}
