@@ -330,7 +330,7 @@ let package = Package(
     process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixturePushes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("Faults", in: "Testing", ["HostSystem", "Messages", "ProcessAgent", "StandingProcesses"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),

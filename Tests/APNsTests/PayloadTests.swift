@@ -47,7 +47,7 @@ import Testing
     let (text, flaw, remark) = Self.samples[index]
     let scan = PayloadScan(Array(text.utf8))
     #expect(scan.flaw?.contains(flaw ?? "\u{0}") ?? (flaw == nil), "\(scan.flaw ?? "-")")
-    let output = scan.remark(isWidget: true)
+    let output = scan.remark(reloads: true)
     #expect(output?.contains(remark ?? "\u{0}") ?? (remark == nil), "\(output ?? "-")")
   }
 

@@ -13,6 +13,7 @@ struct ProviderKeyFixture {
   static let team = "TEAM567890"
   static let widgets = String(repeating: "ab", count: 80)
   static let app = String(repeating: "0c", count: 32)
+  static let control = String(repeating: "5b", count: 80)
   static let old = String(repeating: "1d", count: 80)
   static let expired = String(repeating: "2e", count: 80)
   static let production = String(repeating: "3f", count: 80)
@@ -35,7 +36,8 @@ struct ProviderKeyFixture {
       return (text, DeviceToken(token: text, subject: subject, environment: environment, state: state, since: since))
     }
     return Dictionary(uniqueKeysWithValues: [
-      token(widgets), token(app, .app), token(old, .widgets, .unregistered), token(expired, .widgets, .expired),
+      token(widgets), token(app, .app), token(control, .control(3)), token(old, .widgets, .unregistered),
+      token(expired, .widgets, .expired),
       token(production, .widgets, .active, .production),
     ])
   }()

@@ -47,6 +47,16 @@ import Testing
     #expect(lab.reason(request) == (isForApp ? nil : .deviceTokenNotForTopic))
   }
 
+  @Test(.rule("APNS-07"), arguments: PushType.allCases)
+  func `a control's token accepts only pushes of the type controls`(type: PushType) {
+    var lab = ProviderKeyFixture()
+    let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : ProviderKeyFixture.bundle
+    let request = lab.request(
+      ["apns-push-type": type.rawValue, "apns-topic": bundle + type.topicSuffix, "apns-priority": "5"],
+      path: "/3/device/" + ProviderKeyFixture.control)
+    #expect(lab.reason(request) == (type == .controls ? nil : .deviceTokenNotForTopic))
+  }
+
   @Test func `the topic determines the push type when the request has none`() {
     for type in PushType.allCases where !type.topicSuffix.isEmpty {
       #expect(PushTopic.type(of: ProviderKeyFixture.bundle + type.topicSuffix) == type)

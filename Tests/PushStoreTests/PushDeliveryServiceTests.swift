@@ -55,8 +55,10 @@ private struct PushDeliveryFixture {
     return try await line.request(issue, to: .pushServer).token
   }
 
-  func accept(_ service: PushDeliveryService, _ token: String, expiration: Date? = nil) async throws -> UUID {
-    let arrival = arrival(token, expiration: expiration)
+  func accept(
+    _ service: PushDeliveryService, _ token: String, for subject: PushSubject = widgets, expiration: Date? = nil
+  ) async throws -> UUID {
+    let arrival = arrival(token, for: subject, expiration: expiration)
     let promise = await withCheckedContinuation { continuation in
       service.handle(arrival) { continuation.resume(returning: $0) }
     }
@@ -64,14 +66,14 @@ private struct PushDeliveryFixture {
     return arrival.uniqueID
   }
 
-  func arrival(_ token: String, expiration: Date? = nil) -> PushArrival {
+  func arrival(_ token: String, for subject: PushSubject = widgets, expiration: Date? = nil) -> PushArrival {
     let id = UUID()
     let notification = PushedNotification(
-      uniqueID: id, apnsID: id.uuidString, subject: widgets, type: .widgets, priority: 10, collapseID: nil,
+      uniqueID: id, apnsID: id.uuidString, subject: subject, type: .widgets, priority: 10, collapseID: nil,
       payload: #"{"aps":{"content-changed":true}}"#, acceptedAt: clock.now, expiration: expiration, isFromStorage: false
     )
     return PushArrival(
-      uniqueID: id, apnsID: id.uuidString, subject: widgets, token: token, type: "widgets",
+      uniqueID: id, apnsID: id.uuidString, subject: subject, token: token, type: "widgets",
       verdict: .accepted(notification, remark: nil))
   }
 
@@ -195,6 +197,32 @@ private struct PushDeliveryFixture {
       try await tool.request(
         ChangeToken(subject: PushSubject(device: "ipad", bundle: bundle, use: .app), change: .expire), to: .pushServer)
     }
+  }
+
+  @Test(.rule("APNS-22", "APNS-31"))
+  func `the tokens and stored notifications of controls survive a restart of the push server`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (service, first) = try await fixture.server()
+    let (line, delivered) = try await fixture.device(online: false)
+    let tokens = try await [fixture.token(line, .control(1)), fixture.token(line, .control(2))]
+    var ids: [UUID] = []
+    for (number, token) in tokens.enumerated() {
+      let control = PushSubject(device: "iphone", bundle: bundle, use: .control(number + 1))
+      ids.append(try await fixture.accept(service, token, for: control))
+    }
+    await first.leave()
+    let (later, _) = try await fixture.server()
+    #expect(try await fixture.token(line, .control(2)) == tokens[1])
+    #expect(later.tokens[tokens[0]]?.subject.use == .control(1))
+    try await line.deliver(DeviceReach(isOnline: true, isAwake: true), to: .pushServer)
+    var arrived: Set<UUID> = []
+    for await notification in delivered {
+      arrived.insert(notification.uniqueID)
+      if arrived.count == ids.count { break }
+    }
+    #expect(arrived == Set(ids))
+    _ = try await line.request(ReleaseToken(bundle: bundle, use: .control(1)), to: .pushServer)
+    #expect(later.tokens[tokens[0]]?.state == .unregistered && later.tokens[tokens[1]]?.state == .active)
   }
 
   @Test(.rule("APNS-25")) func `a notification that waits for its device is dropped at its expiration`() async throws {

@@ -23,6 +23,11 @@ private func push(
     token: "00ff")
 }
 
+/// That of a control with this placement number.
+private func control(_ number: Int) -> PushSubject {
+  PushSubject(device: "iphone", bundle: "com.example.A", use: .control(number))
+}
+
 private struct PushStateMachineFixture {
   var stateMachine: PushStateMachine
   var now = origin
@@ -100,6 +105,18 @@ extension [PushStateMachine.Action] {
     #expect(fixture.handle(.accepted(push(3, collapseID: "meal"))).stations == ["superseded 2", "storedOffline 3"])
     #expect(fixture.handle(.accepted(push(4))).stations == ["superseded 3", "storedOffline 4"])
     #expect(fixture.handle(.accepted(push(5))).stations == ["superseded 4", "storedOffline 5"])
+  }
+
+  @Test(.rule("APNS-22")) func `the notifications of each control are stored separately`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach(online: false)
+    for (number, subject) in [widgets, control(1), control(2)].enumerated() {
+      let stations = fixture.handle(.accepted(push(Int64(number + 1), for: subject))).stations
+      #expect(stations == ["storedOffline \(number + 1)"])
+    }
+    let second = fixture.handle(.accepted(push(4, for: control(1))))
+    #expect(second.stations == ["superseded 2", "storedOffline 4"])
+    #expect(Set(fixture.reach().stations) == ["sent 1", "sent 3", "sent 4"])
   }
 
   @Test(.rule("APNS-22")) func `the app's and the widgets' notifications are stored separately`() {

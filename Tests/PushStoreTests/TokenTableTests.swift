@@ -21,6 +21,11 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     let other = table.issue(app, .development, now: origin).token
     #expect(other.token.count == 64 && other.token != first.token.token)
     #expect(first.token.token.allSatisfy { $0.isHexDigit && !$0.isUppercase })
+    let controls = [1, 2].map { number in
+      let subject = PushSubject(device: "iphone", bundle: "com.example.A", use: .control(number))
+      return table.issue(subject, .development, now: origin).token
+    }
+    #expect(controls.allSatisfy { $0.token.count == 160 } && Set(controls.map(\.token)).count == 2)
   }
 
   @Test func `a rotation unregisters the old token and activates a new one`() {

@@ -18,7 +18,10 @@ private struct NotificationFixture {
   }
 
   mutating func place(_ ids: [Int]) {
-    stateMachine.placements = [coffee: Dictionary(uniqueKeysWithValues: ids.map { ($0, "Cups") })]
+    stateMachine.placements = [
+      widgetsKey: Dictionary(uniqueKeysWithValues: ids.map { ($0, "Cups") }), controlKey(8): [8: "Door"],
+      controlKey(9): [9: "Door"],
+    ]
   }
 
   @discardableResult
@@ -131,7 +134,45 @@ private struct NotificationFixture {
     var fixture = NotificationFixture.begun()
     fixture.report(1, 1, .stored)
     fixture.place([1])
-    #expect(fixture.handle(.placed) == ["1 noWidget: the widgets were removed before their reload"])
+    #expect(fixture.handle(.placed) == ["1 noWidget: removed before the reload"])
+  }
+}
+
+@Suite struct `Control push notifications` {
+  private func push(_ number: Int, to control: Int, _ payload: String = #"{"aps":{"content-changed":true}}"#)
+    -> NotificationStateMachine.Event
+  { .received(notification(number, .controls, payload, use: .control(control))) }
+
+  @Test(.rule("CONTROL-11")) func `a control push reloads its control only`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.stateMachine.handle(push(1, to: 9)) == [.output(.reload(.push(1), placements: [9]))])
+    #expect(fixture.report(1, 9, .pending) == ["1 reloading: placement 9 (Door)"])
+    #expect(fixture.report(1, 9, .stored) == ["1 reloaded: placement 9 (Door)"])
+    #expect(fixture.stateMachine.open.isEmpty)
+  }
+
+  @Test(.rule("CONTROL-11")) func `a control push without content-changed reloads nothing`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(push(1, to: 9, #"{"aps":{}}"#)).first?.hasPrefix("1 noContentChanged") == true)
+  }
+
+  @Test(.rule("CONTROL-11")) func `a control push supersedes those of the same control, and no others`() {
+    var fixture = NotificationFixture()
+    fixture.handle(.received(notification(1)))
+    fixture.handle(push(2, to: 8))
+    fixture.handle(push(3, to: 9))
+    #expect(fixture.handle(push(4, to: 9)).first?.hasPrefix("3 supersededOnDevice") == true)
+    #expect(fixture.stateMachine.open.map(\.id.short) == ["1", "2", "4"])
+    var second = NotificationFixture(open: fixture.stateMachine.open)
+    #expect(second.handle(.began([])).sorted() == ["reload 1", "reload 2", "reload 4"])
+  }
+
+  @Test func `a control push reports that its control is not placed, or was removed before the reload`() {
+    var fixture = NotificationFixture()
+    #expect(fixture.handle(push(1, to: 7)) == ["1 noWidget: control 7 of com.example.Coffee is not placed"])
+    fixture.handle(push(2, to: 9))
+    fixture.stateMachine.placements[controlKey(9)] = nil
+    #expect(fixture.handle(.placed) == ["2 noWidget: removed before the reload"])
   }
 }
 

@@ -54,6 +54,7 @@ private struct PushServiceFixture {
   func author(_ address: Address = widget) async throws -> Connection {
     let connection = kept.connection(address, bus)
     connection.onRequest(TellPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Handler"]) }
+    connection.onRequest(TellControlPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Doors"]) }
     connection.onEvent(AppTokenChanged.self) { _, _ in }
     connection.onRequest(ReceiveNotification.self) { _, _ in ReceiveNotification.Reply(result: .newData) }
     _ = try await connection.start()
@@ -122,6 +123,22 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     #expect(await processAction(of: service) == .release(widget, because: TokenStateMachine.assertion))
     await service.awake(widget)
     #expect(await fixture.sent(TellPushHandlers.self).count == 1)
+  }
+
+  @Test(.rule("CONTROL-09", "CONTROL-10"))
+  func `the push service requests a token for each control, and calls the control push handlers once`() async throws {
+    let fixture = try PushServiceFixture()
+    _ = try await fixture.pushServer("aa")
+    let service = try await fixture.host(controls([3]))
+    _ = try await fixture.author()
+    await service.awake(widget)
+    let call = await fixture.received(TellControlPushHandlers.self)
+    #expect(call?.controls.map(\.placement.id) == [3])
+    #expect(call?.controls.map(\.token) == ["aa"])
+    #expect(await fixture.received(IssueToken.self)?.use == .control(3))
+    #expect(await processAction(of: service) == .want(widget, because: TokenStateMachine.assertion))
+    #expect(await processAction(of: service) == .release(widget, because: TokenStateMachine.assertion))
+    #expect(await fixture.sent(TellPushHandlers.self).isEmpty)
   }
 
   @Test func `the push service waits for an absent push server and continues when it connects`() async throws {

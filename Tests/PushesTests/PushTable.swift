@@ -15,6 +15,8 @@ let coffee = "com.example.Coffee"
 let widgetsKey = TokenKey(coffee, .widgets)
 let appKey = TokenKey(coffee, .app)
 
+func controlKey(_ placement: Int) -> TokenKey { TokenKey(coffee, .control(placement)) }
+
 func products(_ environment: PushEnvironment? = .development) -> [PushProduct] {
   [app, widget, other].map { PushProduct(address: $0, app: coffee, environment: environment) }
 }
@@ -32,6 +34,14 @@ func widgets(_ ids: [Int], others: [Int] = []) -> [String: PushWidgets] {
       handlers: ["OtherHandler"], placements: others.map { placement($0, "Tea", in: other) })
   }
   return all
+}
+
+/// Returns these controls of the first extension.
+func controls(_ ids: [Int]) -> [String: PushWidgets] {
+  let placed = ids.map {
+    Placement(id: $0, bundle: "com.example.Coffee.Widget", kind: "Door", family: .control, location: .controlCenter)
+  }
+  return ["com.example.Coffee.Widget": PushWidgets(controlHandlers: ["Doors"], controls: placed)]
 }
 
 extension UUID {
@@ -80,7 +90,9 @@ extension TokenStateMachine.Action {
     case .output(let output): output.words
     case .process(let action): action.words
     case .tokensChanged: "tokens"
-    case .notify(let address, let notice): "tell \(address.short) \(notice.token) \(notice.widgets.map(\.id))"
+    case .notify(let address, .widgets(let call)): "tell \(address.short) \(call.token) \(call.widgets.map(\.id))"
+    case .notify(let address, .controls(let call)):
+      "tell \(address.short) \(call.controls.map { "\($0.placement.id) \($0.token)" })"
     case .notifyApp(_, _, let token): "tell app \(token)"
     case .registered(_, let token): "registered \(token)"
     case .notRegistered: "not registered"

@@ -66,7 +66,7 @@ private struct TokenFixture {
           handlers: [], placements: [], others: pushReloadsAllWidgets ? [plain] : [])
         fixture.handle(.widgets(all))
         let expected = taking.isEmpty ? [] : pushReloadsAllWidgets ? [1, 3] : [1]
-        #expect(fixture.stateMachine.reloadedPlacements(ofApp: coffee).map(\.id) == expected)
+        #expect(fixture.stateMachine.reloadedPlacements[widgetsKey]?.map(\.id) == expected)
         #expect(fixture.stateMachine.placements(ofApp: coffee).map(\.id) == taking)
       }
     }
@@ -183,8 +183,106 @@ private struct TokenFixture {
     fixture.handle(.issued(widgetsKey, "aa"))
     fixture.handle(.awake(widget))
     fixture.handle(.widgets(widgets([1, 2])))
-    let former = TokenStateMachine.TokenNotice(token: "aa", widgets: [placement(1)])
-    #expect(fixture.handle(.notified(widget, former)) == ["tell \(widget.short) aa [1, 2]"])
+    let former = TellPushHandlers(token: "aa", widgets: [placement(1)])
+    #expect(fixture.handle(.notified(widget, .widgets(former))) == ["tell \(widget.short) aa [1, 2]"])
+  }
+}
+
+@Suite struct `Control push tokens` {
+  /// Returns a fixture with these controls and their tokens, which the handler has received.
+  private func notified(_ ids: Int...) -> TokenFixture {
+    var fixture = TokenFixture()
+    fixture.handle(.widgets(controls(ids)))
+    for id in ids { fixture.handle(.issued(controlKey(id), "t\(id)")) }
+    fixture.notify()
+    return fixture
+  }
+
+  @Test(.rule("CONTROL-09", "CONTROL-10"))
+  func `each placed control gets a token, and the handler is called when all have theirs`() {
+    var fixture = TokenFixture()
+    #expect(fixture.handle(.widgets(controls([]))) == [])
+    #expect(fixture.handle(.widgets(controls([1, 2]))) == ["tokens"])
+    #expect(fixture.handle(.issued(controlKey(2), "bb")) == [])
+    #expect(fixture.stateMachine.controlTokens(askedBy: app) == [2: "bb"])
+    #expect(fixture.handle(.issued(controlKey(1), "aa")) == ["want \(widget.short)"])
+    #expect(fixture.notify() == [#"tell \#(widget.short) ["1 aa", "2 bb"]"#, "release \(widget.short)"])
+    #expect(fixture.notify() == [])
+    #expect(fixture.stateMachine.controlTokens(askedBy: other) == [1: "aa", 2: "bb"])
+    #expect(fixture.stateMachine.pushInfo(askedBy: app) == nil)
+  }
+
+  @Test(.rule("CONTROL-09", "CONTROL-10"))
+  func `a removed control loses its token alone, and the handler is called with the others`() {
+    var fixture = notified(1, 2)
+    #expect(fixture.handle(.widgets(controls([2]))) == ["tokens", "want \(widget.short)"])
+    #expect(fixture.stateMachine.state.tokens[controlKey(1)]?.phase == .releasing)
+    #expect(fixture.stateMachine.state.tokens[controlKey(2)]?.phase == .held)
+    #expect(fixture.notify().first == #"tell \#(widget.short) ["2 t2"]"#)
+    fixture.handle(.released(controlKey(1)))
+    fixture.handle(.widgets(controls([])))
+    #expect(fixture.notify().first == "tell \(widget.short) []")
+  }
+
+  @Test(.rule("CONTROL-10")) func `a control's token that is replaced or ended is passed to the handler`() {
+    var fixture = notified(1, 2)
+    #expect(fixture.handle(.replaced(controlKey(1), "cc")) == ["want \(widget.short)"])
+    #expect(fixture.notify().first == #"tell \#(widget.short) ["1 cc", "2 t2"]"#)
+    #expect(fixture.handle(.replaced(controlKey(1), nil)) == ["tokens", "tokens"])
+    fixture.handle(.issued(controlKey(1), "dd"))
+    #expect(fixture.notify().first == #"tell \#(widget.short) ["1 dd", "2 t2"]"#)
+  }
+
+  @Test func `control tokens and pending calls of control push handlers survive a host restart`() throws {
+    var first = TokenFixture()
+    first.handle(.widgets(controls([1])))
+    first.handle(.issued(controlKey(1), "aa"))
+    first.handle(.awake(widget))
+    let kept = try BodyCoding.decode(
+      TokenStateMachine.State.self, from: Array(BodyCoding.data(first.stateMachine.state)))
+    #expect(kept == first.stateMachine.state)
+    var second = TokenFixture(products(), kept)
+    #expect(second.handle(.widgets(controls([1]))) == ["want \(widget.short)"])
+    #expect(second.notify().first == #"tell \#(widget.short) ["1 aa"]"#)
+    var third = TokenFixture(products(), second.stateMachine.state)
+    #expect(third.handle(.widgets(controls([1]))) == [])
+  }
+
+  @Test(.rule("CONTROL-09")) func `controls of an extension without the entitlement get no token, which is reported`() {
+    var fixture = TokenFixture(products(nil))
+    #expect(fixture.handle(.widgets(controls([1]))) == ["withheld \(widget.short) no-entitlement"])
+    #expect(fixture.handle(.widgets(controls([1, 2]))) == [])
+    #expect(fixture.stateMachine.state.tokens.isEmpty)
+  }
+
+  @Test(.rule("CONTROL-09")) func `a system version without widget pushes issues tokens for controls`() {
+    var fixture = TokenFixture(hasWidgetPushes: false)
+    #expect(fixture.handle(.widgets(controls([1]))) == ["tokens"])
+    fixture.handle(.issued(controlKey(1), "aa"))
+    #expect(fixture.notify().first == #"tell \#(widget.short) ["1 aa"]"#)
+  }
+
+  @Test(.rule("CONTROL-10", "PUSH-08"))
+  func `a widget push handler that crashes does not keep the control push handlers from being called`() {
+    var fixture = TokenFixture()
+    let bundle = "com.example.Coffee.Widget"
+    fixture.handle(
+      .widgets([
+        bundle: PushWidgets(
+          handlers: ["Handler"], placements: [placement(1)], controlHandlers: ["Doors"],
+          controls: controls([2])[bundle]?.controls ?? [])
+      ]))
+    fixture.handle(.issued(widgetsKey, "aa"))
+    fixture.handle(.issued(controlKey(2), "bb"))
+    #expect(fixture.handle(.awake(widget)) == ["tell \(widget.short) aa [1]"])
+    #expect(fixture.handle(.instanceEnded(widget)) == [])
+    let doors = #"tell \#(widget.short) ["2 bb"]"#
+    guard case .notify(_, let call)? = fixture.stateMachine.handle(.awake(widget)).last else {
+      return #expect(Bool(false), "no call")
+    }
+    #expect(TokenStateMachine.Action.notify(widget, call).words == doors)
+    #expect(fixture.handle(.notified(widget, call)) == ["tell \(widget.short) aa [1]"])
+    #expect(fixture.handle(.instanceEnded(widget)) == ["release \(widget.short)"])
   }
 }
 

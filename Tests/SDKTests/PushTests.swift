@@ -30,6 +30,21 @@ private struct OtherHandler: WidgetPushHandler {
   func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) { tell("other", pushInfo, widgets) }
 }
 
+private struct Doors: ControlPushHandler {
+  func pushTokensDidChange(controls: [ControlInfo]) {
+    let texts = controls.map { control in
+      "\(control.kind) \(control.pushInfo?.token.map { String($0) }.joined(separator: ".") ?? "without a token")"
+    }
+    calls.withLock { $0.append("doors \(texts.joined(separator: " "))") }
+  }
+}
+
+private struct PushedDoor: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "Door") { EmptyControlWidgetTemplate() }.pushHandler(Doors.self)
+  }
+}
+
 private struct Entry: TimelineEntry { let date: Date }
 
 private struct Provider: TimelineProvider {
@@ -75,10 +90,30 @@ private struct Third: Widget {
     let reply = try await fixture.host.connection.request(
       TellPushHandlers(token: "0aff10", widgets: placements), to: SDKFixture.widget)
     #expect(reply.handlers == ["SharedHandler", "OtherHandler"])
-    let lines = calls.withLock { $0 }
+    let lines = calls.withLock { $0 }.filter { !$0.hasPrefix("doors") }
     #expect(lines == [#"shared 10.255.16 ["First", "Third"]"#, #"other 10.255.16 ["First", "Third"]"#])
     let declared = await MainActor.run { Pushed().body.descriptions.map { $0.declaration?.pushHandler } }
     #expect(declared == ["SharedHandler", "SharedHandler", "OtherHandler"])
+  }
+
+  @Test(.rule("CONTROL-10"))
+  func `each control push handler type is called once with all placed controls and their tokens`() async throws {
+    let fixture = try await SDKFixture.serving { [PushedDoor().description, PushedDoor().description] }
+    let controls = [(3, "0aff"), (4, "10")].map { id, token in
+      TellControlPushHandlers.Control(
+        placement: Placement(id: id, bundle: "b", kind: "Door", family: .control, location: .controlCenter),
+        token: token)
+    }
+    let reply = try await fixture.host.connection.request(
+      TellControlPushHandlers(controls: controls), to: SDKFixture.widget)
+    #expect(reply.handlers == ["Doors"])
+    #expect(calls.withLock { $0 }.filter { $0.hasPrefix("doors") } == ["doors Door 10.255 Door 16"])
+    let declared = await MainActor.run { PushedDoor().description.declaration?.pushHandler }
+    #expect(declared == "Doors")
+    await #expect(throws: BusError.self) {
+      let wrong = TellControlPushHandlers.Control(placement: controls[0].placement, token: "xy")
+      _ = try await fixture.host.connection.request(TellControlPushHandlers(controls: [wrong]), to: SDKFixture.widget)
+    }
   }
 
   @Test func `a push token that is not hexadecimal is refused`() async throws {

@@ -6,9 +6,7 @@ import Messages
 import Testing
 
 @testable import AuthorRuntime
-@testable import SwiftUI
 @testable import URLSessionAPI
-@testable import WidgetKit
 
 /// What the author's process reports because the device does not simulate it.
 @Suite(.timeLimit(.minutes(1))) struct `Unsimulated declarations` {
@@ -50,29 +48,5 @@ import Testing
     try await fixture.begin()
     policy.noticeUnsimulated(in: fixture.process)
     #expect(await reported(fixture) == subjects)
-  }
-
-  @Test(.rule("DIAGNOSIS-11", "CONTROL-06"), arguments: [true, false])
-  func `a control with a push handler is reported`(hasHandler: Bool) async throws {
-    let fixture = try await SDKFixture.serving {
-      hasHandler ? [PushedControl().description] : [QuietControl().description]
-    }
-    #expect(await reported(fixture) == (hasHandler ? ["ControlPushHandler"] : []))
-  }
-}
-
-private struct Tokens: ControlPushHandler {
-  func pushTokensDidChange(controls: [ControlInfo]) {}
-}
-
-private struct PushedControl: ControlWidget {
-  var body: some ControlWidgetConfiguration {
-    StaticControlConfiguration(kind: "Pushed") { EmptyControlWidgetTemplate() }.pushHandler(Tokens.self)
-  }
-}
-
-private struct QuietControl: ControlWidget {
-  var body: some ControlWidgetConfiguration {
-    StaticControlConfiguration(kind: "Quiet") { EmptyControlWidgetTemplate() }
   }
 }

@@ -52,7 +52,7 @@ extension APNsContract {
         "the payload has \(request.isTruncated ? "more than " : "")\(request.body.count) bytes; the limit for "
           + "push type  \(type.rawValue)")
     }
-    return PayloadScan(request.body).remark(isWidget: type == .widgets)
+    return PayloadScan(request.body).remark(reloads: [.widgets, .controls].contains(type))
   }
 
   // MARK: Broadcasts

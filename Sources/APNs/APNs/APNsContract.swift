@@ -111,7 +111,7 @@ package struct APNsContract: Sendable {
     guard token.subject.use.topic(ofBundle: token.subject.bundle) == topic.text else {
       throw APNsRefusal(
         .deviceTokenNotForTopic,
-        "the token belongs to \(token.subject.use == .app ? "the app" : "the widgets of") \(token.subject.bundle): its "
+        "the token belongs to \(token.subject.use.owner) \(token.subject.bundle): its "
           + "topic is \(token.subject.use.topic(ofBundle: token.subject.bundle)), not \(topic.text)")
     }
     let priority = try Self.priority(of: request, type)
@@ -181,7 +181,7 @@ package struct APNsContract: Sendable {
     case .unregistered:
       throw APNsRefusal(
         .unregistered,
-        "the token is inactive: it was replaced, or the app or its widgets were removed from the device",
+        "the token is inactive: it was replaced, or the app, its widgets or its control were removed from the device",
         timestamp: device.since)
     case .expired: throw APNsRefusal(.expiredToken, "the token has expired", timestamp: device.since)
     }

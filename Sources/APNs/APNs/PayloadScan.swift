@@ -33,16 +33,18 @@ struct PayloadScan {
     }
   }
 
-  /// The remark for a push of this type; `nil` when nothing is wrong.
-  func remark(isWidget: Bool) -> String? {
+  /// The remark for a push; `nil` when nothing is wrong.
+  ///
+  /// - Parameter reloads: whether it is to reload widgets or a control.
+  func remark(reloads: Bool) -> String? {
     if let flaw {
       return "the payload is not JSON (\(flaw)): accepted, because APNs has no reason for it"
     }
     if !hasAPS { return "the payload has no 'aps' dictionary" }
-    guard isWidget, !isContentChanged else { return nil }
+    guard reloads, !isContentChanged else { return nil }
     return isContentChangedElsewhere
       ? "'content-changed' is outside 'aps': put it into 'aps', as true"
-      : "'aps' has no 'content-changed' with the value true: the widgets do not reload"
+      : "'aps' has no 'content-changed' with the value true: nothing is reloaded"
   }
 
   // MARK: Parser

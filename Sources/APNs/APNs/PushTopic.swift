@@ -25,11 +25,21 @@ extension PushType {
 }
 
 extension PushTokenUse {
+  /// Whose token it is, before the bundle identifier in a sentence.
+  var owner: String {
+    switch self {
+    case .app: "the app"
+    case .widgets: "the widgets of"
+    case .control: "a control of"
+    }
+  }
+
   /// The topic of a token of this use.
   package func topic(ofBundle bundle: String) -> String {
     switch self {
     case .app: bundle
     case .widgets: bundle + PushType.widgets.topicSuffix
+    case .control: bundle + PushType.controls.topicSuffix
     }
   }
 }

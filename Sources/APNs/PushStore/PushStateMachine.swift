@@ -7,7 +7,7 @@ import Messages
 /// Decides the delivery of accepted notifications: send, store or discard.
 ///
 /// One notification is stored per subject (device, app and use); a later one replaces it. Source: Apple's *Sending
-/// notification requests to APNs*. The separate slot for widgets is ours.
+/// notification requests to APNs*. The separate slots for widgets and for each control are ours.
 struct PushStateMachine: Sendable {
   enum Event: Sendable {
     /// The notification is in the delivery log.

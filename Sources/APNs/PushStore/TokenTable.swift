@@ -75,7 +75,7 @@ package struct TokenTable: Sendable {
   private static func length(of use: PushTokenUse) -> Int {
     switch use {
     case .app: 32
-    case .widgets: 80
+    case .widgets, .control: 80
     }
   }
 

@@ -303,10 +303,15 @@ package enum MessageTable {
       TellPushHandlers.self, [Route([.host], to: .widgetExtension)],
       "Calls the extension's push handlers with the token and the placed widgets.",
       failure: "They are called again in the next process instance."),
+    .request(
+      TellControlPushHandlers.self, [Route([.host], to: .widgetExtension)],
+      "Calls the extension's push handlers with the placed controls and their tokens.",
+      failure: "They are called again in the next process instance."),
     .notice(PushWithheld.self, [Route([.host], to: .journal)], "A process that needs a device token gets none."),
     .request(
-      AskPushInfo.self, [Route(spawned, to: .host)], "WidgetCenter.currentPushInfo.",
-      failure: "The author's call returns nil."),
+      AskPushInfo.self, [Route(spawned, to: .host)],
+      "WidgetCenter.currentPushInfo, and the tokens of ControlCenter.currentControls().",
+      failure: "The author's call returns nil, or throws."),
     .request(
       RegisterForPushes.self, [Route([.app], to: .host)], "registerForRemoteNotifications(), and the opposite.",
       failure: "The delegate's failure method is called."),

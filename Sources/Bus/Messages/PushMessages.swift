@@ -261,7 +261,7 @@ package struct SetPower: Request {
 
 /// Calls each unique `WidgetPushHandler` of the extension once: a token is available or was replaced, or the placed
 /// widgets changed.
-package struct TellPushHandlers: Request {
+package struct TellPushHandlers: Request, Hashable {
   package static let kind: Kind = "push.handlers"
   /// Lower-case hexadecimal.
   package let token: String
@@ -278,14 +278,38 @@ package struct TellPushHandlers: Request {
   }
 }
 
-/// `WidgetCenter.currentPushInfo`.
+/// Calls each unique `ControlPushHandler` of the extension once: the token of a control is available or was replaced, or
+/// the placed controls changed.
+package struct TellControlPushHandlers: Request, Hashable {
+  package static let kind: Kind = "push.handlers.controls"
+  package struct Control: Codable, Hashable, Sendable {
+    package let placement: Placement
+    /// Lower-case hexadecimal.
+    package let token: String
+    package init(placement: Placement, token: String) {
+      self.placement = placement
+      self.token = token
+    }
+  }
+  /// The placed controls that support pushes.
+  package let controls: [Control]
+  package init(controls: [Control]) { self.controls = controls }
+  package typealias Reply = TellPushHandlers.Reply
+}
+
+/// `WidgetCenter.currentPushInfo`, and the push infos of `ControlCenter.currentControls()`.
 package struct AskPushInfo: Request {
   package static let kind: Kind = "push.info"
   package init() {}
   package struct Reply: Codable, Hashable, Sendable {
     /// Lower-case hexadecimal; `nil` while there is no token, or no widget that supports pushes is placed.
     package let token: String?
-    package init(token: String?) { self.token = token }
+    /// The tokens of the app's controls, lower-case hexadecimal, by placement number.
+    package let controls: [Int: String]
+    package init(token: String?, controls: [Int: String] = [:]) {
+      self.token = token
+      self.controls = controls
+    }
   }
 }
 
@@ -319,13 +343,11 @@ package struct PushWithheld: Notice, Hashable {
     case systemTooOld = "system-too-old"
   }
   package let address: Address
-  package let use: PushTokenUse
   package let reason: Reason
-  /// The author's types that wait for it.
+  /// The author's types that wait for it; none when the app itself asked.
   package let handlers: [String]
-  package init(address: Address, use: PushTokenUse, reason: Reason, handlers: [String] = []) {
+  package init(address: Address, reason: Reason, handlers: [String] = []) {
     self.address = address
-    self.use = use
     self.reason = reason
     self.handlers = handlers
   }

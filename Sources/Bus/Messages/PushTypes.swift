@@ -4,12 +4,37 @@ package import Foundation
 
 // Pushes: tokens and notifications, as used on both sides of the push server.
 
-/// The use of a device token, which determines its topic.
-package enum PushTokenUse: String, Codable, Hashable, Sendable, CaseIterable {
+/// The use of a device token, which determines its topic. Written `app`, `widgets` or `control-3`.
+package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   /// The containing app's, from `registerForRemoteNotifications()`: its topic is the app's bundle identifier.
   case app
   /// The app's widgets', from `WidgetPushHandler`: its topic is the app's bundle identifier with `.push-type.widgets`.
   case widgets
+  /// That of the control with this placement number, from `ControlPushHandler`: its topic is the app's bundle identifier
+  /// with `.push-type.controls`.
+  case control(Int)
+
+  private static let control = "control-"
+
+  package init?(rawValue: String) {
+    switch rawValue {
+    case "app": self = .app
+    case "widgets": self = .widgets
+    default:
+      guard rawValue.hasPrefix(Self.control), let placement = Int(rawValue.dropFirst(Self.control.count)) else {
+        return nil
+      }
+      self = .control(placement)
+    }
+  }
+
+  package var rawValue: String {
+    switch self {
+    case .app: "app"
+    case .widgets: "widgets"
+    case .control(let placement): "\(Self.control)\(placement)"
+    }
+  }
 }
 
 /// The value of the entitlement `aps-environment`. A token of one environment is a `BadDeviceToken` in the other.
@@ -25,7 +50,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
   case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
 }
 
-/// The subject of a token: one token exists for each device, app and use.
+/// The subject of a token: one token exists for each device, app and use. Each control is a use of its own.
 package struct PushSubject: Codable, Hashable, Sendable {
   /// The device's name.
   package let device: String
@@ -43,8 +68,8 @@ package struct PushSubject: Codable, Hashable, Sendable {
 package struct DeviceToken: Codable, Hashable, Sendable {
   package enum State: String, Codable, Hashable, Sendable {
     case active
-    /// `Unregistered`: the app was removed from the device, another token replaced this one, or no widget is placed any
-    /// more.
+    /// `Unregistered`: the app was removed from the device, another token replaced this one, or its control or the last
+    /// widget is no longer placed.
     case unregistered
     /// `ExpiredToken`.
     case expired
@@ -128,9 +153,9 @@ package struct PushStation: Codable, Hashable, Sendable {
     case delivered
 
     // On the device.
-    /// A widget push without `content-changed: true`: it reloads nothing.
+    /// A push to widgets or to a control without `content-changed: true`: it reloads nothing.
     case noContentChanged
-    /// A widget push while no widget that supports pushes is placed.
+    /// A push to widgets while no widget that supports pushes is placed, or to a control that is not placed.
     case noWidget
     /// Reloads are requested; `detail` lists the placements.
     case reloading
@@ -140,7 +165,7 @@ package struct PushStation: Codable, Hashable, Sendable {
     case reloaded
     /// The reload failed; the last timeline stays.
     case reloadFailed
-    /// Another widget push arrived before this one's reload began.
+    /// Another push to the same widgets or control arrived before this one's reload began.
     case supersededOnDevice
     /// The app's delegate was called, and completed with `detail`.
     case handled

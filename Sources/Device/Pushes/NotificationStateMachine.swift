@@ -7,8 +7,8 @@ package import ProcessActions
 
 /// The state machine of notifications that arrived. A plain value without clock or I/O.
 ///
-/// A notification is open until all its results are recorded. Of several widget pushes of one app whose reloads have
-/// not begun, only the newest counts.
+/// A notification is open until all its results are recorded. Of several pushes to an app's widgets, or to one control,
+/// whose reloads have not begun, only the newest counts.
 package struct NotificationStateMachine: Sendable {
   /// A notification that is not fully processed.
   package struct Open: Codable, Sendable, Equatable {
@@ -29,14 +29,17 @@ package struct NotificationStateMachine: Sendable {
 
     package var id: UUID { notification.uniqueID }
     var app: String { notification.subject.bundle }
-    var isWidgets: Bool { notification.subject.use == .widgets }
+    /// The key of the token to which it was sent.
+    var key: TokenKey { notification.key }
+    /// Whether it reloads widgets or a control. The others are for the app itself.
+    var reloads: Bool { key.use != .app }
   }
 
   package enum Event: Sendable {
     /// The host starts; these are the results at placements so far.
     case began([PlacementReloadReport])
     case received(PushedNotification)
-    /// The placed widgets that a widget push reloads, by app, have changed.
+    /// `placements` has changed.
     case placed
     case reported(PlacementReloadReport)
     /// The app is in the foreground or is woken: it must receive the notification.
@@ -64,8 +67,8 @@ package struct NotificationStateMachine: Sendable {
 
   private let device: String
   package private(set) var open: [Open]
-  /// The placed widgets that a widget push reloads, by app.
-  package var placements: [String: [Int: String]] = [:]
+  /// The kinds of the placements that a push reloads, by the key of its token and by placement number.
+  package var placements: [TokenKey: [Int: String]] = [:]
   /// Notifications that the app receives as soon as it runs.
   private var expected: Set<UUID> = []
   private var asking: Set<UUID> = []
@@ -86,7 +89,7 @@ package struct NotificationStateMachine: Sendable {
     switch event {
     case .began(let reports): return began(reports)
     case .received(let notification): return received(notification)
-    case .placed: return open.filter(\.isWidgets).flatMap { dropRemoved($0.id) }
+    case .placed: return open.filter(\.reloads).flatMap { dropRemoved($0.id) }
     case .reported(let report): return reported(report)
     case .expect(let id):
       if notification(id) != nil { expected.insert(id) }
@@ -110,17 +113,15 @@ package struct NotificationStateMachine: Sendable {
     case .app:
       open.append(Open(notification: notification))
       return handOver(id)
-    case .widgets:
+    case .widgets, .control:
       guard PushPayload(notification.payload).isContentChanged else {
         return [
           .station(id, .noContentChanged, "its payload has no \"content-changed\": true in aps: it reloads nothing")
         ]
       }
-      let placed = placements[notification.subject.bundle] ?? [:]
-      guard !placed.isEmpty else {
-        return [.station(id, .noWidget, "no widget of \(notification.subject.bundle) with a push handler is placed")]
-      }
-      let waiting = open.filter { $0.isWidgets && $0.app == notification.subject.bundle && !$0.hasBegun }
+      let placed = placements[notification.key] ?? [:]
+      guard !placed.isEmpty else { return [.station(id, .noWidget, notification.nothingPlaced)] }
+      let waiting = open.filter { $0.key == notification.key && !$0.hasBegun }
       open.append(Open(notification: notification, outstanding: Set(placed.keys)))
       return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.uuidString.lowercased())") }
         + [reload(id)]
@@ -141,7 +142,7 @@ package struct NotificationStateMachine: Sendable {
     }
   }
 
-  // MARK: Widgets
+  // MARK: Widgets and controls
 
   private func reload(_ id: UUID) -> Action { .output(.reload(id, placements: outstanding(id))) }
 
@@ -149,7 +150,7 @@ package struct NotificationStateMachine: Sendable {
   private mutating func begin(at index: Int) -> [Action] {
     guard !open[index].hasBegun else { return [] }
     open[index].hasBegun = true
-    let names = open[index].outstanding.sorted().map { name($0, open[index].app) }
+    let names = open[index].outstanding.sorted().map { name($0, open[index].key) }
     return [.station(open[index].id, .reloading, names.joined(separator: ", "))]
   }
 
@@ -160,7 +161,7 @@ package struct NotificationStateMachine: Sendable {
     guard let index = open.firstIndex(where: { $0.id == report.push }),
       open[index].outstanding.contains(report.placement)
     else { return [] }
-    let what = name(report.placement, open[index].app)
+    let what = name(report.placement, open[index].key)
     var actions = begin(at: index)
     switch report.outcome {
     case .pending: return actions
@@ -182,21 +183,21 @@ package struct NotificationStateMachine: Sendable {
 
   private mutating func dropRemoved(_ id: UUID) -> [Action] {
     guard let index = open.firstIndex(where: { $0.id == id }) else { return [] }
-    let placed = Set((placements[open[index].app] ?? [:]).keys)
+    let placed = Set((placements[open[index].key] ?? [:]).keys)
     guard !open[index].outstanding.isSubset(of: placed) else { return [] }
     open[index].outstanding.formIntersection(placed)
-    return open[index].outstanding.isEmpty ? close(id, .noWidget, "the widgets were removed before their reload") : []
+    return open[index].outstanding.isEmpty ? close(id, .noWidget, "removed before the reload") : []
   }
 
-  private func name(_ placement: Int, _ app: String) -> String {
-    let kind = placements[app]?[placement]
+  private func name(_ placement: Int, _ key: TokenKey) -> String {
+    let kind = placements[key]?[placement]
     return "placement \(placement)\(kind.map { " (\($0))" } ?? "")"
   }
 
   // MARK: The app
 
   private mutating func notify(_ address: Address) -> [Action] {
-    open.filter { !$0.isWidgets && Address.app(device, $0.app) == address && expected.contains($0.id) }
+    open.filter { !$0.reloads && Address.app(device, $0.app) == address && expected.contains($0.id) }
       .compactMap { asking.insert($0.id).inserted ? .ask(address, $0.notification) : nil }
   }
 
@@ -216,7 +217,7 @@ package struct NotificationStateMachine: Sendable {
 
   /// A notification that was being handled is sent to the next process instance, if the system still requests that.
   private mutating func instanceEnded(_ address: Address) -> [Action] {
-    let notified = open.filter { !$0.isWidgets && Address.app(device, $0.app) == address && expected.contains($0.id) }
+    let notified = open.filter { !$0.reloads && Address.app(device, $0.app) == address && expected.contains($0.id) }
     return notified.flatMap { item -> [Action] in
       expected.remove(item.id)
       let wasAsked = asking.remove(item.id) != nil
@@ -237,18 +238,19 @@ package struct NotificationStateMachine: Sendable {
     asking.remove(id)
     expected.remove(id)
     let actions: [Action] = [.station(id, name, detail)]
-    guard !closed.isWidgets else { return actions }
+    guard !closed.reloads else { return actions }
     let address = Address.app(device, closed.app)
     return actions + [.process(.release(address, because: NotificationStateMachine.assertion(id)))]
   }
 
-  /// Resumes after a host restart: of each app's widget pushes the newest is reloaded, unless Timelines has it already.
+  /// Resumes after a host restart: of the pushes to the same widgets or control the newest is reloaded, unless Timelines
+  /// has it already.
   private mutating func began(_ reports: [PlacementReloadReport]) -> [Action] {
-    var actions = reports.flatMap { reported($0) } + open.filter(\.isWidgets).flatMap { dropRemoved($0.id) }
+    var actions = reports.flatMap { reported($0) } + open.filter(\.reloads).flatMap { dropRemoved($0.id) }
     let known = Set(reports.map { Known(push: $0.push, placement: $0.placement) })
-    var newest: Set<String> = []
-    for item in open.reversed() where item.isWidgets {
-      guard !newest.insert(item.app).inserted else {
+    var newest: Set<TokenKey> = []
+    for item in open.reversed() where item.reloads {
+      guard !newest.insert(item.key).inserted else {
         if notification(item.id) != nil { actions.append(reload(item.id)) }
         continue
       }
@@ -261,11 +263,22 @@ package struct NotificationStateMachine: Sendable {
         }
       }
     }
-    return actions + open.filter { !$0.isWidgets }.flatMap { handOver($0.id) }
+    return actions + open.filter { !$0.reloads }.flatMap { handOver($0.id) }
   }
 
   private struct Known: Hashable {
     let push: UUID
     let placement: Int
+  }
+}
+
+extension PushedNotification {
+  /// The key of the token to which it was sent.
+  fileprivate var key: TokenKey { TokenKey(subject.bundle, subject.use) }
+
+  /// Why it reloads nothing when no placement takes it.
+  fileprivate var nothingPlaced: String {
+    if case .control(let placement) = subject.use { return "control \(placement) of \(subject.bundle) is not placed" }
+    return "no widget of \(subject.bundle) with a push handler is placed"
   }
 }

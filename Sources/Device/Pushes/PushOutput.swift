@@ -6,7 +6,7 @@ package import Messages
 
 /// What Pushes requests from the rest of the host, in order.
 package enum PushOutput: Sendable, Equatable {
-  /// Reload these placements because of a widget push. The push waits for the result of each.
+  /// Reload these placements because of a push to widgets or a control. The push waits for the result of each.
   case reload(UUID, placements: [Int])
   /// A notification is for the app. `wakes`: also in the background. Call `expect`, `shown` or `discarded`.
   case handOver(UUID, to: Address, wakes: Bool)
@@ -31,18 +31,27 @@ package struct PushProduct: Sendable, Hashable {
   var bundle: String { address.bundleIdentifier ?? address.short }
 }
 
-/// The widgets of one extension that concern pushes.
+/// The widgets and controls of one extension that concern pushes.
 package struct PushWidgets: Sendable, Hashable {
-  /// The types of `pushHandler(_:)`, without duplicates.
+  /// The widgets' types of `pushHandler(_:)`, without duplicates.
   package let handlers: [String]
   /// Its placed widgets that have a push handler.
   package let placements: [Placement]
   /// Its placed widgets without a push handler that a push reloads nevertheless.
   package let others: [Placement]
-  package init(handlers: [String], placements: [Placement], others: [Placement] = []) {
+  /// The controls' types of `pushHandler(_:)`, without duplicates.
+  package let controlHandlers: [String]
+  /// Its placed controls that have a push handler.
+  package let controls: [Placement]
+  package init(
+    handlers: [String] = [], placements: [Placement] = [], others: [Placement] = [], controlHandlers: [String] = [],
+    controls: [Placement] = []
+  ) {
     self.handlers = handlers
     self.placements = placements
     self.others = others
+    self.controlHandlers = controlHandlers
+    self.controls = controls
   }
 }
 

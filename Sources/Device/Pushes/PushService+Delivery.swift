@@ -66,9 +66,13 @@ extension PushService {
 
   func notify(_ address: Address, _ call: TokenStateMachine.TokenNotice) {
     begin(address) { [bus, deadline] service in
-      let request = TellPushHandlers(token: call.token, widgets: call.widgets)
       do throws(BusError) {
-        _ = try await bus.request(request, to: address, within: deadline, whenUnreachable: .wait)
+        switch call {
+        case .widgets(let request):
+          _ = try await bus.request(request, to: address, within: deadline, whenUnreachable: .wait)
+        case .controls(let request):
+          _ = try await bus.request(request, to: address, within: deadline, whenUnreachable: .wait)
+        }
         await service.ended(.notified(address, call))
       } catch {
         guard error.code != .closed else { return }

@@ -107,11 +107,8 @@ package actor PushService {
     handle(NotificationStateMachine.Event.placed)
   }
 
-  private var placed: [String: [Int: String]] {
-    Dictionary(
-      uniqueKeysWithValues: tokens.apps.map { app in
-        (app, Dictionary(uniqueKeysWithValues: tokens.reloadedPlacements(ofApp: app).map { ($0.id, $0.kind) }))
-      })
+  private var placed: [TokenKey: [Int: String]] {
+    tokens.reloadedPlacements.mapValues { Dictionary(uniqueKeysWithValues: $0.map { ($0.id, $0.kind) }) }
   }
 
   /// A process runs and can receive calls.
@@ -133,7 +130,7 @@ package actor PushService {
     askForTokens()
   }
 
-  /// Begins to take the results of widget pushes at placements.
+  /// Begins to take the results of pushes at placements.
   package func take(_ reports: Outputs<PlacementReloadReport>) {
     tasks.start { [weak self] in for await report in reports { await self?.reported(report) } }
   }
@@ -204,7 +201,8 @@ package actor PushService {
 
   /// `push.info`.
   package func info(_ from: Received) -> AskPushInfo.Reply {
-    AskPushInfo.Reply(token: tokens.pushInfo(askedBy: from.source))
+    AskPushInfo.Reply(
+      token: tokens.pushInfo(askedBy: from.source), controls: tokens.controlTokens(askedBy: from.source))
   }
 
   /// `push.app.register`. Returns when the app has a token, however long that takes.

@@ -7,9 +7,9 @@ package import ProcessActions
 
 /// The state machine of device tokens, and of the calls that report them. A plain value without clock or I/O.
 ///
-/// A token for widgets is wanted while a widget with a push handler is placed whose extension has the entitlement; a
-/// token for the app from `registerForRemoteNotifications()` on. A call of the handlers is due while the token or the
-/// placed widgets differ from those of the last call.
+/// A token for widgets is wanted while a widget with a push handler is placed whose extension has the entitlement; one for
+/// a control while that control is; a token for the app from `registerForRemoteNotifications()` on. A call of the handlers
+/// of widgets or of controls is due while the tokens or the placements differ from those of the last call.
 package struct TokenStateMachine: Sendable {
   package struct Kept: Codable, Sendable, Equatable {
     package enum Phase: String, Codable, Sendable { case asking, held, releasing }
@@ -19,17 +19,19 @@ package struct TokenStateMachine: Sendable {
     let environment: PushEnvironment
   }
 
-  /// The arguments of a call of an extension's handlers.
-  package struct TokenNotice: Codable, Sendable, Equatable {
-    package let token: String
-    package let widgets: [Placement]
+  /// A call of an extension's handlers.
+  package enum TokenNotice: Sendable, Hashable {
+    case widgets(TellPushHandlers)
+    case controls(TellControlPushHandlers)
   }
 
   /// The persistent state.
   package struct State: Codable, Sendable, Equatable {
     package internal(set) var tokens: [TokenKey: Kept] = [:]
-    /// The last call that each extension's handlers acknowledged, by its bundle identifier.
-    var notified: [String: TokenNotice] = [:]
+    /// The last call that each extension's widget push handlers acknowledged, by its bundle identifier.
+    var notified: [String: TellPushHandlers] = [:]
+    /// The same of its control push handlers.
+    var notifiedControls: [String: TellControlPushHandlers] = [:]
     /// Registered apps.
     var registered: Set<String> = []
     /// The token that each running app received.
@@ -79,8 +81,9 @@ package struct TokenStateMachine: Sendable {
   private var widgets: [String: PushWidgets] = [:]
   private var wanted: Set<Address> = []
   private var asking: [Address: TokenNotice] = [:]
-  private var exits: [Address: (notice: TokenNotice, count: Int)] = [:]
-  private var withheld: Set<Address> = []
+  /// How many process instances ended during each call that is due.
+  private var exits: [Address: [TokenNotice: Int]] = [:]
+  private var withheld: Set<PushWithheld> = []
 
   package init(products: [PushProduct], hasWidgetPushes: Bool = true, state: State = State()) {
     self.products = products
@@ -90,7 +93,7 @@ package struct TokenStateMachine: Sendable {
 
   // MARK: Queries
 
-  /// The token of an app or of its widgets; `nil` while it has none.
+  /// The token of an app, of its widgets or of a control; `nil` while it has none.
   package func token(_ key: TokenKey) -> String? {
     state.tokens[key].flatMap { $0.phase == .held ? $0.token : nil }
   }
@@ -104,14 +107,43 @@ package struct TokenStateMachine: Sendable {
     return token(TokenKey(app, .widgets))
   }
 
+  /// The tokens of an app's controls, by placement number. Source: `ControlInfo.pushInfo`.
+  package func controlTokens(askedBy address: Address) -> [Int: String] {
+    guard let app = product(address)?.app else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: tokens(ofControls: controls(ofApp: app), app).map { ($0.placement.id, $0.token) })
+  }
+
   /// The placed widgets of an app that take pushes.
   package func placements(ofApp app: String) -> [Placement] {
-    takers.filter { $0.app == app }.flatMap { widgets[$0.bundle]?.placements ?? [] }.sorted { $0.id < $1.id }
+    guard hasWidgetPushes else { return [] }
+    return placed(\.placements, ofApp: app)
+  }
+
+  /// The placed controls of an app that take pushes.
+  private func controls(ofApp app: String) -> [Placement] { placed(\.controls, ofApp: app) }
+
+  private func placed(_ placements: KeyPath<PushWidgets, [Placement]>, ofApp app: String) -> [Placement] {
+    takers.filter { $0.app == app }.flatMap { widgets[$0.bundle]?[keyPath: placements] ?? [] }.sorted { $0.id < $1.id }
+  }
+
+  private func tokens(ofControls controls: [Placement], _ app: String) -> [TellControlPushHandlers.Control] {
+    controls.compactMap { control in
+      token(TokenKey(app, .control(control.id))).map { TellControlPushHandlers.Control(placement: control, token: $0) }
+    }
+  }
+
+  /// The placements that a push to widgets or to a control reloads, by the key of its token.
+  package var reloadedPlacements: [TokenKey: [Placement]] {
+    apps.reduce(into: [:]) { reloaded, app in
+      reloaded[TokenKey(app, .widgets)] = reloadedWidgets(ofApp: app)
+      for control in controls(ofApp: app) { reloaded[TokenKey(app, .control(control.id))] = [control] }
+    }
   }
 
   /// The placed widgets of an app that a widget push reloads: those that take pushes, and others by a setting. None while
   /// no placed widget takes pushes.
-  package func reloadedPlacements(ofApp app: String) -> [Placement] {
+  private func reloadedWidgets(ofApp app: String) -> [Placement] {
     let taking = placements(ofApp: app)
     guard !taking.isEmpty else { return [] }
     let others = products.filter { $0.app == app }.flatMap { widgets[$0.bundle]?.others ?? [] }
@@ -119,12 +151,11 @@ package struct TokenStateMachine: Sendable {
   }
 
   /// The apps of this device.
-  package var apps: Set<String> { Set(products.map(\.app)) }
+  private var apps: Set<String> { Set(products.map(\.app)) }
 
-  /// The extensions whose widgets can have a token.
+  /// The extensions whose widgets and controls can have a token.
   private var takers: [PushProduct] {
-    guard hasWidgetPushes else { return [] }
-    return products.filter { $0.address.role == .widgetExtension && $0.environment != nil }
+    products.filter { $0.address.role == .widgetExtension && $0.environment != nil }
   }
 
   private func product(_ address: Address) -> PushProduct? { products.first { $0.address == address } }
@@ -137,22 +168,48 @@ package struct TokenStateMachine: Sendable {
   private func environment(_ key: TokenKey) -> PushEnvironment? {
     switch key.use {
     case .app: return state.registered.contains(key.bundle) ? app(key.bundle)?.environment : nil
-    case .widgets:
-      let having = takers.filter { $0.app == key.bundle && widgets[$0.bundle]?.placements.isEmpty == false }
-      return having.first?.environment
+    case .widgets: return environment(of: placements(ofApp: key.bundle).first)
+    case .control(let id): return environment(of: controls(ofApp: key.bundle).first { $0.id == id })
     }
   }
 
-  /// The call of an extension's handlers that is due; `nil` if they are up to date.
-  private func pending(_ product: PushProduct) -> TokenNotice? {
-    guard widgets[product.bundle]?.handlers.isEmpty == false else { return nil }
+  private func environment(of placement: Placement?) -> PushEnvironment? {
+    takers.first { $0.bundle == placement?.bundle }?.environment
+  }
+
+  /// The calls of an extension's handlers that are due.
+  private func due(_ product: PushProduct) -> [TokenNotice] {
+    [
+      dueToWidgets(product).map(TokenNotice.widgets), dueToControls(product).map(TokenNotice.controls),
+    ].compactMap(\.self)
+  }
+
+  /// The next of the calls that are due: the one during which fewest process instances ended.
+  private func next(_ product: PushProduct) -> TokenNotice? {
+    due(product).min { exits(product.address, $0) < exits(product.address, $1) }
+  }
+
+  private func exits(_ address: Address, _ notice: TokenNotice) -> Int { exits[address]?[notice] ?? 0 }
+
+  private func dueToWidgets(_ product: PushProduct) -> TellPushHandlers? {
+    guard hasWidgetPushes, widgets[product.bundle]?.handlers.isEmpty == false else { return nil }
     let notified = state.notified[product.bundle]
     let placed = placements(ofApp: product.app)
     guard !placed.isEmpty else {
-      return notified.flatMap { $0.widgets.isEmpty ? nil : TokenNotice(token: $0.token, widgets: []) }
+      return notified.flatMap { $0.widgets.isEmpty ? nil : TellPushHandlers(token: $0.token, widgets: []) }
     }
     guard let token = token(TokenKey(product.app, .widgets)) else { return nil }
-    let notice = TokenNotice(token: token, widgets: placed)
+    let notice = TellPushHandlers(token: token, widgets: placed)
+    return notice == notified ? nil : notice
+  }
+
+  /// Not due before all placed controls have a token.
+  private func dueToControls(_ product: PushProduct) -> TellControlPushHandlers? {
+    guard widgets[product.bundle]?.controlHandlers.isEmpty == false else { return nil }
+    let placed = controls(ofApp: product.app)
+    let notice = TellControlPushHandlers(controls: tokens(ofControls: placed, product.app))
+    guard notice.controls.count == placed.count else { return nil }
+    let notified = state.notifiedControls[product.bundle] ?? TellControlPushHandlers(controls: [])
     return notice == notified ? nil : notice
   }
 
@@ -182,8 +239,11 @@ package struct TokenStateMachine: Sendable {
     case .notified(let address, let notice):
       guard asking[address] == notice, let product = product(address) else { return [] }
       asking[address] = nil
-      exits[address] = nil
-      state.notified[product.bundle] = notice
+      exits[address]?[notice] = nil
+      switch notice {
+      case .widgets(let call): state.notified[product.bundle] = call
+      case .controls(let call): state.notifiedControls[product.bundle] = call
+      }
       return ask(address)
     case .notNotified(let address, let notice):
       return asking[address] == notice ? failed(address, notice, isFinal: true) : []
@@ -219,7 +279,7 @@ package struct TokenStateMachine: Sendable {
   private mutating func register(_ bundle: String) -> [Action] {
     guard let app = app(bundle), app.environment != nil else {
       let address = app(bundle)?.address
-      return address.map { [.withheld(PushWithheld(address: $0, use: .app, reason: .noEntitlement))] } ?? []
+      return address.map { [.withheld(PushWithheld(address: $0, reason: .noEntitlement))] } ?? []
     }
     state.registered.insert(bundle)
     return settle() + replyRegistered(TokenKey(bundle, .app))
@@ -241,15 +301,19 @@ package struct TokenStateMachine: Sendable {
 
   /// Reports extensions that declare a handler and get no token.
   private mutating func withhold() -> [Action] {
-    products.filter { $0.address.role == .widgetExtension }.compactMap { product in
-      guard let handlers = widgets[product.bundle]?.handlers, !handlers.isEmpty,
-        !hasWidgetPushes || product.environment == nil, withheld.insert(product.address).inserted
-      else { return nil }
-      return .withheld(
-        PushWithheld(
-          address: product.address, use: .widgets, reason: hasWidgetPushes ? .noEntitlement : .systemTooOld,
-          handlers: handlers))
+    let extensions = products.filter { $0.address.role == .widgetExtension }
+    return extensions.flatMap { product -> [PushWithheld] in
+      guard let declared = widgets[product.bundle] else { return [] }
+      let tooOld = hasWidgetPushes ? [] : declared.handlers
+      let without =
+        product.environment == nil ? (hasWidgetPushes ? declared.handlers : []) + declared.controlHandlers : []
+      return [
+        PushWithheld(address: product.address, reason: .systemTooOld, handlers: tooOld),
+        PushWithheld(address: product.address, reason: .noEntitlement, handlers: without),
+      ]
     }
+    .filter { !$0.handlers.isEmpty && withheld.insert($0).inserted }
+    .map(Action.withheld)
   }
 
   // MARK: Consequences
@@ -257,8 +321,8 @@ package struct TokenStateMachine: Sendable {
   /// Adapts the tokens and the calls to what is wanted.
   private mutating func settle() -> [Action] {
     var isChanged = false
-    let wantedKeys = apps.flatMap { app in PushTokenUse.allCases.map { TokenKey(app, $0) } }
-    for key in Set(wantedKeys).union(state.tokens.keys) {
+    let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys
+    for key in Set(possible).union(state.tokens.keys) {
       let environment = environment(key)
       switch (state.tokens[key], environment) {
       case (nil, let environment?):
@@ -273,13 +337,12 @@ package struct TokenStateMachine: Sendable {
     let actions: [Action] = isChanged ? [.tokensChanged] : []
     return actions
       + takers.flatMap { product in
-        pending(product).map { want(product.address, $0) } ?? release(product.address)
+        next(product).map { want(product.address, $0) } ?? release(product.address)
       }
   }
 
   private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
-    let isGivenUp = exits[address].map { $0.notice == notice && $0.count >= TokenStateMachine.exitLimit } ?? false
-    guard !isGivenUp, wanted.insert(address).inserted else { return [] }
+    guard exits(address, notice) < TokenStateMachine.exitLimit, wanted.insert(address).inserted else { return [] }
     return [.process(.want(address, because: TokenStateMachine.assertion))]
   }
 
@@ -291,7 +354,7 @@ package struct TokenStateMachine: Sendable {
   /// Calls the handlers of a running extension, or releases the extension.
   private mutating func ask(_ address: Address) -> [Action] {
     guard asking[address] == nil, let product = takers.first(where: { $0.address == address }) else { return [] }
-    guard let notice = pending(product) else { return release(address) }
+    guard let notice = next(product) else { return release(address) }
     asking[address] = notice
     return want(address, notice) + [.notify(address, notice)]
   }
@@ -299,9 +362,10 @@ package struct TokenStateMachine: Sendable {
   /// A process instance ended during the call, or did not complete it in time.
   private mutating func failed(_ address: Address, _ notice: TokenNotice, isFinal: Bool = false) -> [Action] {
     asking[address] = nil
-    let former = exits[address].map { $0.notice == notice ? $0.count : 0 } ?? 0
-    let count = isFinal ? TokenStateMachine.exitLimit : former + 1
-    exits[address] = (notice, count)
-    return count < TokenStateMachine.exitLimit ? [] : release(address)
+    exits[address, default: [:]][notice] = isFinal ? TokenStateMachine.exitLimit : exits(address, notice) + 1
+    guard let product = product(address), let next = next(product),
+      exits(address, next) < TokenStateMachine.exitLimit
+    else { return release(address) }
+    return isFinal ? ask(address) : []
   }
 }

@@ -30,19 +30,22 @@ extension Device {
   /// Passes on that declarations or placements have changed.
   func sendPushes() async { await pushes.know(pushWidgets) }
 
-  /// The push handlers and the placed widgets of each extension that take pushes.
+  /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
   private var pushWidgets: [String: PushWidgets] {
     let known = gallery.stateMachine.state
     let reloadsAll = configuration.settings.pushReloadsAllWidgets
     return known.declarations.reduce(into: [:]) { widgets, declared in
       let bundle = declared.key
-      let taking = declared.value.filter { $0.pushHandler != nil && !$0.isControl }
-      let kinds = Set(taking.map(\.kind))
+      let (ofWidgets, ofControls) = (declared.value.filter { !$0.isControl }, declared.value.filter(\.isControl))
       let placed = known.placements.filter { $0.bundle == bundle }
+      let (placedWidgets, placedControls) = (
+        placed.filter { $0.family != .control }, placed.filter { $0.family == .control }
+      )
+      let taking = ofWidgets.taking(among: placedWidgets)
       widgets[bundle] = PushWidgets(
-        handlers: Set(taking.compactMap(\.pushHandler)).sorted(),
-        placements: placed.filter { kinds.contains($0.kind) },
-        others: reloadsAll ? placed.filter { !kinds.contains($0.kind) } : [])
+        handlers: ofWidgets.pushHandlers, placements: taking,
+        others: reloadsAll ? placedWidgets.filter { !taking.contains($0) } : [],
+        controlHandlers: ofControls.pushHandlers, controls: ofControls.taking(among: placedControls))
     }
   }
 
@@ -77,6 +80,17 @@ extension Device {
     } else {
       await pushes.shown(push)
     }
+  }
+}
+
+extension [WidgetDeclaration] {
+  /// The types of `pushHandler(_:)`, without duplicates.
+  fileprivate var pushHandlers: [String] { Set(compactMap(\.pushHandler)).sorted() }
+
+  /// The placements whose declaration has a push handler.
+  fileprivate func taking(among placements: [Placement]) -> [Placement] {
+    let kinds = Set(filter { $0.pushHandler != nil }.map(\.kind))
+    return placements.filter { kinds.contains($0.kind) }
   }
 }
 

@@ -152,8 +152,8 @@ extension BusError.Code {
     case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
     case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
     case .noSuchToken:
-      "`widgetlab token list` shows the device tokens: a device asks for one when a widget with pushHandler(_:) is "
-        + "placed, or when the app registers"
+      "`widgetlab token list` shows the device tokens: a device asks for one when a widget or control with "
+        + "pushHandler(_:) is placed, or when the app registers"
     // Sent only by the device, about user actions.
     case BusError.Code("not-now"):
       "`widgetlab screen` shows what the device is doing; `device` in widgetlab.yaml sets its model and version"

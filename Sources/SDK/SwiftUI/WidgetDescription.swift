@@ -13,8 +13,10 @@ package import URLSessionAPI
   /// Requests a timeline or a snapshot from the provider and archives its views. `nil` for a configuration without
   /// content.
   package var timeline: (@Sendable (RequestTimeline) async throws -> RequestTimeline.Reply)?
-  /// Calls the author's type of `pushHandler(_:)`.
-  package var pushHandler: PushHandlerCall?
+  /// Calls the author's type of a widget's `pushHandler(_:)`.
+  package var pushHandler: PushHandlerCall<(token: Data, widgets: [Placement])>?
+  /// Calls the author's type of a control's `pushHandler(_:)`.
+  package var controlPushHandler: PushHandlerCall<[(control: Placement, token: Data)]>?
   /// The parameters that the user can configure, with or without results of the author's queries:
   /// `AppIntent.declaration(asking:)`. `nil` for a widget without configuration.
   package var configuration: (@Sendable (_ searches: [String: String]?) async -> IntentDeclaration)?
@@ -23,15 +25,13 @@ package import URLSessionAPI
 }
 
 /// A type of `pushHandler(_:)`, which the system creates and calls.
-package struct PushHandlerCall: Sendable {
+package struct PushHandlerCall<Arguments>: Sendable {
   /// Identifies the type: each type is called once.
   package let type: ObjectIdentifier
   package let name: String
-  /// Creates an instance, and passes it the token and the placed widgets that support pushes.
-  package let call: @MainActor (Data, [Placement]) -> Void
-  package init(
-    type: ObjectIdentifier, name: String, call: @escaping @MainActor (Data, [Placement]) -> Void
-  ) {
+  /// Creates an instance, and passes it the tokens and the placed widgets or controls that support pushes.
+  package let call: @MainActor (Arguments) -> Void
+  package init(type: ObjectIdentifier, name: String, call: @escaping @MainActor (Arguments) -> Void) {
     self.type = type
     self.name = name
     self.call = call

@@ -18,7 +18,11 @@ public final class ControlCenter: Sendable {
     let process = process
     let reply = try await process.connection.request(
       ListPlacements(), to: process.host, context: HostedProcess.currentContext)
-    return reply.placements.filter { $0.family == .control }.map(ControlInfo.init)
+    let controls = reply.placements.filter { $0.family == .control }
+    guard !controls.isEmpty else { return [] }
+    let info = try await process.connection.request(
+      AskPushInfo(), to: process.host, context: HostedProcess.currentContext)
+    return controls.map { ControlInfo($0, token: info.controls[$0.id].flatMap { Data(hexadecimal: $0) }) }
   }
 
   /// Requests a reload of the controls of a kind. Returns at once.
@@ -44,13 +48,13 @@ public final class ControlCenter: Sendable {
 public struct ControlInfo: Hashable, Sendable {
   /// The author's name of the control.
   public let kind: String
-  /// The push token of the control: always `nil`, because controls receive no pushes here.
+  /// The push token of the control; `nil` without a push handler, and until a token is available.
   public let pushInfo: ControlPushInfo?
   private let placement: Placement
 
-  init(_ placement: Placement) {
+  init(_ placement: Placement, token: Data?) {
     kind = placement.kind
-    pushInfo = nil
+    pushInfo = token.map(ControlPushInfo.init)
     self.placement = placement
   }
 
@@ -68,11 +72,10 @@ public struct ControlPushInfo: Hashable, Sendable {
   public let token: Data
 }
 
-/// Receives the push tokens of controls. Never called: controls receive no pushes here. Source:
-/// `WidgetKit.ControlPushHandler`.
+/// Receives the push tokens of controls. Source: `WidgetKit.ControlPushHandler`.
 public protocol ControlPushHandler {
   /// The system creates the handler.
   init()
-  /// A token or the set of controls has changed.
+  /// A token or the set of controls that support pushes has changed.
   func pushTokensDidChange(controls: [ControlInfo])
 }

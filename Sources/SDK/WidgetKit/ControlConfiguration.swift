@@ -121,6 +121,13 @@ extension ControlWidgetConfiguration {
   @MainActor @preconcurrency public func pushHandler(
     _ pushHandlerType: any ControlPushHandler.Type
   ) -> some ControlWidgetConfiguration {
-    described { $0.declaration?.pushHandler = "\(pushHandlerType)" }
+    described { description in
+      description.declaration?.pushHandler = "\(pushHandlerType)"
+      description.controlPushHandler = PushHandlerCall(
+        type: ObjectIdentifier(pushHandlerType), name: "\(pushHandlerType)"
+      ) { controls in
+        pushHandlerType.init().pushTokensDidChange(controls: controls.map { ControlInfo($0.control, token: $0.token) })
+      }
+    }
   }
 }

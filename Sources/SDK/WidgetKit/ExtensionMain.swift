@@ -84,9 +84,6 @@ extension [DeclaredKind] {
     }
     return await process.asCurrent(received.context) { await configuration(request.searches) }
   }
-  if descriptions.contains(where: { $0.declaration?.isControl == true && $0.declaration?.pushHandler != nil }) {
-    process.noticeUnsimulated("ControlPushHandler", "it is never called: controls have no push token")
-  }
   PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)
   CurlPerformer.serve(process)

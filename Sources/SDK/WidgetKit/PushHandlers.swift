@@ -7,29 +7,54 @@ import MessageBus
 import Messages
 import SwiftUI
 
-/// The push handlers of an extension's widgets, each type once.
+/// The push handlers of an extension's widgets and controls, each type once.
 struct PushHandlers: Sendable {
-  private let calls: [PushHandlerCall]
+  private let ofWidgets: [PushHandlerCall<(token: Data, widgets: [Placement])>]
+  private let ofControls: [PushHandlerCall<[(control: Placement, token: Data)]>]
 
   @MainActor init(_ descriptions: [WidgetDescription]) {
+    ofWidgets = Self.unique(descriptions.compactMap(\.pushHandler))
+    ofControls = Self.unique(descriptions.compactMap(\.controlPushHandler))
+  }
+
+  private static func unique<Arguments>(_ calls: [PushHandlerCall<Arguments>]) -> [PushHandlerCall<Arguments>] {
     var met: Set<ObjectIdentifier> = []
-    calls = descriptions.compactMap(\.pushHandler).filter { met.insert($0.type).inserted }
+    return calls.filter { met.insert($0.type).inserted }
   }
 
   /// Replies after all handlers have returned and the host has acknowledged their requests.
   func serve(_ process: HostedProcess) {
-    let calls = calls
+    let (ofWidgets, ofControls) = (ofWidgets, ofControls)
     process.connection.onRequest(TellPushHandlers.self) { request, received in
-      guard let token = Data(hexadecimal: request.token) else {
-        throw BusError(.malformed, "a device token is hexadecimal, not \(request.token)")
-      }
-      await MainActor.run {
-        for handler in calls {
-          process.asCurrent(received.context, within: "pushTokenDidChange") { handler.call(token, request.widgets) }
-        }
-      }
-      await process.settled()
-      return TellPushHandlers.Reply(handlers: calls.map(\.name))
+      let arguments = (token: try Data(token: request.token), widgets: request.widgets)
+      return await call(ofWidgets, arguments, "pushTokenDidChange", in: process, received)
     }
+    process.connection.onRequest(TellControlPushHandlers.self) { request, received in
+      let arguments = try request.controls.map { (control: $0.placement, token: try Data(token: $0.token)) }
+      return await call(ofControls, arguments, "pushTokensDidChange", in: process, received)
+    }
+  }
+}
+
+private func call<Arguments: Sendable>(
+  _ handlers: [PushHandlerCall<Arguments>], _ arguments: Arguments, _ method: String, in process: HostedProcess,
+  _ received: Received
+) async -> TellPushHandlers.Reply {
+  await MainActor.run {
+    for handler in handlers {
+      process.asCurrent(received.context, within: method) { handler.call(arguments) }
+    }
+  }
+  await process.settled()
+  return TellPushHandlers.Reply(handlers: handlers.map(\.name))
+}
+
+extension Data {
+  /// - Throws: `malformed` when the device token is not hexadecimal.
+  fileprivate init(token: String) throws(BusError) {
+    guard let data = Data(hexadecimal: token) else {
+      throw BusError(.malformed, "a device token is hexadecimal, not \(token)")
+    }
+    self = data
   }
 }

@@ -129,9 +129,8 @@ extension WidgetConfiguration {
       description.declaration?.pushHandler = "\(pushHandlerType)"
       description.pushHandler = PushHandlerCall(
         type: ObjectIdentifier(pushHandlerType), name: "\(pushHandlerType)"
-      ) { token, placements in
-        pushHandlerType.init().pushTokenDidChange(
-          WidgetPushInfo(token: token), widgets: placements.map(WidgetInfo.init))
+      ) { token, widgets in
+        pushHandlerType.init().pushTokenDidChange(WidgetPushInfo(token: token), widgets: widgets.map(WidgetInfo.init))
       }
     }
   }

@@ -5,13 +5,15 @@ import SwiftUI
 import WidgetKit
 
 /// Extensions and an app that print the device tokens and pushes that they receive. `TRIAL_APP` selects the containing
-/// app; `TRIAL_MISTAKE`, as in `FixtureMistakes`, an extension with one widget and handler.
+/// app; `TRIAL_MISTAKE`, as in `FixtureMistakes`, an extension with one widget and handler; `TRIAL_CONTROLS` one with a
+/// control.
 @main enum FixturePushes {
   static let environment = ProcessInfo.processInfo.environment
 
   @MainActor static func main() {
     if environment["TRIAL_APP"] != nil { return PushedApp.main() }
     if environment["TRIAL_MISTAKE"] != nil { return PushedWidget<First>.main() }
+    if environment["TRIAL_CONTROLS"] != nil { return PushedControls.main() }
     PushedWidgets.main()
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 
@@ -53,10 +54,15 @@ enum PushNotes {
     .note(RegisterForPushes.self) { $0.action.rawValue },
     .reply(to: RegisterForPushes.self) { reply in reply.token.map { "token \($0.tokenPrefix)" } ?? "no token" },
     .note(PushWithheld.self, mark: { _ in .refused }) {
-      "\($0.use.rawValue) of \($0.address.short): \($0.reason.rawValue)"
+      "\($0.address.short): \($0.reason.rawValue)"
     },
     .note(TellPushHandlers.self) { "token \($0.token.tokenPrefix), \($0.widgets.count) widgets" },
     .reply(to: TellPushHandlers.self) { $0.handlers.joined(separator: ", ") },
+    .note(TellControlPushHandlers.self) { tell in
+      let controls = tell.controls.map { "\($0.placement.id) token \($0.token.tokenPrefix)" }
+      return controls.isEmpty ? "no controls" : "controls \(controls.joined(separator: ", "))"
+    },
+    .reply(to: TellControlPushHandlers.self) { $0.handlers.joined(separator: ", ") },
     .note(AppTokenChanged.self) { "token \($0.token.tokenPrefix)" },
     .note(ReceiveNotification.self) { "\($0.uniqueID.prefix) \($0.payload.prefix(80))" },
     .reply(to: ReceiveNotification.self) { $0.result?.rawValue ?? "no such method" },

@@ -29,12 +29,13 @@ struct PushSendCommand: AsyncParsableCommand {
       The push server checks it like a provider's request, except for the authorization, and explains a refusal. Exit \
       code 0: status 200. 1: refused.
 
-      The default payload is {"aps":{"content-changed":true}} for widgets, an alert, or \
+      The default payload is {"aps":{"content-changed":true}} for widgets and controls, an alert, or \
       {"aps":{"content-available":1}} for background. The default priority of a background push is 5.
 
       EXAMPLES
         widgetlab push                                       to the only app
         widgetlab push --type alert --collapse-id drink
+        widgetlab push --type controls --control 3           to the control with the placement number 3
         widgetlab push --payload - < payload.json
         widgetlab push --priority 5 --expiration 0           one attempt
         widgetlab push --token 00ff… --topic com.example.Other.push-type.widgets
@@ -47,6 +48,9 @@ struct PushSendCommand: AsyncParsableCommand {
 
   @Option(help: "apns-push-type: \(PushType.allCases.map(\.rawValue).joined(separator: ", ")).")
   var type = PushType.widgets
+
+  @Option(help: "For --type controls: the control's placement number (default: the only control with a token).")
+  var control: Int?
 
   @Option(help: "A file with the payload; - for standard input.", completion: .file())
   var payload: String?
@@ -69,11 +73,15 @@ struct PushSendCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object: status, reason, explanation, apnsID, uniqueID.")
   var json = false
 
+  func validate() throws {
+    guard control == nil || type == .controls else { throw ValidationError("--control needs --type controls") }
+  }
+
   func run() async throws {
     try await reporting {
-      let cluster = try options.cluster()
-      let request = try request(cluster)
-      let reply = try await OperatorSession.with(cluster) { try await $0.askPushServer(request) }
+      let reply = try await OperatorSession.with(try options.cluster()) { session in
+        try await session.askPushServer(try await request(session))
+      }
       if json {
         try Output.json(reply)
       } else {
@@ -83,20 +91,45 @@ struct PushSendCommand: AsyncParsableCommand {
     }
   }
 
-  private func request(_ cluster: ClusterFacts) throws -> SendPush {
+  private func request(_ session: OperatorSession) async throws -> SendPush {
+    let cluster = session.cluster
     let bundle = try cluster.bundle(ofApp: app)
     var headers = ["apns-push-type": type.rawValue, "apns-topic": topic ?? bundle + type.topicSuffix]
     headers["apns-collapse-id"] = collapseID
     headers["apns-priority"] = priority ?? (type == .background ? "5" : nil)
     headers["apns-expiration"] = expiration
-    let subject = PushSubject(device: cluster.device, bundle: bundle, use: type == .widgets ? .widgets : .app)
-    return SendPush(token: token, subject: token == nil ? subject : nil, headers: headers, payload: try text())
+    let use = token == nil ? try await use(of: bundle, session) : nil
+    let subject = use.map { PushSubject(device: cluster.device, bundle: bundle, use: $0) }
+    return SendPush(token: token, subject: subject, headers: headers, payload: try text())
+  }
+
+  /// Whose token receives the push.
+  private func use(of bundle: String, _ session: OperatorSession) async throws -> PushTokenUse {
+    switch type {
+    case .widgets: return .widgets
+    case .controls:
+      if let control { return .control(control) }
+      let active = try await session.askPushServer(ListTokens()).tokens.filter { token in
+        token.state == .active && token.subject.bundle == bundle && token.subject.device == session.cluster.device
+      }
+      let controls = active.map(\.subject.use).filter { if case .control = $0 { true } else { false } }
+      guard controls.count == 1 else {
+        throw CommandError(
+          Exit.usage, "\(controls.count) controls of \(bundle) have a device token",
+          at: session.cluster.configurationPath,
+          advice: controls.isEmpty
+            ? "place a control whose configuration has pushHandler(_:)"
+            : "choose one with --control; see `widgetlab token`")
+      }
+      return controls[0]
+    default: return .app
+    }
   }
 
   private func text() throws -> String {
     guard let payload else {
       switch type {
-      case .widgets: return #"{"aps":{"content-changed":true}}"#
+      case .widgets, .controls: return #"{"aps":{"content-changed":true}}"#
       case .background: return #"{"aps":{"content-available":1}}"#
       default: return #"{"aps":{"alert":"Hello from widgetlab"}}"#
       }

@@ -20,7 +20,7 @@ struct PushLogCommand: AsyncParsableCommand {
         sent, delivered                             in flight; persisted on the device
         reloading, budget, reloaded, reloadFailed,
         noContentChanged, noWidget,
-        supersededOnDevice                          a widget push, on the device
+        supersededOnDevice                          a push to widgets or a control, on the device
         handled, discarded                          a push to the app, on the device
 
       EXAMPLES

@@ -28,7 +28,11 @@ struct PushSubjectOptions: ParsableArguments {
   @Option(help: "The containing app's bundle identifier (default: the only app).")
   var app: String?
 
-  @Option(help: "widgets (the token of WidgetPushHandler) or app (that of registerForRemoteNotifications()).")
+  @Option(
+    help: """
+      widgets (the token of WidgetPushHandler), app (that of registerForRemoteNotifications()) or control-3 (that of \
+      the control with the placement number 3).
+      """)
   var use = PushTokenUse.widgets
 
   func subject(in cluster: ClusterFacts) throws -> PushSubject {

@@ -12,7 +12,8 @@ struct TokenCommand: AsyncParsableCommand {
     abstract: "Shows the device tokens of the push server, and rotates, expires or unregisters them.",
     discussion: """
       A device token belongs to a device, an app and a use: `widgets` for WidgetPushHandler, `app` for \
-      registerForRemoteNotifications(). One of each is active. The others get status 410, like the response of APNs, \
+      registerForRemoteNotifications(), and for ControlPushHandler `control-` with the control's placement number. One \
+      of each is active. The others get status 410, like the response of APNs, \
       but without its delay.
 
       EXAMPLES
@@ -41,7 +42,8 @@ struct TokenListCommand: AsyncParsableCommand {
       let reply = try await OperatorSession.with(options) { try await $0.askPushServer(ListTokens()) }
       if json { return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
       guard !reply.tokens.isEmpty else {
-        return Output.print("no device has requested a token: place a widget with pushHandler(_:), or register the app")
+        return Output.print(
+          "no device has requested a token: place a widget or control with pushHandler(_:), or register the app")
       }
       for token in reply.tokens { for line in token.lines { Output.print(line) } }
     }
@@ -53,7 +55,7 @@ struct TokenRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
     abstract: "Replaces the active token, which becomes Unregistered.",
-    discussion: "As after restoring a backup. WidgetPushHandler or the app's delegate receives the new token.")
+    discussion: "As after restoring a backup. The push handlers or the app's delegate receive the new token.")
 
   @OptionGroup var options: InstanceOptions
   @OptionGroup var subject: PushSubjectOptions
