@@ -113,6 +113,7 @@ private let everything = """
   request push.answer        operator > push-server
   request device.power       operator > host
   request push.handlers      host > extension
+  request push.handlers.controls host > extension
   notice  push.withheld      host > journal
   request push.info          app extension > host
   request push.app.register  app > host

@@ -85,7 +85,7 @@ struct AgentEndTests {
 
   @Test func `the agent ends while the bus is disconnected and a child writes`() async throws {
     let fixture = try await AgentFixture()
-    let instance = try await fixture.spawn("while :; do echo line; done")
+    let instance = try await fixture.spawn("while :; do echo line; sleep 0.01; done")
     _ = try await fixture.received(ProcessOutput.self)
     await fixture.bus.disconnect(.agent("d", 1))
     await fixture.agent.end()

@@ -50,7 +50,7 @@ package enum PushType: String, Codable, Hashable, Sendable, CaseIterable {
   case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
 }
 
-/// The subject of a token: one token exists for each device, app and use. Each control is a use of its own.
+/// The subject of a token: one token exists for each device, app and use. Each control has its own.
 package struct PushSubject: Codable, Hashable, Sendable {
   /// The device's name.
   package let device: String
