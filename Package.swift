@@ -170,6 +170,7 @@ let package = Package(
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("HTTPRules", in: "Model"),
+    module("Layout", in: "Model", ["Archive"]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
@@ -350,6 +351,7 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("LayoutTests", ["Archive", "FidelityRules", "Layout"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
