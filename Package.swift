@@ -74,8 +74,12 @@ let author: [SwiftSetting] = [
   ])
 ]
 
-func module(_ name: String, in layer: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
+func module(
+  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
+    swiftSettings: strict)
 }
 
 func runtime(isAuthored: Bool) -> [LinkerSetting] {
@@ -171,6 +175,9 @@ let package = Package(
     module("Archive", in: "Model"),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),
+    .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
+    module(
+      "Pictures", in: "Model", ["Archive", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
@@ -352,6 +359,7 @@ let package = Package(
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("LayoutTests", ["Archive", "FidelityRules", "Layout"]),
+    tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
