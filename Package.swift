@@ -295,8 +295,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "MessageBus", "Messages",
-        arguments,
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "Layout", "MessageBus",
+        "Messages", "Pictures", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles

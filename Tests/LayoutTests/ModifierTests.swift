@@ -19,6 +19,10 @@ import Testing
     #expect(frame(.color().modified("padding", ["insets": insets])) == [2, 1, 94, 96])
     #expect(frame(.color().modified("padding", ["length": -10])) == [-10, -10, 120, 120])
     #expect(frame(.color().modified("padding", ["length": 80])) == [50, 50, 0, 0])
+    // The margins that the system adds, and those of the author for a view that scrolls.
+    let margins: [String: ArchivedValue] = ["top": 16, "leading": 16, "bottom": 16, "trailing": 16]
+    #expect(frame(.color().modified("contentMargins", margins)) == [16, 16, 68, 68])
+    #expect(frame(.color().modified("contentMargins", ["length": 16])) == [0, 0, 100, 100])
   }
 
   @Test(

@@ -63,12 +63,7 @@ struct Arguments {
 
   /// The margins of a padding: four of them, or one for some edges. `nil` for an invalid one.
   var insets: Insets? {
-    if case .record(let record) = values["insets"] {
-      let parts = Arguments(name, record, context)
-      return Insets(
-        top: parts.number("top") ?? 0, leading: parts.number("leading") ?? 0, bottom: parts.number("bottom") ?? 0,
-        trailing: parts.number("trailing") ?? 0)
-    }
+    if case .record(let record) = values["insets"] { return Arguments(name, record, context).edges }
     if values["length"] != nil, number("length") == nil { return nil }
     let length = number("length") ?? PaddingNode.standard
     let names = values["edges"]?.string ?? "all"
@@ -78,6 +73,13 @@ struct Arguments {
     return Insets(
       top: inset("top", "vertical"), leading: inset("leading", "horizontal"), bottom: inset("bottom", "vertical"),
       trailing: inset("trailing", "horizontal"))
+  }
+
+  /// One number for each edge.
+  var edges: Insets {
+    Insets(
+      top: number("top") ?? 0, leading: number("leading") ?? 0, bottom: number("bottom") ?? 0,
+      trailing: number("trailing") ?? 0)
   }
 
   private init(_ name: String, _ values: [String: ArchivedValue], _ context: LayoutContext) {

@@ -81,7 +81,7 @@ struct LayoutBuilder {
     "id", "animation", "transition", "contentTransition", "matchedGeometryEffect", "disabled", "allowsHitTesting",
     "contentShape", "controlSize", "labelsHidden", "redacted", "unredacted", "privacySensitive",
     "invalidatableContent", "widgetURL", "ignoresSafeArea", "allowsTightening", "preferredColorScheme",
-    "contentMargins", "controlWidgetActionHint", "controlWidgetStatus",
+    "controlWidgetActionHint", "controlWidgetStatus",
   ]
 
   private static func isWithoutEffect(_ modifier: ViewArchive.Modifier) -> Bool {
@@ -95,6 +95,9 @@ struct LayoutBuilder {
     switch modifier.name {
     case "padding", "safeAreaPadding":
       return arguments.insets.map { PaddingNode(node, $0, style) } ?? node
+    // The margins of the system; the author's apply to views that scroll.
+    case "contentMargins":
+      return modifier.arguments["top"] == nil ? node : PaddingNode(node, arguments.edges, style)
     case "frame": return framed(node, arguments, style)
     case "fixedSize":
       let axes: [Axis?] = [

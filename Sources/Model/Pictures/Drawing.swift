@@ -9,6 +9,7 @@ package struct RGBA: Hashable, Sendable {
   package var blue: Double
   package var opacity: Double
 
+  /// All from 0 to 1.
   package init(_ red: Double, _ green: Double, _ blue: Double, opacity: Double = 1) {
     self.red = red
     self.green = green
@@ -101,8 +102,12 @@ package indirect enum Drawing: Hashable, Sendable {
     /// In points.
     package var blur = 0.0
     package var shadow: Shadow?
+    /// In points to the right and down.
+    package var offset: Point?
     package var rotation: Rotation?
     package var scale: Scaling?
+
+    package init() {}
   }
 
   package struct Rotation: Hashable, Sendable {
@@ -132,4 +137,10 @@ package struct Picture: Hashable, Sendable {
   package var drawings: [Drawing]
   /// What is not drawn as a device would, each once.
   package var notices: [String]
+
+  package init(size: Size, drawings: [Drawing], notices: [String]) {
+    self.size = size
+    self.drawings = drawings
+    self.notices = notices
+  }
 }

@@ -11,15 +11,18 @@ package struct PictureStyle: Hashable, Sendable {
   package var isNew: Bool
   /// Of the widget, in points; 0 for a widget without a shape.
   package var cornerRadius: Double
+  /// Whether a widget without a container background has the colour of one.
+  package var showsBackground: Bool
 
   package init(
     colorScheme: ColorSchemeName = .light, settings: DeviceSettings = DeviceSettings(), isNew: Bool = false,
-    cornerRadius: Double = 22
+    cornerRadius: Double = 22, showsBackground: Bool = true
   ) {
     self.colorScheme = colorScheme
     self.settings = settings
     self.isNew = isNew
     self.cornerRadius = cornerRadius
+    self.showsBackground = showsBackground
   }
 }
 
@@ -33,8 +36,11 @@ extension ViewArchive {
     let layout = laidOut(in: canvas, style: inherited, measuring: glyphs)
     var builder = PictureBuilder(canvas: canvas, style, glyphs)
     let whole = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
-    let base = Drawing.fill(Path(whole), builder.paints.paint("background", inherited, in: whole), isEvenOdd: false)
-    let background = layout.background.isEmpty ? [base] : layout.background.flatMap { builder.drawings(of: $0) }
+    var background = layout.background.flatMap { builder.drawings(of: $0) }
+    if background.isEmpty, style.showsBackground {
+      let paint = builder.paints.paint("background", inherited, in: whole)
+      background = [.fill(Path(whole), paint, isEvenOdd: false)]
+    }
     let content = layout.views.flatMap { builder.drawings(of: $0) }
     var group = Drawing.Group()
     group.clip = Path(

@@ -78,7 +78,9 @@ private struct SVGWriter {
     var start = "<g"
     if let label = group.label { start += " role=\"group\" aria-label=\"\(label.escaped)\"" }
     if group.opacity != 1 { start += " opacity=\"\(group.opacity.svg)\"" }
-    if let turn = group.rotation {
+    if let offset = group.offset {
+      start += " transform=\"translate(\(offset.x.svg) \(offset.y.svg))\""
+    } else if let turn = group.rotation {
       start += " transform=\"rotate(\(turn.degrees.svg) \(turn.about.x.svg) \(turn.about.y.svg))\""
     } else if let scale = group.scale {
       start += " transform=\"translate(\(scale.about.x.svg) \(scale.about.y.svg))"
