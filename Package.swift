@@ -74,8 +74,12 @@ let author: [SwiftSetting] = [
   ])
 ]
 
-func module(_ name: String, in layer: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
+func module(
+  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
+    swiftSettings: strict)
 }
 
 func runtime(isAuthored: Bool) -> [LinkerSetting] {
@@ -170,6 +174,10 @@ let package = Package(
     // Model: values that both sides share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("HTTPRules", in: "Model"),
+    module("Layout", in: "Model", ["Archive"]),
+    .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
+    module(
+      "Pictures", in: "Model", ["Archive", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
@@ -287,8 +295,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "MessageBus", "Messages",
-        arguments,
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "Layout", "MessageBus",
+        "Messages", "Pictures", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -350,6 +358,8 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("LayoutTests", ["Archive", "FidelityRules", "Layout"]),
+    tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),

@@ -164,6 +164,15 @@ package struct ShowScreen: Request {
       /// It is not removable: kept, dimmed or without colour.
       case kept, faded, desaturated
     }
+    /// A size in points.
+    package struct Size: Codable, Hashable, Sendable {
+      package let width: Double
+      package let height: Double
+      package init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+      }
+    }
     package let placement: Placement
     package let content: Content
     package let background: Background
@@ -176,6 +185,8 @@ package struct ShowScreen: Request {
     package let note: String?
     /// The widgets below it in its stack, in rotation order.
     package var covers: [Covered] = []
+    /// Of the widget; on an iPad that of the canvas in which its view is laid out.
+    package var size: Size?
     package init(
       placement: Placement, content: Content, background: Background, renderingMode: RenderingModeName, date: Date?,
       view: ViewArchive, note: String?

@@ -67,12 +67,15 @@ extension GalleryStateMachine {
     let orphan = declaration == nil ? "its extension no longer has a widget of kind \(placement.kind)" : nil
     let appearance = ScreenAppearance(
       now: now, locale: Locale(identifier: locale), isPlaceholder: isPlaceholder, hidesPrivate: hidesPrivate)
-    return ShowScreen.Tile(
+    var tile = ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
       date: isPlaceholder ? nil : shown.date,
       view: view.map { isRefused ? $0 : withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
       note: [hiding, orphan, refusal, shown.note].compactMap(\.self).first)
+    let size = device.sizes.size(of: placement.family)
+    tile.size = ShowScreen.Tile.Size(width: size.width, height: size.height)
+    return tile
   }
 
   /// Whether the system shows a sign instead of a view: from iOS 17 on, if the view declares no background for the

@@ -256,6 +256,7 @@ extension ShowScreen.Reply {
         view: .group(tile.view.lines.prefix(20).map(ViewArchive.text)),
         note: tile.note ?? "its views are too large to show here; these are its first texts")
       short.covers = tile.covers
+      short.size = tile.size
       return short
     }
     return ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)

@@ -32,6 +32,41 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("PICTURE-01", "PICTURE-06", "LAYOUT-21", "LAYOUT-22"))
+  func `the screen is drawn as a picture, and what is not drawn is named`() async throws {
+    try await GalleryFixture.run("picture", executable: "FixtureViews") { fixture in
+      try await fixture.cluster.run("clock", "hold")
+      for (number, family) in ["systemSmall", "systemMedium"].enumerated() {
+        try await fixture.add("Caffeine", "--family", family)
+        _ = try await fixture.entry(of: number + 1)
+      }
+      let file = FileManager.default.temporaryDirectory.appending(path: "screen-\(UUID().uuidString).svg")
+      defer { try? FileManager.default.removeItem(at: file) }
+      let answer = try await fixture.cluster.attempt(["screen", "--picture", file.path])
+      #expect(answer.status == 0 && answer.output.contains("2 widgets"), "\(answer.output)\(answer.errors)")
+      let small = "widgetlab: 1 Caffeine systemSmall: "
+      #expect(answer.errors.contains(small + "the symbol \"cup.and.saucer.fill\" is drawn as its first letter"))
+      #expect(answer.errors.contains(small + "Gauge with the style accessoryLinearCapacity: the system's style"))
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let drawing = ScreenDrawing(text)
+      #expect(drawing.size == ["393", "364"])
+      #expect(drawing.widgets == ["1 Caffeine systemSmall at 16 16", "2 Caffeine systemMedium at 16 190"])
+      #expect(drawing.texts.count == 10, "\(drawing.texts)")
+      // The letter is the sign for the symbol. The small widget has no room for the title.
+      #expect(drawing.texts.prefix(4) == ["C", "Caffeine", "240…", "today"])
+      #expect(drawing.texts.dropFirst(4).prefix(4) == ["C", "Caffeine", "240 mg", "today"])
+      #expect(drawing.texts.last == "One more")
+      #expect(text.contains("stop-color=\"#ffffff\"") && !text.contains("stop-color=\"#000000\""))
+      try await fixture.cluster.run("screen", "--picture", file.path)
+      #expect(try String(contentsOf: file, encoding: .utf8) == text, "the same screen has the same bytes")
+      try await fixture.cluster.run("look", "dark")
+      try await fixture.cluster.run("screen", "--picture", file.path)
+      #expect(try String(contentsOf: file, encoding: .utf8).contains("stop-color=\"#000000\""))
+      let refusal = try await fixture.cluster.attempt(["screen", "--picture", "screen.png"])
+      #expect(refusal.status == 64 && refusal.errors.contains("ends with .svg"))
+    }
+  }
+
   @Test(.rule("VIEW-08")) func `an unsupported view is replaced by a message, and diagnose reports it`() async throws {
     try await GalleryFixture.run("unsupported", executable: "FixtureViews") { fixture in
       try await fixture.add("Scrolling")

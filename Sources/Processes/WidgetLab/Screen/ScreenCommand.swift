@@ -16,6 +16,10 @@ struct ScreenCommand: AsyncParsableCommand {
       The default location is the visible screen. ▒▒▒ marks hidden content: placeholders, and on a locked device \
       privacySensitive() content. Exit code 78, and the cause, while an extension cannot be started.
 
+      --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
+      to a phone's, and not exact: the font is Inter, a symbol is a square with the first letter of its name. Standard \
+      error lists, by name, what is not drawn. It needs libharfbuzz0b.
+
       LOCATIONS
         \(ScreenLocation.list)
 
@@ -23,6 +27,8 @@ struct ScreenCommand: AsyncParsableCommand {
         widgetlab screen
         widgetlab screen lockScreen
         widgetlab screen --json
+        widgetlab screen --picture home.svg
+        widgetlab look dark; widgetlab screen --picture dark.svg
       """)
 
   @OptionGroup var options: InstanceOptions
@@ -33,6 +39,14 @@ struct ScreenCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object: state, settings, location, tint, and widgets with their numbers and contents.")
   var json = false
 
+  @Option(help: ArgumentHelp("Also draw the widgets, into an SVG file.", valueName: "FILE.svg"))
+  var picture: String?
+
+  func validate() throws {
+    guard let picture, !picture.hasSuffix(".svg") else { return }
+    throw ValidationError("A picture is an SVG file: give a name that ends with .svg, and not '\(picture)'.")
+  }
+
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
@@ -42,7 +56,12 @@ struct ScreenCommand: AsyncParsableCommand {
         let print = ScreenPrint(
           reply: reply, now: clock.now,
           hidesSensitiveContent: session.cluster.configuration.settings.gallery.hidesSensitiveContent)
-        if json { try Output.json(print.facts) } else { for line in print.lines { Output.print(line) } }
+        if let picture { try draw(print, session.cluster.configuration.device, to: picture) }
+        if json {
+          try Output.json(print.facts)
+        } else if picture == nil {
+          for line in print.lines { Output.print(line) }
+        }
         if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
@@ -108,12 +127,17 @@ struct ScreenPrint {
     return "\(content), \(tile.renderingMode.rawValue), background \(tile.background.rawValue)"
   }
 
-  private func views(_ tile: ShowScreen.Tile) -> [String] {
+  /// How the screen shows a widget.
+  func appearance(of tile: ShowScreen.Tile) -> ScreenAppearance {
     var appearance = appearance
     appearance.isPlaceholder = tile.content == .placeholder
     appearance.showsBackground = tile.background != .removed
     appearance.isAccented = tile.renderingMode == .accented
-    return tile.view.indented(appearance).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return appearance
+  }
+
+  private func views(_ tile: ShowScreen.Tile) -> [String] {
+    tile.view.indented(appearance(of: tile)).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
   // MARK: JSON

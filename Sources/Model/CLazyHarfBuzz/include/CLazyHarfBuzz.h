@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// HarfBuzz, loaded on first use: linking it would load GLib, Graphite and FreeType at the start of each command. No header
+// of HarfBuzz is needed: the signatures belong to its soname, libharfbuzz.so.0. Version 4.0 or later.
+
+/// Loads HarfBuzz, once. Returns NULL on success, otherwise the reason. Any thread. Call before all other functions.
+const char *lazy_harfbuzz_load(void);
+
+/// A font of a font file, for one thread at a time.
+typedef struct lazy_font lazy_font;
+
+/// `data` has `size` bytes, and must remain valid. `weight` is the value of the axis `wght`. Returns NULL for a file without
+/// glyphs.
+lazy_font *lazy_font_make(const void *data, size_t size, float weight);
+void lazy_font_free(lazy_font *font);
+
+/// The units of the font in one em.
+int lazy_font_units(lazy_font *font);
+
+/// Lengths are in units of the font, `x` to the right and `y` upwards.
+typedef struct {
+    /// 0: the font has no glyph for the character.
+    uint32_t glyph;
+    /// The byte of the text at which its character begins.
+    uint32_t byte;
+    int32_t advance;
+    int32_t x;
+    int32_t y;
+} lazy_glyph;
+
+/// Shapes a text in UTF-8 with `size` bytes. `has_monospaced_digits` selects digits of one width. Returns the number of glyphs,
+/// which are valid until the next call.
+size_t lazy_font_shape(
+    lazy_font *font, const char *text, size_t size, int has_monospaced_digits, const lazy_glyph **glyphs);
+
+/// Receives one element of an outline: `M`, `L`, `Q`, `C` or `Z`, and its points; the last point is the end.
+typedef void (*lazy_outline)(void *context, char element, const float *coordinates);
+void lazy_font_outline(lazy_font *font, uint32_t glyph, void *context, lazy_outline receive);

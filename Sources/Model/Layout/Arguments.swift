@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+/// The arguments of a view or a modifier. A number that SwiftUI does not accept is noted and ignored.
+struct Arguments {
+  private let name: String
+  private let values: [String: ArchivedValue]
+  private let context: LayoutContext
+
+  /// The largest length in points, so that no sum becomes infinite.
+  private static let most = 1_000_000.0
+
+  init(of view: ViewArchive, _ context: LayoutContext) {
+    (name, values, self.context) = (view.name, view.arguments, context)
+  }
+
+  init(of modifier: ViewArchive.Modifier, _ context: LayoutContext) {
+    (name, values, self.context) = ("." + modifier.name, modifier.arguments, context)
+  }
+
+  func isFalse(_ label: String) -> Bool { values[label] == .bool(false) }
+
+  /// A finite number.
+  func number(_ label: String) -> Double? {
+    guard let number = values[label]?.number else { return nil }
+    guard number.isFinite else {
+      context.note(.invalidNumber, "\(name)(\(label):)")
+      return nil
+    }
+    return number.clamped(-Self.most, Self.most)
+  }
+
+  /// A finite number that is not negative.
+  func length(_ label: String) -> Double? {
+    guard let number = number(label) else { return nil }
+    guard number >= 0 else {
+      context.note(.invalidNumber, "\(name)(\(label):)")
+      return nil
+    }
+    return number
+  }
+
+  /// The limits of a frame on the axis with this name. Only the upper one may be infinite.
+  func limits(_ axis: String) -> FlexibleFrameNode.Limits {
+    let most = values["max" + axis]?.number == .infinity ? .infinity : number("max" + axis)
+    return FlexibleFrameNode.Limits(least: number("min" + axis), ideal: number("ideal" + axis), most: most)
+  }
+
+  var alignment: Alignment {
+    guard let name = values["alignment"]?.string else { return .center }
+    guard let alignment = Alignment(named: name) else {
+      context.note(.modifierNotLaidOut, "the alignment \(name)")
+      return .center
+    }
+    return alignment
+  }
+
+  var axes: Set<Axis> {
+    guard let names = values["axes"]?.string else { return [.horizontal, .vertical] }
+    return Set(names.split(separator: " ").map { $0 == "horizontal" ? .horizontal : .vertical })
+  }
+
+  /// The margins of a padding: four of them, or one for some edges. `nil` for an invalid one.
+  var insets: Insets? {
+    if case .record(let record) = values["insets"] { return Arguments(name, record, context).edges }
+    if values["length"] != nil, number("length") == nil { return nil }
+    let length = number("length") ?? PaddingNode.standard
+    let names = values["edges"]?.string ?? "all"
+    func inset(_ edge: String, _ group: String) -> Double {
+      ["all", group].contains(names) || names.split(separator: " ").contains { $0 == edge } ? length : 0
+    }
+    return Insets(
+      top: inset("top", "vertical"), leading: inset("leading", "horizontal"), bottom: inset("bottom", "vertical"),
+      trailing: inset("trailing", "horizontal"))
+  }
+
+  /// One number for each edge.
+  var edges: Insets {
+    Insets(
+      top: number("top") ?? 0, leading: number("leading") ?? 0, bottom: number("bottom") ?? 0,
+      trailing: number("trailing") ?? 0)
+  }
+
+  private init(_ name: String, _ values: [String: ArchivedValue], _ context: LayoutContext) {
+    (self.name, self.values, self.context) = (name, values, context)
+  }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+/// `padding`. Source: OpenSwiftUI, `Layout/Modifier/PaddingLayout.swift`.
+final class PaddingNode: WrappingNode {
+  private let insets: Insets
+
+  /// The padding without a length, in points. Source: OpenSwiftUI, `Layout/Modifier/DefaultPadding.swift`.
+  static let standard = 16.0
+
+  init(_ content: LayoutNode, _ insets: Insets, _ style: ViewStyle) {
+    self.insets = insets
+    super.init("padding", content, style)
+  }
+
+  override func inner(_ proposal: Proposal) -> Proposal { proposal.inset(insets) }
+  override func offset(_ proposal: Proposal) -> Point { Point(x: insets.leading, y: insets.top) }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    let size = content.size(inner(proposal))
+    return Size(width: max(0, size.width + insets.horizontal), height: max(0, size.height + insets.vertical))
+  }
+
+  override func preferredSpacing() -> Spacing {
+    var spacing = content.spacing
+    if insets.top != 0 { spacing.top = .plain }
+    if insets.leading != 0 { spacing.leading = .plain }
+    if insets.bottom != 0 { spacing.bottom = .plain }
+    if insets.trailing != 0 { spacing.trailing = .plain }
+    return spacing
+  }
+}
+
+/// `frame(width:height:alignment:)`. Source: OpenSwiftUI, `Layout/Modifier/FrameLayout.swift`.
+final class FrameNode: WrappingNode {
+  private let width: Double?
+  private let height: Double?
+  private let alignment: Alignment
+
+  init(_ content: LayoutNode, width: Double?, height: Double?, _ alignment: Alignment, _ style: ViewStyle) {
+    self.width = width
+    self.height = height
+    self.alignment = alignment
+    super.init("frame", content, style)
+  }
+
+  override func inner(_ proposal: Proposal) -> Proposal {
+    Proposal(width: width ?? proposal.width, height: height ?? proposal.height)
+  }
+
+  override func offset(_ proposal: Proposal) -> Point { aligned(alignment, size(proposal), inner(proposal)) }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    if let width, let height { return Size(width: width, height: height) }
+    let size = content.size(inner(proposal))
+    return Size(width: width ?? size.width, height: height ?? size.height)
+  }
+
+  override func preferredSpacing() -> Spacing {
+    content.spacing.without(horizontal: width != nil, vertical: height != nil)
+  }
+}
+
+/// `frame(minWidth:idealWidth:maxWidth:…)`. Source: OpenSwiftUI, `Layout/Modifier/FrameLayout.swift`.
+final class FlexibleFrameNode: WrappingNode {
+  /// The lengths on one axis, in points.
+  struct Limits {
+    var least: Double?
+    var ideal: Double?
+    var most: Double?
+
+    var isEmpty: Bool { least == nil && ideal == nil && most == nil }
+
+    /// Each limit is at least the one before.
+    init(least: Double?, ideal: Double?, most: Double?) {
+      let least = least.map { max($0, 0) }
+      let ideal = ideal.map { max(least ?? 0, $0) }
+      self.least = least
+      self.ideal = ideal
+      self.most = most.map { max(ideal ?? least ?? 0, $0) }
+    }
+
+    /// The proposal to the content while the size is sought.
+    func inner(_ proposed: Double?) -> Double? { (proposed ?? ideal).map { $0.clamped(least, most) } }
+
+    /// The length, if it does not depend on the content.
+    func length(_ proposed: Double?) -> Double? {
+      guard let proposed else { return ideal }
+      guard let least, let most else { return nil }
+      return proposed.clamped(least, most)
+    }
+
+    /// The length around content of this length.
+    func length(_ proposed: Double?, around content: Double) -> Double {
+      switch (least, most) {
+      case (let least?, let most?): content.clamped(least, most)
+      case (let least?, nil): max(min(inner(proposed) ?? .infinity, content), least)
+      case (nil, let most?): min(max(inner(proposed) ?? -.infinity, content), most)
+      case (nil, nil): content
+      }
+    }
+
+    /// The proposal to the content when it is placed in a frame of this length.
+    func placing(_ proposed: Double?, in length: Double) -> Double? {
+      let isIdeal =
+        ideal == nil && proposed == nil && (least ?? -.infinity) < length && length < (most ?? .infinity)
+      return isIdeal ? nil : length
+    }
+  }
+
+  private let width: Limits
+  private let height: Limits
+  private let alignment: Alignment
+
+  init(_ content: LayoutNode, width: Limits, height: Limits, _ alignment: Alignment, _ style: ViewStyle) {
+    self.width = width
+    self.height = height
+    self.alignment = alignment
+    super.init("frame", content, style)
+  }
+
+  override func inner(_ proposal: Proposal) -> Proposal {
+    let size = size(proposal)
+    return Proposal(
+      width: width.placing(proposal.width, in: size.width), height: height.placing(proposal.height, in: size.height))
+  }
+
+  override func offset(_ proposal: Proposal) -> Point { aligned(alignment, size(proposal), inner(proposal)) }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    let (fixedWidth, fixedHeight) = (width.length(proposal.width), height.length(proposal.height))
+    if let fixedWidth, let fixedHeight { return Size(width: fixedWidth, height: fixedHeight) }
+    let size = content.size(Proposal(width: width.inner(proposal.width), height: height.inner(proposal.height)))
+    return Size(
+      width: fixedWidth ?? width.length(proposal.width, around: size.width),
+      height: fixedHeight ?? height.length(proposal.height, around: size.height))
+  }
+
+  override func preferredSpacing() -> Spacing {
+    content.spacing.without(horizontal: !width.isEmpty, vertical: !height.isEmpty)
+  }
+}
+
+extension Spacing {
+  /// The preferences without those on some axes.
+  fileprivate func without(horizontal: Bool, vertical: Bool) -> Spacing {
+    var spacing = self
+    if horizontal { (spacing.leading, spacing.trailing) = (.plain, .plain) }
+    if vertical { (spacing.top, spacing.bottom) = (.plain, .plain) }
+    return spacing
+  }
+}
+
+/// `fixedSize`. Source: OpenSwiftUI, `Layout/FixedSizeLayout.swift`.
+final class FixedSizeNode: WrappingNode {
+  private let axes: Set<Axis>
+
+  init(_ content: LayoutNode, _ axes: Set<Axis>, _ style: ViewStyle) {
+    self.axes = axes
+    super.init("fixedSize", content, style)
+  }
+
+  override func inner(_ proposal: Proposal) -> Proposal {
+    Proposal(
+      width: axes.contains(.horizontal) ? nil : proposal.width, height: axes.contains(.vertical) ? nil : proposal.height
+    )
+  }
+}
+
+/// `aspectRatio`, `scaledToFit` and `scaledToFill`. Source: OpenSwiftUI, `Layout/AspectRatioLayout.swift`.
+final class AspectRatioNode: WrappingNode {
+  private let ratio: Double?
+  private let fills: Bool
+
+  /// - Parameter ratio: width by height; `nil`: that of the ideal size.
+  init(_ content: LayoutNode, ratio: Double?, fills: Bool, _ style: ViewStyle) {
+    self.ratio = ratio
+    self.fills = fills
+    super.init("aspectRatio", content, style)
+  }
+
+  override func inner(_ proposal: Proposal) -> Proposal {
+    guard proposal != .ideal else { return proposal }
+    let size = ratio.map { Size(width: $0, height: 1) } ?? content.size(.ideal)
+    let scales = [Axis.horizontal, .vertical].map { axis -> Double in
+      guard let proposed = proposal[axis], size[axis] != 0 || proposed != 0 else { return .infinity }
+      return proposed / size[axis]
+    }
+    let scale = fills ? max(scales[0], scales[1]) : min(scales[0], scales[1])
+    func length(_ own: Double) -> Double? { (own * scale).isNaN ? nil : own * scale }
+    return Proposal(width: length(size.width), height: length(size.height))
+  }
+}
+
+/// `layoutPriority` and `zIndex`.
+final class OrderNode: WrappingNode {
+  private let ownPriority: Double?
+  private let ownIndex: Double?
+
+  init(_ content: LayoutNode, priority: Double? = nil, zIndex: Double? = nil, _ style: ViewStyle) {
+    ownPriority = priority
+    ownIndex = zIndex
+    super.init(priority == nil ? "zIndex" : "layoutPriority", content, style)
+  }
+
+  override var priority: Double { ownPriority ?? content.priority }
+  override var zIndex: Double { ownIndex ?? content.zIndex }
+}
+
+/// `offset` and `position`. An offset moves only the picture of the view.
+final class MovedNode: WrappingNode {
+  private let place: Point
+  private let isAbsolute: Bool
+
+  /// - Parameter isAbsolute: the centre of the content is at `place`, in the space that is proposed.
+  init(_ content: LayoutNode, to place: Point, isAbsolute: Bool, _ style: ViewStyle) {
+    self.place = place
+    self.isAbsolute = isAbsolute
+    super.init(isAbsolute ? "position" : "offset", content, style)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    guard isAbsolute else { return super.calculateSize(proposal) }
+    let size = content.size(proposal)
+    return Size(width: proposal.width ?? size.width, height: proposal.height ?? size.height)
+  }
+
+  override func offset(_ proposal: Proposal) -> Point {
+    guard isAbsolute else { return place }
+    let size = content.size(proposal)
+    return Point(x: place.x - size.width / 2, y: place.y - size.height / 2)
+  }
+
+  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
+    isAbsolute ? super.baseline(guide, proposal) : content.baseline(guide, proposal)
+  }
+}

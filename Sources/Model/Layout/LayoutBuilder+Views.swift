@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+extension LayoutBuilder {
+  /// The nodes of a view without its modifiers.
+  ///
+  /// - Parameter operations: those on a shape or an image.
+  func content(
+    of view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, axis: Axis?, depth: Int
+  ) -> [LayoutNode] {
+    switch view.name {
+    case "EmptyView": return []
+    case "Group", "Section": return nodes(of: view.children, style, axis: axis, depth: depth)
+    case "Text": return [text(view, style)]
+    case "Spacer":
+      return [SpacerNode(least: Arguments(of: view, context).number("minLength"), along: axis, style, context)]
+    case "Divider": return [DividerNode(across: axis ?? .vertical, style, context)]
+    case "Image": return [ImageNode(view, operations: operations, style, context)]
+    case "HStack", "LazyHStack": return [stack(view, .horizontal, style, depth)]
+    case "VStack", "LazyVStack", "ContentUnavailableView": return [stack(view, .vertical, style, depth)]
+    case "ZStack":
+      let children = nodes(of: view.children, style, axis: nil, depth: depth)
+      return [
+        LayeredNode(
+          view.name, Arguments(of: view, context).alignment, children, arguments: view.arguments, style, context)
+      ]
+    case "GeometryReader":
+      let children = nodes(of: view.children, style, axis: nil, depth: depth)
+      return [GeometryReaderNode(view, LayeredNode("ZStack", .topLeading, children, style, context), style)]
+    case "ViewThatFits":
+      let children = nodes(of: view.children, style, axis: axis, depth: depth)
+      return [FittingNode(Arguments(of: view, context).axes, children, style, context)]
+    case "Label": return label(view, style, depth: depth)
+    case "Link", "Button", "Toggle", "ToggleState": return control(view, style, depth: depth)
+    case "Gauge", "ProgressView": return meter(view, style, depth: depth)
+    case "LabeledContent": return labeled(view, style, depth: depth)
+    case _ where Self.fillings.contains(view.name):
+      return [FillingNode(view, operations: operations, style, context)]
+    case "UnsupportedView":
+      context.note(.viewNotLaidOut, view.arguments["view"]?.string ?? view.name)
+      return []
+    default:
+      context.note(.viewNotLaidOut, view.name)
+      return []
+    }
+  }
+
+  /// Views that take the size that is proposed to them.
+  private static let fillings: Set = [
+    "Color", "Rectangle", "RoundedRectangle", "UnevenRoundedRectangle", "Circle", "Ellipse", "Capsule",
+    "ContainerRelativeShape", "Shape", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient",
+    "AccessoryWidgetBackground",
+  ]
+
+  private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
+    let arguments = Arguments(of: view, context)
+    let alignment = arguments.alignment
+    return StackNode(
+      view.name, along: axis, alignment[axis.other], distance: arguments.number("spacing"),
+      nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style, context)
+  }
+
+  // MARK: Texts
+
+  private func text(_ view: ViewArchive, _ style: ViewStyle) -> LayoutNode {
+    var runs: [TextRun] = []
+    collect(view, style, &runs, depth: 0)
+    var left = context.limits.characters
+    for index in runs.indices {
+      let count = runs[index].text.count
+      if count > left {
+        context.note(.textTooLong, "\"\(runs[index].text.prefix(20))…\"")
+        runs[index].text = String(runs[index].text.prefix(left))
+      }
+      left = max(0, left - count)
+    }
+    for run in runs { if let custom = run.style.resolvedFont.custom { context.note(.fontNotAvailable, custom) } }
+    return TextNode(view.arguments.filter { $0.key != "text" }, runs, style, context)
+  }
+
+  /// The runs of a text; those of a sum of texts have their own styles.
+  private func collect(_ view: ViewArchive, _ style: ViewStyle, _ runs: inout [TextRun], depth: Int) {
+    guard depth < context.limits.depth else { return context.note(.tooDeep, view.name) }
+    if view.name == "Image" {
+      runs.append(TextRun(text: "", style: style, image: view.arguments))
+      return
+    }
+    var words = view.arguments["text"]?.string ?? LiveText(view.arguments)?.description ?? ""
+    if style.textCase == "uppercase" { words = words.uppercased() }
+    if style.textCase == "lowercase" { words = words.lowercased() }
+    if !words.isEmpty { runs.append(TextRun(text: words, style: style)) }
+    for child in view.children {
+      var own = style
+      for modifier in child.modifiers.reversed() where !own.apply(modifier) {
+        context.note(.modifierNotLaidOut, "." + modifier.name)
+      }
+      collect(child, own, &runs, depth: depth + 1)
+    }
+  }
+
+  // MARK: Controls
+
+  /// `Label`: the icon before the title. With a style of the author it has the views of that style.
+  private func label(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let name = style.controlStyles["labelStyle"] ?? "automatic"
+    let isSystem = ["automatic", "iconOnly", "titleOnly", "titleAndIcon"].contains(name)
+    var children = view.children
+    if name == "iconOnly" { children = Array(children.prefix(1)) }
+    if name == "titleOnly" { children = Array(children.dropFirst()) }
+    let axis = isSystem ? Axis.horizontal : nil
+    let nodes = nodes(of: children, style, axis: axis, depth: depth)
+    if !isSystem { return nodes }
+    return [
+      StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)
+    ]
+  }
+
+  /// `Link`, `Button` and `Toggle`: their labels. The system's style of a button is not drawn.
+  private func control(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let key = view.name == "Button" ? "buttonStyle" : "toggleStyle"
+    let name = style.controlStyles[key] ?? "automatic"
+    if view.name != "Link", view.name != "ToggleState" {
+      if ["automatic", "bordered", "borderedProminent", "switch", "button"].contains(name) {
+        context.note(.styleNotLaidOut, "\(view.name) with the style \(name)")
+      }
+    }
+    var children = view.children
+    // Both states are archived; the current one is shown.
+    if view.name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == view.arguments["isOn"] }) {
+      children = [state]
+    }
+    let nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
+    return joined(nodes, .stack(.horizontal), style).map { [ContainerNode(view, $0, style)] } ?? []
+  }
+
+  /// `Gauge` and `ProgressView`: only an author's style is laid out, as its views.
+  private func meter(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let name = style.controlStyles[view.name == "Gauge" ? "gaugeStyle" : "progressViewStyle"] ?? "automatic"
+    let isSystem =
+      ["automatic", "linear", "circular"].contains(name) || name.contains("apacity")
+      || name.hasPrefix("accessory")
+    if isSystem { context.note(.styleNotLaidOut, "\(view.name) with the style \(name)") }
+    let nodes = nodes(of: view.children, style, axis: .vertical, depth: depth)
+    return joined(nodes, .stack(.vertical), style).map { [ContainerNode(view, $0, style)] } ?? []
+  }
+
+  /// `LabeledContent`: the label at the leading edge, the content at the trailing one.
+  private func labeled(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    var nodes = nodes(of: view.children, style, axis: .horizontal, depth: depth)
+    nodes.insert(SpacerNode(least: nil, along: .horizontal, style, context), at: min(1, nodes.count))
+    return [StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)]
+  }
+}

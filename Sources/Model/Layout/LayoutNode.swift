@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+/// What all nodes of one layout share.
+final class LayoutContext {
+  let measure: any TextMeasure
+  /// Pixels per point.
+  let scale: Double
+  let limits: LayoutLimits
+  private(set) var notices: [LayoutNotice] = []
+  private var known: Set<LayoutNotice> = []
+  private var measurements = 0
+  /// The content of `containerBackground(for: .widget)`.
+  var background: [LayoutNode] = []
+
+  init(measure: any TextMeasure, scale: Double, limits: LayoutLimits) {
+    self.measure = measure
+    self.scale = scale
+    self.limits = limits
+  }
+
+  func note(_ reason: LayoutNotice.Reason, _ subject: String) {
+    let notice = LayoutNotice(reason, subject)
+    if known.insert(notice).inserted { notices.append(notice) }
+  }
+
+  /// Counts a measurement.
+  ///
+  /// - Returns: whether the limit is not exceeded.
+  func mayMeasure(_ name: String) -> Bool {
+    measurements += 1
+    if measurements > limits.measurements { note(.tooManyMeasurements, name) }
+    return measurements <= limits.measurements
+  }
+}
+
+/// A view or a modifier that takes part in the layout. The size depends on the proposal; the place is given afterwards.
+class LayoutNode {
+  /// SwiftUI's name.
+  let name: String
+  let style: ViewStyle
+  let context: LayoutContext
+  private var sizes: [(proposal: Proposal, size: Size)] = []
+  /// What the view prefers as the distance to its neighbours.
+  private(set) final lazy var spacing = preferredSpacing()
+
+  init(_ name: String, _ style: ViewStyle, _ context: LayoutContext) {
+    self.name = name
+    self.style = style
+    self.context = context
+  }
+
+  /// The size for a proposal: not negative, and never not a number; infinite only where infinity is proposed.
+  final func size(_ proposal: Proposal) -> Size {
+    if let known = sizes.first(where: { $0.proposal == proposal }) { return known.size }
+    var size = Size.zero
+    if context.mayMeasure(name) {
+      size = calculateSize(proposal)
+      if !(size.width >= 0) { size.width = 0 }
+      if !(size.height >= 0) { size.height = 0 }
+    }
+    sizes.append((proposal, size))
+    return size
+  }
+
+  /// The place of a guide in points from the leading or top edge.
+  final func guide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double {
+    if guide.isBaseline, let baseline = baseline(guide, proposal) { return baseline }
+    return guide.standard(in: size(proposal)[axis])
+  }
+
+  // MARK: What a node defines
+
+  func calculateSize(_ proposal: Proposal) -> Size { .zero }
+  /// The place of a baseline from the top edge; `nil`: the view has no text.
+  func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? { nil }
+  /// Returns the view at a place, for the proposal that gave it its size.
+  func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] { [] }
+  func preferredSpacing() -> Spacing { Spacing() }
+  var priority: Double { 0 }
+  var zIndex: Double { 0 }
+
+  /// A placed view without content.
+  final func placed(
+    _ kind: PlacedView.Kind, _ arguments: [String: ArchivedValue], at origin: Point, _ size: Size
+  ) -> PlacedView {
+    PlacedView(kind: kind, name: name, arguments: arguments, frame: Rect(origin: origin, size: size), style: style)
+  }
+}
+
+/// A modifier of one view. It leaves everything to that view, except what a subclass changes.
+class WrappingNode: LayoutNode {
+  let content: LayoutNode
+
+  init(_ name: String, _ content: LayoutNode, _ style: ViewStyle) {
+    self.content = content
+    super.init(name, style, content.context)
+  }
+
+  /// The proposal to the content.
+  func inner(_ proposal: Proposal) -> Proposal { proposal }
+  /// The place of the content within this view.
+  func offset(_ proposal: Proposal) -> Point { Point(x: 0, y: 0) }
+
+  override func calculateSize(_ proposal: Proposal) -> Size { content.size(inner(proposal)) }
+
+  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
+    content.baseline(guide, inner(proposal)).map { $0 + offset(proposal).y }
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    let offset = offset(proposal)
+    return content.place(at: Point(x: origin.x + offset.x, y: origin.y + offset.y), inner(proposal))
+  }
+
+  override func preferredSpacing() -> Spacing { content.spacing }
+  override var priority: Double { content.priority }
+  override var zIndex: Double { content.zIndex }
+
+  /// Where the content is when it is aligned in a frame.
+  final func aligned(_ alignment: Alignment, _ size: Size, _ proposal: Proposal) -> Point {
+    func place(_ axis: Axis) -> Double {
+      let distance =
+        alignment[axis].standard(in: size[axis]) - content.guide(alignment[axis], axis, proposal)
+      return distance.isFinite ? distance : 0
+    }
+    return Point(x: place(.horizontal), y: place(.vertical))
+  }
+}

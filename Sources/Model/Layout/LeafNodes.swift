@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+/// `Spacer`. Source: OpenSwiftUI, `Layout/Separator/Spacer.swift`.
+final class SpacerNode: LayoutNode {
+  private let axis: Axis?
+  private let least: Double
+
+  /// - Parameter axis: that of the stack around; `nil`: outside of a stack, where the spacer takes both.
+  init(least: Double?, along axis: Axis?, _ style: ViewStyle, _ context: LayoutContext) {
+    self.axis = axis
+    self.least = max(0, least ?? Spacing.standard)
+    super.init("Spacer", style, context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    func length(_ own: Axis) -> Double { axis == own.other ? 0 : max(proposal[own] ?? 0, least) }
+    return Size(width: length(.horizontal), height: length(.vertical))
+  }
+
+  override func preferredSpacing() -> Spacing { axis.map(Spacing.spacer) ?? .zero }
+  override var priority: Double { -.infinity }
+}
+
+/// `Divider`: a line of one pixel across the axis of the stack around.
+final class DividerNode: LayoutNode {
+  private let axis: Axis
+
+  init(across axis: Axis, _ style: ViewStyle, _ context: LayoutContext) {
+    self.axis = axis
+    super.init("Divider", style, context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    var size = Size.zero
+    size[axis] = 1 / context.scale
+    size[axis.other] = proposal[axis.other] ?? FillingNode.standard
+    return size
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    [placed(.view, [:], at: origin, size(proposal))]
+  }
+}
+
+/// A shape, a colour or a gradient: it takes the proposal.
+final class FillingNode: LayoutNode {
+  /// The length of an axis without a proposal, in points. Source: `ProposedViewSize.replacingUnspecifiedDimensions(by:)`.
+  static let standard = 10.0
+
+  private let arguments: [String: ArchivedValue]
+  private let operations: [ViewArchive.Modifier]
+
+  init(
+    _ view: ViewArchive, operations: [ViewArchive.Modifier] = [], _ style: ViewStyle, _ context: LayoutContext
+  ) {
+    arguments = view.arguments
+    self.operations = operations
+    super.init(view.name, style, context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    let size = Size(width: proposal.width ?? Self.standard, height: proposal.height ?? Self.standard)
+    guard name == "Circle" else { return size }
+    let side = min(size.width, size.height)
+    return Size(width: side, height: side)
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    let size = size(proposal)
+    if case .record(let made) = arguments["in"] {
+      noteOtherSize(made, size, context, arguments["type"]?.string ?? name)
+    }
+    var view = placed(.view, arguments, at: origin, size)
+    view.operations = operations
+    return [view]
+  }
+}
+
+/// Notes that the extension made content for another size: a difference of more than half a point.
+private func noteOtherSize(
+  _ made: [String: ArchivedValue], _ size: Size, _ context: LayoutContext, _ name: String
+) {
+  guard let width = made["width"]?.finite, let height = made["height"]?.finite,
+    abs(width - size.width) > 0.5 || abs(height - size.height) > 0.5
+  else { return }
+  func text(_ width: Double, _ height: Double) -> String { "\(width.shortText) × \(height.shortText)" }
+  context.note(
+    .madeForAnotherSize,
+    "\(name) was made for \(text(width, height)) points, and has \(text(size.width, size.height))")
+}
+
+extension Double {
+  /// With at most one decimal place.
+  fileprivate var shortText: String {
+    guard isFinite, abs(self) < 1e12 else { return "\(self)" }
+    let tenths = (self * 10).rounded() / 10
+    return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
+  }
+}
+
+/// `GeometryReader`: it takes the proposal, and has its content at the top leading corner.
+final class GeometryReaderNode: LayoutNode {
+  private let content: LayoutNode
+  private let arguments: [String: ArchivedValue]
+
+  init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
+    self.content = content
+    arguments = view.arguments
+    super.init(view.name, style, content.context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    Size(width: proposal.width ?? 0, height: proposal.height ?? 0)
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    let size = size(proposal)
+    if case .record(let made) = arguments["size"] { noteOtherSize(made, size, context, name) }
+    var view = placed(.view, [:], at: origin, size)
+    view.children = content.place(at: origin, Proposal(size))
+    return [view]
+  }
+}
+
+/// `ViewThatFits`: the first view whose ideal size fits the proposal, or else the last.
+final class FittingNode: LayoutNode {
+  private let axes: Set<Axis>
+  private let children: [LayoutNode]
+
+  init(_ axes: Set<Axis>, _ children: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext) {
+    self.axes = axes
+    self.children = children
+    super.init("ViewThatFits", style, context)
+  }
+
+  private func chosen(_ proposal: Proposal) -> LayoutNode? {
+    let ideal = Proposal(
+      width: axes.contains(.horizontal) ? nil : proposal.width, height: axes.contains(.vertical) ? nil : proposal.height
+    )
+    return children.first { child in
+      let size = child.size(ideal)
+      return axes.allSatisfy { axis in size[axis] <= (proposal[axis] ?? .infinity) + 0.001 }
+    } ?? children.last
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size { chosen(proposal)?.size(proposal) ?? .zero }
+  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
+    chosen(proposal)?.baseline(guide, proposal)
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    var view = placed(.view, [:], at: origin, size(proposal))
+    view.children = chosen(proposal)?.place(at: origin, proposal) ?? []
+    return [view]
+  }
+
+  /// Of the first view, since the neighbours are asked before a size is proposed.
+  override func preferredSpacing() -> Spacing { children.first?.spacing ?? .zero }
+}
+
+/// `Image`. One that is not resizable has its own size.
+final class ImageNode: LayoutNode {
+  private let arguments: [String: ArchivedValue]
+  private let isResizable: Bool
+  private let operations: [ViewArchive.Modifier]
+  private let metrics: LineMetrics
+
+  init(_ view: ViewArchive, operations: [ViewArchive.Modifier], _ style: ViewStyle, _ context: LayoutContext) {
+    arguments = view.arguments
+    self.operations = operations
+    isResizable = operations.contains { $0.name == "resizable" }
+    metrics = context.measure.metrics(of: style.resolvedFont)
+    super.init("Image", style, context)
+    if ownSize == nil {
+      context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? arguments["text"]?.string ?? "")\"")
+    }
+  }
+
+  private var isSymbol: Bool { arguments["systemName"] != nil }
+
+  /// The size without a proposal: an image with pixels has one point for each, a symbol is a square.
+  private var ownSize: Size? {
+    if let width = arguments["pixelWidth"]?.finite, let height = arguments["pixelHeight"]?.finite {
+      return Size(width: max(0, width), height: max(0, height))
+    }
+    // A redacted image has no other arguments left: it is shown as a symbol is.
+    guard isSymbol || arguments["text"] != nil else { return nil }
+    let side = Self.symbolSide(metrics, style.imageScale)
+    return Size(width: side, height: side)
+  }
+
+  /// The side of a symbol in points.
+  static func symbolSide(_ metrics: LineMetrics, _ scale: String) -> Double {
+    let factor = scale == "small" ? 0.8 : scale == "large" ? 1.3 : 1
+    return metrics.capHeight * 1.4 * factor
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    let own = ownSize ?? .zero
+    guard isResizable else { return own }
+    return Size(width: proposal.width ?? own.width, height: proposal.height ?? own.height)
+  }
+
+  /// A symbol is centred on the capital letters of the text beside it.
+  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
+    guard isSymbol, !isResizable else { return nil }
+    return size(proposal).height / 2 + metrics.capHeight / 2
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    var view = placed(.view, arguments, at: origin, size(proposal))
+    view.operations = operations
+    return [view]
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+
+/// A view with its place on a picture. A modifier that draws is a placed view too, with the view that it modifies within.
+package struct PlacedView: Equatable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case view
+    /// `children` are drawn in order: backgrounds first, overlays last.
+    case modifier
+  }
+
+  package var kind: Kind
+  /// SwiftUI's name of the view or modifier.
+  package var name: String
+  package var arguments: [String: ArchivedValue]
+  /// In points, in the coordinates of the whole layout.
+  package var frame: Rect
+  /// What the view inherits.
+  package var style: ViewStyle
+  /// The operations on a shape, such as `trim` and `fill`, in order.
+  package var operations: [ViewArchive.Modifier] = []
+  /// The lines of a `Text`.
+  package var text: PlacedText?
+  /// In drawing order.
+  package var children: [PlacedView] = []
+  /// What a `clipShape`, `mask` or `containerShape` was given.
+  package var mask: [PlacedView] = []
+
+  /// Visits the view and the views within, parents first.
+  package func walk(_ visit: (PlacedView) -> Void) {
+    visit(self)
+    for view in children + mask { view.walk(visit) }
+  }
+
+  /// Mirrors the view in a layout of this width, for a language that is written from right to left.
+  func mirrored(in width: Double) -> PlacedView {
+    var view = self
+    view.frame.origin.x = width - frame.maxX
+    if let text {
+      view.text?.lines = text.lines.map { line in
+        var line = line
+        line.x = frame.size.width - line.x - line.width
+        return line
+      }
+    }
+    view.children = children.map { $0.mirrored(in: width) }
+    view.mask = mask.map { $0.mirrored(in: width) }
+    return view
+  }
+}
+
+/// The lines of a text.
+package struct PlacedText: Equatable, Sendable {
+  /// A part of a line with one style.
+  package struct Fragment: Equatable, Sendable {
+    package var text: String
+    package var font: FontDescription
+    package var style: ViewStyle
+    /// The arguments of an image within the text.
+    package var image: [String: ArchivedValue]?
+    /// From the start of the line, in points.
+    package var x: Double
+    /// In points.
+    package var width: Double
+  }
+
+  package struct Line: Equatable, Sendable {
+    /// From the leading edge of the text's frame, in points.
+    package var x: Double
+    /// The baseline, from the top edge of the text's frame, in points.
+    package var baseline: Double
+    /// In points.
+    package var width: Double
+    package var fragments: [Fragment]
+
+    package var text: String { fragments.map(\.text).joined() }
+  }
+
+  package var lines: [Line]
+  /// Whether a part of the text is replaced by an ellipsis.
+  package var isTruncated: Bool
+  /// The font size as a factor of the usual one. Source: `SwiftUI.View.minimumScaleFactor`.
+  package var scale: Double
+}
+
+/// A laid out view.
+package struct LayoutResult: Equatable, Sendable {
+  /// In drawing order.
+  package var views: [PlacedView]
+  /// The content of `containerBackground(for: .widget)`, in the frame of the whole widget.
+  package var background: [PlacedView]
+  /// What is not shown as a device would; each once, in the order of the archive.
+  package var notices: [LayoutNotice]
+}

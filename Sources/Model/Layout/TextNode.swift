@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
+/// `Text`: its lines for a proposal, truncated or smaller where they do not fit.
+final class TextNode: LayoutNode {
+  private let runs: [TextRun]
+  private let arguments: [String: ArchivedValue]
+  private lazy var pieces = TextPieces(runs, scale: 1, context.measure)
+  private var last: (proposal: Proposal, text: FittedText)?
+
+  init(_ arguments: [String: ArchivedValue], _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
+    self.runs = runs
+    self.arguments = arguments
+    super.init("Text", style, context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    let text = fitted(proposal)
+    return Size(
+      width: text.width.roundedUp(toPixelsOf: context.scale), height: text.height.roundedUp(toPixelsOf: context.scale))
+  }
+
+  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
+    let text = fitted(proposal)
+    return guide == .firstTextBaseline ? text.baselines.first : text.baselines.last
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    let (text, size) = (fitted(proposal), size(proposal))
+    var view = placed(.view, arguments, at: origin, size)
+    let lines = zip(text.lines, text.baselines).map { line, baseline in
+      let rest = size.width - line.width
+      let x = style.lines.alignment == "trailing" ? rest : style.lines.alignment == "center" ? rest / 2 : 0
+      return PlacedText.Line(
+        x: x, baseline: baseline, width: line.width, fragments: text.pieces.fragments(line))
+    }
+    view.text = PlacedText(lines: lines, isTruncated: text.isTruncated, scale: text.pieces.scale)
+    return [view]
+  }
+
+  /// By the tallest font of the text.
+  override func preferredSpacing() -> Spacing {
+    .text(runs.isEmpty ? context.measure.metrics(of: style.resolvedFont) : pieces.tallest, scale: context.scale)
+  }
+
+  /// The lines for a proposal: at full size if they fit, or else smaller, or else truncated.
+  private func fitted(_ proposal: Proposal) -> FittedText {
+    if let last, last.proposal == proposal { return last.text }
+    func text(_ scale: Double) -> FittedText {
+      FittedText(
+        scale == 1 ? pieces : TextPieces(runs, scale: scale, context.measure), width: proposal.width,
+        height: proposal.height, lines: style.lines)
+    }
+    var best = text(1)
+    let least = style.lines.minimumScale
+    if best.isTruncated, least < 1 {
+      best = text(least)
+      if !best.isTruncated {
+        // Bisection: in 6 steps to 1/64 of the range.
+        var (lower, upper) = (least, 1.0)
+        for _ in 0..<6 {
+          let middle = (lower + upper) / 2
+          let found = text(middle)
+          if found.isTruncated { upper = middle } else { (lower, best) = (middle, found) }
+        }
+      }
+    }
+    last = (proposal, best)
+    return best
+  }
+}

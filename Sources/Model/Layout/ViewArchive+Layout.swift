@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+
+/// The space of a widget.
+package struct LayoutCanvas: Hashable, Sendable {
+  /// Of the whole widget, in points.
+  package var size: Size
+  /// The margins that the system adds around the content.
+  package var margins: Insets
+  /// Pixels per point.
+  package var scale: Double
+  /// Whether the language is written from right to left.
+  package var isRightToLeft: Bool
+
+  package init(size: Size, margins: Insets = Insets(0), scale: Double = 3, isRightToLeft: Bool = false) {
+    self.size = size
+    self.margins = margins
+    self.scale = scale
+    self.isRightToLeft = isRightToLeft
+  }
+}
+
+extension ViewArchive {
+  /// Lays out the view as SwiftUI does: a parent proposes a size, the child chooses its own, the parent places it.
+  ///
+  /// The view is proposed the canvas within its margins, and is centred there; `containerBackground` has the whole canvas.
+  /// The same arguments have the same result.
+  ///
+  /// - Parameter style: what the view inherits from the device.
+  package func laidOut(
+    in canvas: LayoutCanvas, style: ViewStyle = ViewStyle(), measuring measure: any TextMeasure,
+    limits: LayoutLimits = LayoutLimits()
+  ) -> LayoutResult {
+    let context = LayoutContext(measure: measure, scale: canvas.scale, limits: limits)
+    let builder = LayoutBuilder(context: context)
+    let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
+    let space = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
+    var views: [PlacedView] = []
+    if let root = builder.joined(nodes, .stack(.vertical), style) {
+      let content = space.inset(canvas.margins)
+      let size = root.size(Proposal(content.size))
+      views = root.place(
+        at: Point(x: content.midX - size.width / 2, y: content.midY - size.height / 2), Proposal(content.size))
+    }
+    var background = context.background.flatMap { $0.place(at: space.origin, Proposal(canvas.size)) }
+    if canvas.isRightToLeft {
+      views = views.map { $0.mirrored(in: canvas.size.width) }
+      background = background.map { $0.mirrored(in: canvas.size.width) }
+    }
+    return LayoutResult(views: views, background: background, notices: context.notices)
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Layout
+
+/// A colour in sRGB. All components are from 0 to 1.
+package struct RGBA: Hashable, Sendable {
+  package var red: Double
+  package var green: Double
+  package var blue: Double
+  package var opacity: Double
+
+  /// All from 0 to 1.
+  package init(_ red: Double, _ green: Double, _ blue: Double, opacity: Double = 1) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+    self.opacity = opacity
+  }
+
+  /// Components from 0 to 255.
+  init(bytes red: Double, _ green: Double, _ blue: Double, opacity: Double = 1) {
+    self.init(red / 255, green / 255, blue / 255, opacity: opacity)
+  }
+}
+
+/// What an outline is filled with.
+package enum Paint: Hashable, Sendable {
+  package struct Stop: Hashable, Sendable {
+    package var color: RGBA
+    /// From 0 to 1.
+    package var location: Double
+  }
+
+  case color(RGBA)
+  case linear([Stop], from: Point, to: Point)
+  /// Radii in points.
+  case radial([Stop], centre: Point, from: Double, to: Double)
+
+  func faded(_ opacity: Double) -> Paint {
+    func faded(_ stops: [Stop]) -> [Stop] {
+      stops.map { stop in
+        var stop = stop
+        stop.color.opacity *= opacity
+        return stop
+      }
+    }
+    switch self {
+    case .color(var color):
+      color.opacity *= opacity
+      return .color(color)
+    case .linear(let stops, let from, let to): return .linear(faded(stops), from: from, to: to)
+    case .radial(let stops, let centre, let from, let to):
+      return .radial(faded(stops), centre: centre, from: from, to: to)
+    }
+  }
+}
+
+/// How a line is drawn along an outline. Lengths in points.
+package struct Stroke: Hashable, Sendable {
+  package var width: Double
+  /// `butt`, `round` or `square`.
+  package var cap = "butt"
+  /// `miter`, `round` or `bevel`.
+  package var join = "miter"
+  package var dash: [Double] = []
+  package var dashPhase = 0.0
+}
+
+/// A glyph of a face of the bundled font.
+package struct GlyphKey: Hashable, Sendable {
+  package var face: String
+  package var weight: Int
+  package var glyph: UInt32
+}
+
+/// A glyph with its place.
+package struct PlacedGlyph: Hashable, Sendable {
+  package var key: GlyphKey
+  /// The origin on the baseline, in points.
+  package var origin: Point
+  /// Points for each unit of the outline.
+  package var scale: Double
+}
+
+/// One operation of a display list.
+package indirect enum Drawing: Hashable, Sendable {
+  case fill(Path, Paint, isEvenOdd: Bool)
+  case stroke(Path, Paint, Stroke)
+  /// The glyphs of a line of text, which is also given as characters.
+  case text(String, [PlacedGlyph], Paint)
+  /// An image file in a rectangle.
+  case image(mediaType: String, base64: String, Rect)
+  case group(Group, [Drawing])
+
+  /// What applies to several operations together.
+  package struct Group: Hashable, Sendable {
+    /// What the group shows, for people and tests.
+    package var label: String?
+    package var opacity = 1.0
+    package var clip: Path?
+    package var mask: [Drawing]?
+    /// In points.
+    package var blur = 0.0
+    package var shadow: Shadow?
+    /// In points to the right and down.
+    package var offset: Point?
+    package var rotation: Rotation?
+    package var scale: Scaling?
+
+    package init() {}
+  }
+
+  package struct Rotation: Hashable, Sendable {
+    /// Clockwise.
+    package var degrees: Double
+    package var about: Point
+  }
+
+  package struct Scaling: Hashable, Sendable {
+    package var x: Double
+    package var y: Double
+    package var about: Point
+  }
+
+  package struct Shadow: Hashable, Sendable {
+    package var color: RGBA
+    /// In points.
+    package var radius: Double
+    package var x: Double
+    package var y: Double
+  }
+}
+
+/// A picture: a size in points, and what is drawn, in order.
+package struct Picture: Hashable, Sendable {
+  package var size: Size
+  package var drawings: [Drawing]
+  /// What is not drawn as a device would, each once.
+  package var notices: [String]
+
+  package init(size: Size, drawings: [Drawing], notices: [String]) {
+    self.size = size
+    self.drawings = drawings
+    self.notices = notices
+  }
+}

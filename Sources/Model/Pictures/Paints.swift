@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Foundation
+import Layout
+
+/// Turns archived styles into paints. What it does not know is in `unknown`, and is drawn in the system's gray.
+struct Paints {
+  let hasIncreasedContrast: Bool
+  let isNew: Bool
+  private(set) var unknown: [String] = []
+
+  init(hasIncreasedContrast: Bool, isNew: Bool) {
+    self.hasIncreasedContrast = hasIncreasedContrast
+    self.isNew = isNew
+  }
+
+  private func colors(_ style: ViewStyle) -> SystemColors {
+    SystemColors(isDark: style.colorScheme == .dark, hasIncreasedContrast: hasIncreasedContrast, isNew: isNew)
+  }
+
+  /// The paint of a text or a shape without a style.
+  mutating func foreground(_ style: ViewStyle, in rect: Rect) -> Paint {
+    paint(style.foreground.first ?? "primary", style, in: rect, depth: 1)
+  }
+
+  /// The paint of a style in a rectangle.
+  mutating func paint(_ value: ArchivedValue, _ style: ViewStyle, in rect: Rect) -> Paint {
+    paint(value, style, in: rect, depth: 0)
+  }
+
+  /// - Parameter depth: of styles within styles; limited, since an archive comes from outside.
+  private mutating func paint(_ value: ArchivedValue, _ style: ViewStyle, in rect: Rect, depth: Int) -> Paint {
+    guard depth < 16 else { return .color(RGBA(0, 0, 0, opacity: 0)) }
+    switch value {
+    case .string(let name): return named(name, style, in: rect, depth)
+    case .list(let stops): return .linear(self.stops(stops, style), from: top(rect), to: bottom(rect))
+    case .record(let parts): return record(parts, style, in: rect, depth)
+    default: return missing("\(value)", style)
+    }
+  }
+
+  private mutating func missing(_ name: String, _ style: ViewStyle) -> Paint {
+    if !unknown.contains(name) { unknown.append(name) }
+    return .color(colors(style)["gray"] ?? RGBA(0.5, 0.5, 0.5))
+  }
+
+  private func top(_ rect: Rect) -> Point { Point(x: rect.midX, y: rect.minY) }
+  private func bottom(_ rect: Rect) -> Point { Point(x: rect.midX, y: rect.maxY) }
+
+  private mutating func named(_ name: String, _ style: ViewStyle, in rect: Rect, _ depth: Int) -> Paint {
+    // A level of a named style, such as `red secondary`.
+    let words = name.split(separator: " ").map(String.init)
+    if words.count == 2, let opacity = SystemColors.opacities[words[1]] {
+      return paint(.string(words[0]), style, in: rect, depth: depth + 1).faded(opacity)
+    }
+    if name == "tint" || name == "accentColor", let tint = style.tint {
+      return paint(tint, style, in: rect, depth: depth + 1)
+    }
+    if depth == 0, name == "foreground", let own = style.foreground.first {
+      return paint(own, style, in: rect, depth: depth + 1)
+    }
+    if name == "background", let own = style.background { return paint(own, style, in: rect, depth: depth + 1) }
+    if name.hasSuffix("Material") {
+      _ = missing(name, style)
+      let opacity = ["ultraThin": 0.4, "thin": 0.5, "regular": 0.6, "thick": 0.7][String(name.dropLast(8))] ?? 0.85
+      return .color(style.colorScheme == .dark ? RGBA(0, 0, 0, opacity: opacity) : RGBA(1, 1, 1, opacity: opacity))
+    }
+    return colors(style)[name].map { .color($0) } ?? missing(name, style)
+  }
+
+  private mutating func record(
+    _ parts: [String: ArchivedValue], _ style: ViewStyle, in rect: Rect, _ depth: Int
+  ) -> Paint {
+    if let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number {
+      let isLinear = parts["space"] == "sRGBLinear"
+      func component(_ value: Double) -> Double {
+        let value = value.isFinite ? min(max(value, 0), 1) : 0
+        if !isLinear { return value }
+        return value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+      }
+      let opacity = parts["opacity"]?.number ?? 1
+      return .color(
+        RGBA(component(red), component(green), component(blue), opacity: opacity.isFinite ? min(max(opacity, 0), 1) : 1)
+      )
+    }
+    if let inner = parts["color"] {
+      for name in ["blendMode", "shadow"] where parts[name] != nil { _ = missing("\(name) of a style", style) }
+      return paint(inner, style, in: rect, depth: depth + 1).faded(parts["opacity"]?.number ?? 1)
+    }
+    if let inner = parts["style"], let rank = parts["rank"]?.string {
+      return paint(inner, style, in: rect, depth: depth + 1).faded(SystemColors.opacities[rank] ?? 1)
+    }
+    if case .list(let colors) = parts["mix"], colors.count == 2 {
+      return mixed(colors, by: parts["by"]?.number ?? 0.5, style, in: rect, depth)
+    }
+    if let gradient = parts["gradient"] {
+      if case .list = gradient { return paint(gradient, style, in: rect, depth: depth + 1) }
+      return gradientOfColor(paint(gradient, style, in: rect, depth: depth + 1), in: rect)
+    }
+    if case .list(let list) = parts["linearGradient"] {
+      return .linear(
+        stops(list, style), from: point(parts["from"], in: rect) ?? top(rect),
+        to: point(parts["to"], in: rect) ?? bottom(rect))
+    }
+    if case .list(let list) = parts["radialGradient"] {
+      return .radial(
+        stops(list, style), centre: point(parts["center"], in: rect) ?? Point(x: rect.midX, y: rect.midY),
+        from: parts["from"]?.number ?? 0, to: parts["to"]?.number ?? 0)
+    }
+    if let asset = parts["asset"]?.string { return missing("the colour \"\(asset)\" of the asset catalogue", style) }
+    return missing(parts.keys.sorted().joined(separator: ", "), style)
+  }
+
+  private mutating func mixed(
+    _ pair: [ArchivedValue], by fraction: Double, _ style: ViewStyle, in rect: Rect, _ depth: Int
+  ) -> Paint {
+    guard case .color(let one) = paint(pair[0], style, in: rect, depth: depth + 1),
+      case .color(let other) = paint(pair[1], style, in: rect, depth: depth + 1)
+    else { return missing("a mix of gradients", style) }
+    func part(_ path: KeyPath<RGBA, Double>) -> Double {
+      one[keyPath: path] + (other[keyPath: path] - one[keyPath: path]) * fraction
+    }
+    return .color(RGBA(part(\.red), part(\.green), part(\.blue), opacity: part(\.opacity)))
+  }
+
+  /// `Color.gradient`: a little lighter at the top. Ours: Apple publishes no numbers.
+  private func gradientOfColor(_ paint: Paint, in rect: Rect) -> Paint {
+    guard case .color(let color) = paint else { return paint }
+    func lighter(_ part: Double) -> Double { part + (1 - part) * 0.25 }
+    let light = RGBA(lighter(color.red), lighter(color.green), lighter(color.blue), opacity: color.opacity)
+    return .linear(
+      [Paint.Stop(color: light, location: 0), Paint.Stop(color: color, location: 1)], from: top(rect),
+      to: bottom(rect))
+  }
+
+  /// The stops of a gradient: colours at even distances, or records with a location.
+  private mutating func stops(_ list: [ArchivedValue], _ style: ViewStyle) -> [Paint.Stop] {
+    let rect = Rect(x: 0, y: 0, width: 1, height: 1)
+    return list.enumerated().map { index, value in
+      var (color, location) = (value, Double(index) / Double(max(list.count - 1, 1)))
+      if case .record(let parts) = value, let own = parts["location"]?.number {
+        (color, location) = (parts["color"] ?? value, own)
+      }
+      guard case .color(let found) = paint(color, style, in: rect, depth: 1) else {
+        return Paint.Stop(color: RGBA(0.5, 0.5, 0.5), location: location)
+      }
+      return Paint.Stop(color: found, location: location)
+    }
+  }
+
+  /// A unit point in a rectangle, by its name or as `(x, y)`.
+  private func point(_ value: ArchivedValue?, in rect: Rect) -> Point? { value?.string?.unitPoint(in: rect) }
+}
+
+extension String {
+  /// The place of a unit point, such as `topLeading` or `(0.3, 0.7)`, in a rectangle. Source: `SwiftUI.UnitPoint`.
+  func unitPoint(in rect: Rect) -> Point? {
+    var (x, y) = (0.5, 0.5)
+    if hasPrefix("(") {
+      let numbers = dropFirst().dropLast().split(separator: ",")
+        .compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+      guard numbers.count == 2 else { return nil }
+      (x, y) = (numbers[0], numbers[1])
+    } else {
+      let name = lowercased()
+      if name.hasPrefix("top") { y = 0 }
+      if name.hasPrefix("bottom") { y = 1 }
+      if name.hasSuffix("leading") { x = 0 }
+      if name.hasSuffix("trailing") { x = 1 }
+    }
+    return Point(x: rect.minX + x * rect.size.width, y: rect.minY + y * rect.size.height)
+  }
+}

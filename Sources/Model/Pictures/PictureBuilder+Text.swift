@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Foundation
+import Layout
+
+extension PictureBuilder {
+  // MARK: Texts
+
+  /// The glyphs of the lines. Hidden text, which the archive has as `▒`, is a rounded bar.
+  mutating func text(_ view: PlacedView) -> [Drawing] {
+    var drawings: [Drawing] = []
+    for line in view.text?.lines ?? [] {
+      for fragment in line.fragments {
+        let origin = Point(
+          x: view.frame.minX + line.x + fragment.x,
+          y: view.frame.minY + line.baseline - fragment.style.baselineOffset)
+        let paint = paints.foreground(fragment.style, in: view.frame)
+        let metrics = glyphs.metrics(of: fragment.font)
+        if fragment.image != nil {
+          let side = fragment.width
+          let place = Rect(x: origin.x, y: origin.y - metrics.capHeight / 2 - side / 2, width: side, height: side)
+          drawings += symbol(fragment.image?["systemName"]?.string ?? "image", place, fragment.style)
+        } else if !fragment.text.isEmpty, fragment.text.allSatisfy({ $0 == "▒" || $0 == " " || $0 == "…" }) {
+          drawings.append(bar(origin, fragment.width, metrics.capHeight, paint))
+        } else {
+          drawings += written(fragment, at: origin, paint)
+        }
+        drawings += lines(of: fragment, from: origin, metrics, paint, in: view.frame)
+      }
+    }
+    return drawings
+  }
+
+  private mutating func written(_ fragment: PlacedText.Fragment, at origin: Point, _ paint: Paint) -> [Drawing] {
+    let (placed, missing) = glyphs.glyphs(of: fragment.text, in: fragment.font, at: origin)
+    if !missing.isEmpty { note("the font has no glyph for \"\(missing.prefix(8))\"") }
+    if fragment.font.design != "default" { note("the font design \(fragment.font.design) is drawn as the default") }
+    if fragment.font.isItalic { note("italic text is drawn upright") }
+    if fragment.font.width != 0 { note("the font width is drawn as the standard") }
+    if fragment.text.unicodeScalars.contains(where: \.isRightToLeft) {
+      note("text from right to left is not reordered in a line of mixed directions")
+    }
+    return [.text(fragment.text, placed, paint)]
+  }
+
+  private func bar(_ origin: Point, _ width: Double, _ height: Double, _ paint: Paint) -> Drawing {
+    let rect = Rect(x: origin.x, y: origin.y - height, width: width, height: height)
+    return .fill(
+      Path(roundedRect: rect, radii: Array(repeating: height / 4, count: 4), isContinuous: false), paint.faded(0.2),
+      isEvenOdd: false)
+  }
+
+  /// A line below and a line through a text.
+  private mutating func lines(
+    of fragment: PlacedText.Fragment, from origin: Point, _ metrics: LineMetrics, _ paint: Paint, in rect: Rect
+  ) -> [Drawing] {
+    let thickness = fragment.font.size / 16
+    return [(fragment.style.underline, 1.5 * thickness), (fragment.style.strikethrough, -metrics.capHeight / 2)]
+      .compactMap { color, distance in
+        guard let color else { return nil }
+        let own = color == .record([:]) ? paint : paints.paint(color, fragment.style, in: rect)
+        return .fill(
+          Path(
+            Rect(x: origin.x, y: origin.y + distance - thickness / 2, width: fragment.width, height: thickness)), own,
+          isEvenOdd: false)
+      }
+  }
+
+  // MARK: Images
+
+  mutating func image(_ view: PlacedView) -> [Drawing] {
+    if let data = view.arguments["data"]?.string {
+      // The first bytes of a PNG file and of a JPEG file, in base 64.
+      if data.hasPrefix("iVBORw0KGgo") { return [.image(mediaType: "image/png", base64: data, view.frame)] }
+      if data.hasPrefix("/9j/") { return [.image(mediaType: "image/jpeg", base64: data, view.frame)] }
+      note("an image is neither PNG nor JPEG, and is not drawn")
+      return []
+    }
+    if view.arguments["text"] != nil {
+      let radius = min(view.frame.size.width, view.frame.size.height) / 4
+      return [
+        .fill(
+          Path(roundedRect: view.frame, radii: Array(repeating: radius, count: 4), isContinuous: false),
+          paints.foreground(view.style, in: view.frame).faded(0.2), isEvenOdd: false)
+      ]
+    }
+    if let name = view.arguments["systemName"]?.string { return symbol(name, view.frame, view.style) }
+    note("the image \"\(view.arguments["name"]?.string ?? "")\" of the asset catalogue is not drawn")
+    return []
+  }
+
+  /// A sign in place of a symbol: a rounded square with the first letter of its name.
+  private mutating func symbol(_ name: String, _ frame: Rect, _ style: ViewStyle) -> [Drawing] {
+    note("the symbol \"\(name)\" is drawn as its first letter")
+    let side = min(frame.size.width, frame.size.height)
+    let rect = Rect(x: frame.midX - side / 2, y: frame.midY - side / 2, width: side, height: side)
+    let paint = paints.foreground(style, in: frame)
+    let width = side / 12
+    let outline = Path(
+      roundedRect: rect.inset(Insets(width / 2)), radii: Array(repeating: side / 4, count: 4), isContinuous: false)
+    let font = FontDescription(size: side * 0.6, weight: .semibold)
+    let letter = name.prefix(1).uppercased()
+    let origin = Point(
+      x: rect.midX - glyphs.width(of: letter[...], in: font) / 2,
+      y: rect.midY + glyphs.metrics(of: font).capHeight / 2)
+    var group = Drawing.Group()
+    group.label = name
+    let placed = glyphs.glyphs(of: letter, in: font, at: origin).glyphs
+    return [.group(group, [.stroke(outline, paint, Stroke(width: width)), .text(letter, placed, paint)])]
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it belongs to a script that is written from right to left.
+  fileprivate var isRightToLeft: Bool {
+    (0x0590...0x08FF).contains(value) || (0xFB1D...0xFDFF).contains(value) || (0xFE70...0xFEFF).contains(value)
+  }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+package import Layout
+
+/// What a picture of a widget depends on besides its views.
+package struct PictureStyle: Hashable, Sendable {
+  package var colorScheme: ColorSchemeName
+  package var settings: DeviceSettings
+  /// Whether the system is iOS 26 or later.
+  package var isNew: Bool
+  /// Of the widget, in points; 0 for a widget without a shape.
+  package var cornerRadius: Double
+  /// Whether a widget without a container background has the colour of one.
+  package var showsBackground: Bool
+
+  package init(
+    colorScheme: ColorSchemeName = .light, settings: DeviceSettings = DeviceSettings(), isNew: Bool = false,
+    cornerRadius: Double = 22, showsBackground: Bool = true
+  ) {
+    self.colorScheme = colorScheme
+    self.settings = settings
+    self.isNew = isNew
+    self.cornerRadius = cornerRadius
+    self.showsBackground = showsBackground
+  }
+}
+
+extension ViewArchive {
+  /// The picture of a widget: the display list of its views, clipped to the shape of the widget.
+  package func picture(
+    in canvas: LayoutCanvas, _ style: PictureStyle = PictureStyle(), with glyphs: any GlyphSource
+  ) -> Picture {
+    let inherited = ViewStyle(
+      textSize: style.settings.textSize, colorScheme: style.colorScheme, isTextBold: style.settings.isTextBold)
+    let layout = laidOut(in: canvas, style: inherited, measuring: glyphs)
+    var builder = PictureBuilder(canvas: canvas, style, glyphs)
+    let whole = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
+    var background = layout.background.flatMap { builder.drawings(of: $0) }
+    if background.isEmpty, style.showsBackground {
+      let paint = builder.paints.paint("background", inherited, in: whole)
+      background = [.fill(Path(whole), paint, isEvenOdd: false)]
+    }
+    let content = layout.views.flatMap { builder.drawings(of: $0) }
+    var group = Drawing.Group()
+    group.clip = Path(
+      roundedRect: whole, radii: Array(repeating: style.cornerRadius, count: 4), isContinuous: true)
+    let notices = layout.notices.map(\.description) + builder.paints.unknown.map { "\($0) is not drawn as a style" }
+    return Picture(
+      size: canvas.size, drawings: [.group(group, background + content)], notices: notices + builder.notices)
+  }
+}
+
+/// Makes the display list of placed views.
+struct PictureBuilder {
+  let canvas: LayoutCanvas
+  let style: PictureStyle
+  let glyphs: any GlyphSource
+  var paints: Paints
+  private(set) var notices: [String] = []
+
+  init(canvas: LayoutCanvas, _ style: PictureStyle, _ glyphs: any GlyphSource) {
+    self.canvas = canvas
+    self.style = style
+    self.glyphs = glyphs
+    paints = Paints(hasIncreasedContrast: style.settings.increasesContrast, isNew: style.isNew)
+  }
+
+  mutating func note(_ notice: String) {
+    if !notices.contains(notice) { notices.append(notice) }
+  }
+
+  private var container: (rect: Rect, radius: Double) {
+    (Rect(origin: Point(x: 0, y: 0), size: canvas.size), style.cornerRadius)
+  }
+
+  mutating func drawings(of view: PlacedView) -> [Drawing] {
+    if view.kind == .modifier { return modified(view) }
+    let children = view.children.flatMap { drawings(of: $0) }
+    switch view.name {
+    case "Text": return text(view)
+    case "Image": return image(view)
+    case "Divider":
+      return [.fill(Path(view.frame), paints.paint("separator", view.style, in: view.frame), isEvenOdd: false)]
+    case "Color", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient":
+      let value = view.arguments["color"] ?? view.arguments["style"] ?? "clear"
+      return [.fill(Path(view.frame), paints.paint(value, view.style, in: view.frame), isEvenOdd: false)]
+    default:
+      if let path = Path(view, container: container) { return shape(path, view) }
+      if view.name == "AccessoryWidgetBackground" { note("AccessoryWidgetBackground is not drawn") }
+      return children
+    }
+  }
+
+  // MARK: Shapes
+
+  /// A shape with its operations in order; filled in the foreground style, if none draws.
+  private mutating func shape(_ outline: Path, _ view: PlacedView) -> [Drawing] {
+    var path = outline
+    var drawings: [Drawing] = []
+    var stroke: Stroke?
+    for operation in view.operations {
+      let arguments = operation.arguments
+      func number(_ label: String) -> Double? {
+        arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil }
+      }
+      switch operation.name {
+      case "trim": path = path.trimmed(from: number("from") ?? 0, to: number("to") ?? 1)
+      case "rotation":
+        let anchor = (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
+        path = path.rotated(
+          degrees: number("degrees") ?? 0, about: anchor ?? Point(x: view.frame.midX, y: view.frame.midY))
+      case "scale":
+        let (x, y, centre) = (number("x") ?? 1, number("y") ?? 1, Point(x: view.frame.midX, y: view.frame.midY))
+        path = path.mapped { Point(x: centre.x + ($0.x - centre.x) * x, y: centre.y + ($0.y - centre.y) * y) }
+      case "fill":
+        let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+        if let stroke {
+          drawings.append(.stroke(path, paint, stroke))
+        } else {
+          drawings.append(.fill(path, paint, isEvenOdd: arguments["eoFill"] == true))
+        }
+      case "stroke" where arguments["style"] == nil: stroke = Stroke(arguments)
+      case "stroke", "strokeBorder":
+        let line = Stroke(arguments)
+        let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+        drawings.append(.stroke(operation.name == "stroke" ? path : border(view, line.width) ?? path, paint, line))
+      default: note("the shape operation \(operation.name) is not drawn")
+      }
+    }
+    if !drawings.isEmpty { return drawings }
+    let paint = paints.foreground(view.style, in: view.frame)
+    if let stroke { return [.stroke(path, paint, stroke)] }
+    return [.fill(path, paint, isEvenOdd: false)]
+  }
+
+  /// The outline of a shape by half a line within it.
+  private func border(_ view: PlacedView, _ width: Double) -> Path? {
+    var inner = view
+    inner.arguments["inset"] = .number((view.arguments["inset"]?.number ?? 0) + width / 2)
+    return Path(inner, container: container)
+  }
+
+  // MARK: Modifiers
+
+  private mutating func modified(_ view: PlacedView) -> [Drawing] {
+    let inner = view.children.flatMap { drawings(of: $0) }
+    var group = Drawing.Group()
+    let arguments = view.arguments
+    func number(_ label: String) -> Double? { arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } }
+    let anchor =
+      (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
+      ?? Point(x: view.frame.midX, y: view.frame.midY)
+    switch view.name {
+    case "background", "overlay", "containerShape", "compositingGroup", "drawingGroup", "widgetAccentable",
+      "widgetAccentedRenderingMode", "drawn":
+      return inner
+    case "hidden": return []
+    case "opacity": group.opacity = min(max(number("opacity") ?? 1, 0), 1)
+    case "blur": group.blur = max(0, number("radius") ?? 0)
+    case "clipped": group.clip = Path(view.frame)
+    case "cornerRadius":
+      group.clip = Path(
+        roundedRect: view.frame, radii: Array(repeating: number("radius") ?? 0, count: 4), isContinuous: false)
+    case "clipShape":
+      guard let shape = view.mask.first, let path = Path(shape, container: container) else { return inner }
+      group.clip = path
+    case "mask": group.mask = view.mask.flatMap { drawings(of: $0) }
+    case "rotationEffect": group.rotation = Drawing.Rotation(degrees: number("degrees") ?? 0, about: anchor)
+    case "scaleEffect":
+      let factor = number("scale") ?? 1
+      group.scale = Drawing.Scaling(x: number("x") ?? factor, y: number("y") ?? factor, about: anchor)
+    case "shadow":
+      var color = RGBA(0, 0, 0, opacity: 0.33)
+      if let own = arguments["color"], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
+        color = found
+      }
+      group.shadow = Drawing.Shadow(
+        color: color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
+    case "border":
+      let width = max(0, number("width") ?? 1)
+      let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+      return inner + [.stroke(Path(view.frame.inset(Insets(width / 2))), paint, Stroke(width: width))]
+    default:
+      note(".\(view.name) is not drawn")
+      return inner
+    }
+    return [.group(group, inner)]
+  }
+}
+
+extension Stroke {
+  /// The stroke style in an operation on a shape.
+  init(_ arguments: [String: ArchivedValue]) {
+    func number(_ label: String, _ usual: Double) -> Double {
+      arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } ?? usual
+    }
+    self.init(width: max(0, number("lineWidth", 1)))
+    cap = arguments["lineCap"]?.string ?? cap
+    join = arguments["lineJoin"]?.string ?? join
+    if case .list(let lengths) = arguments["dash"] {
+      dash = lengths.compactMap(\.number).filter { $0.isFinite && $0 >= 0 }
+    }
+    dashPhase = number("dashPhase", 0)
+  }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Layout
+
+extension Picture {
+  /// The picture as an SVG document without scripts, in a fixed order and with at most two decimals: the same picture has
+  /// the same bytes.
+  package func svg(outlines source: any GlyphSource) -> String {
+    var writer = SVGWriter(source: source)
+    for drawing in drawings { writer.write(drawing) }
+    let (width, height) = (size.width.svg, size.height.svg)
+    var text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\""
+    text += " viewBox=\"0 0 \(width) \(height)\">\n"
+    if !writer.definitions.isEmpty { text += "<defs>\n\(writer.definitions)</defs>\n" }
+    return text + writer.body + "</svg>\n"
+  }
+}
+
+/// Writes the operations of a display list.
+private struct SVGWriter {
+  let source: any GlyphSource
+  var body = ""
+  var definitions = ""
+  private var glyphs: [GlyphKey: Int] = [:]
+  private var count = 0
+
+  init(source: any GlyphSource) { self.source = source }
+
+  /// A new id.
+  private mutating func id(_ prefix: String) -> String {
+    count += 1
+    return "\(prefix)\(count)"
+  }
+
+  mutating func write(_ drawing: Drawing) {
+    switch drawing {
+    case .fill(let path, let paint, let isEvenOdd):
+      let rule = isEvenOdd ? " fill-rule=\"evenodd\"" : ""
+      let line = "<path d=\"\(path.svg)\"\(attributes("fill", paint))\(rule)/>\n"
+      body += line
+    case .stroke(let path, let paint, let stroke):
+      var line = "<path d=\"\(path.svg)\" fill=\"none\"\(attributes("stroke", paint))"
+      line += " stroke-width=\"\(stroke.width.svg)\""
+      if stroke.cap != "butt" { line += " stroke-linecap=\"\(stroke.cap.escaped)\"" }
+      if stroke.join != "miter" { line += " stroke-linejoin=\"\(stroke.join.escaped)\"" }
+      if !stroke.dash.isEmpty {
+        line += " stroke-dasharray=\"\(stroke.dash.map(\.svg).joined(separator: " "))\""
+        line += " stroke-dashoffset=\"\(stroke.dashPhase.svg)\""
+      }
+      body += line + "/>\n"
+    case .text(let words, let placed, let paint): write(words, placed, paint)
+    case .image(let mediaType, let base64, let rect):
+      body +=
+        "<image x=\"\(rect.minX.svg)\" y=\"\(rect.minY.svg)\" width=\"\(rect.size.width.svg)\""
+        + " height=\"\(rect.size.height.svg)\" preserveAspectRatio=\"none\""
+        + " href=\"data:\(mediaType.escaped);base64,\(base64.escaped)\"/>\n"
+    case .group(let group, let drawings): write(group, drawings)
+    }
+  }
+
+  private mutating func write(_ words: String, _ placed: [PlacedGlyph], _ paint: Paint) {
+    var lines = "<g role=\"img\" aria-label=\"\(words.escaped)\"\(attributes("fill", paint))>\n"
+    for glyph in placed {
+      let outline = source.outline(of: glyph.key)
+      if outline.elements.isEmpty { continue }
+      let number = glyphs[glyph.key] ?? glyphs.count + 1
+      if glyphs.updateValue(number, forKey: glyph.key) == nil {
+        definitions += "<path id=\"glyph\(number)\" d=\"\(outline.svg)\"/>\n"
+      }
+      lines += "<use href=\"#glyph\(number)\" transform=\"translate(\(glyph.origin.x.svg) \(glyph.origin.y.svg))"
+      lines += " scale(\(glyph.scale.svgFactor))\"/>\n"
+    }
+    body += lines + "</g>\n"
+  }
+
+  private mutating func write(_ group: Drawing.Group, _ drawings: [Drawing]) {
+    var start = "<g"
+    if let label = group.label { start += " role=\"group\" aria-label=\"\(label.escaped)\"" }
+    if group.opacity != 1 { start += " opacity=\"\(group.opacity.svg)\"" }
+    if let offset = group.offset {
+      start += " transform=\"translate(\(offset.x.svg) \(offset.y.svg))\""
+    } else if let turn = group.rotation {
+      start += " transform=\"rotate(\(turn.degrees.svg) \(turn.about.x.svg) \(turn.about.y.svg))\""
+    } else if let scale = group.scale {
+      start += " transform=\"translate(\(scale.about.x.svg) \(scale.about.y.svg))"
+      start += " scale(\(scale.x.svg) \(scale.y.svg))"
+      start += " translate(\((-scale.about.x).svg) \((-scale.about.y).svg))\""
+    }
+    if let clip = group.clip {
+      let id = id("clip")
+      definitions += "<clipPath id=\"\(id)\"><path d=\"\(clip.svg)\"/></clipPath>\n"
+      start += " clip-path=\"url(#\(id))\""
+    }
+    if let mask = group.mask {
+      let (id, outer) = (id("mask"), body)
+      body = ""
+      for drawing in mask { write(drawing) }
+      definitions += "<mask id=\"\(id)\" style=\"mask-type:alpha\">\n\(body)</mask>\n"
+      body = outer
+      start += " mask=\"url(#\(id))\""
+    }
+    if group.blur > 0 || group.shadow != nil { start += " filter=\"url(#\(filter(group)))\"" }
+    body += start + ">\n"
+    for drawing in drawings { write(drawing) }
+    body += "</g>\n"
+  }
+
+  /// A blur radius is about two standard deviations.
+  private mutating func filter(_ group: Drawing.Group) -> String {
+    let id = id("filter")
+    definitions += "<filter id=\"\(id)\" x=\"-50%\" y=\"-50%\" width=\"200%\" height=\"200%\">"
+    if group.blur > 0 { definitions += "<feGaussianBlur stdDeviation=\"\(group.blur.svg)\"/>" }
+    if let shadow = group.shadow {
+      definitions += "<feDropShadow dx=\"\(shadow.x.svg)\" dy=\"\(shadow.y.svg)\""
+      definitions += " stdDeviation=\"\((shadow.radius / 2).svg)\" flood-color=\"\(shadow.color.svg)\""
+      definitions += " flood-opacity=\"\(shadow.color.opacity.svg)\"/>"
+    }
+    definitions += "</filter>\n"
+    return id
+  }
+
+  /// The attributes of a paint; a gradient becomes a definition.
+  private mutating func attributes(_ name: String, _ paint: Paint) -> String {
+    switch paint {
+    case .color(let color):
+      return " \(name)=\"\(color.svg)\"" + (color.opacity < 1 ? " \(name)-opacity=\"\(color.opacity.svg)\"" : "")
+    case .linear(let stops, let from, let to):
+      let id = id("gradient")
+      definitions += "<linearGradient id=\"\(id)\" gradientUnits=\"userSpaceOnUse\" x1=\"\(from.x.svg)\""
+      definitions += " y1=\"\(from.y.svg)\" x2=\"\(to.x.svg)\" y2=\"\(to.y.svg)\">"
+      definitions += stops.map(\.svg).joined() + "</linearGradient>\n"
+      return " \(name)=\"url(#\(id))\""
+    case .radial(let stops, let centre, let from, let to):
+      let id = id("gradient")
+      definitions += "<radialGradient id=\"\(id)\" gradientUnits=\"userSpaceOnUse\" cx=\"\(centre.x.svg)\""
+      definitions += " cy=\"\(centre.y.svg)\" fr=\"\(max(0, from).svg)\" r=\"\(max(0, to).svg)\">"
+      definitions += stops.map(\.svg).joined() + "</radialGradient>\n"
+      return " \(name)=\"url(#\(id))\""
+    }
+  }
+}
+
+extension Paint.Stop {
+  fileprivate var svg: String {
+    let opacity = color.opacity < 1 ? " stop-opacity=\"\(color.opacity.svg)\"" : ""
+    return "<stop offset=\"\(location.svg)\" stop-color=\"\(color.svg)\"\(opacity)/>"
+  }
+}
+
+extension RGBA {
+  /// `#RRGGBB`.
+  fileprivate var svg: String {
+    let digits = Array("0123456789abcdef")
+    return "#"
+      + [red, green, blue].map { part in
+        let byte = Int((min(max(part, 0), 1) * 255).rounded())
+        return "\(digits[byte / 16])\(digits[byte % 16])"
+      }.joined()
+  }
+}
+
+extension Path {
+  fileprivate var svg: String {
+    func text(_ points: Point...) -> String { points.map { "\($0.x.svg) \($0.y.svg)" }.joined(separator: " ") }
+    return elements.map { element in
+      switch element {
+      case .move(let point): "M" + text(point)
+      case .line(let point): "L" + text(point)
+      case .quad(let point, let control): "Q" + text(control, point)
+      case .curve(let point, let one, let two): "C" + text(one, two, point)
+      case .close: "Z"
+      }
+    }.joined()
+  }
+}
+
+extension Double {
+  /// With at most two decimals. A number that is not finite is 0.
+  fileprivate var svg: String { decimals(2) }
+  /// The factor of an outline: with at most six decimals.
+  fileprivate var svgFactor: String { decimals(6) }
+
+  private func decimals(_ count: Int) -> String {
+    guard isFinite, abs(self) < 1e9 else { return "0" }
+    var factor = 1
+    for _ in 0..<count { factor *= 10 }
+    let number = Int((self * Double(factor)).rounded())
+    let (whole, rest) = (abs(number) / factor, abs(number) % factor)
+    var text = (number < 0 ? "-" : "") + "\(whole)"
+    if rest > 0 {
+      var digits = String(rest)
+      digits = String(repeating: "0", count: count - digits.count) + digits
+      while digits.last == "0" { digits.removeLast() }
+      text += "." + digits
+    }
+    return text
+  }
+}
+
+extension String {
+  /// As the text of an XML attribute. Characters that XML does not permit become the replacement character.
+  fileprivate var escaped: String {
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      case "\n", "\t", "\r": text += "&#\(scalar.value);"
+      case _ where scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: text += "\u{FFFD}"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}

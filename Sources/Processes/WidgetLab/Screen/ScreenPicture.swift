@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Cluster
+import Foundation
+import Layout
+import Messages
+import Pictures
+
+extension ScreenCommand {
+  /// Draws a screen into a file, and lists on standard error what is not drawn.
+  func draw(_ screen: ScreenPrint, _ device: ClusterConfiguration.Device, to path: String) throws {
+    let font: InterFont
+    do {
+      font = try InterFont()
+    } catch {
+      throw CommandError(
+        Exit.configuration, "\(error)", advice: error.code == .library ? "apt-get install libharfbuzz0b" : nil)
+    }
+    let picture = ScreenPicture(screen: screen, device: device).picture(with: font)
+    do {
+      try Data(picture.svg(outlines: font).utf8).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw CommandError(Exit.no, "the picture cannot be written: \(error.localizedDescription)", at: path)
+    }
+    for notice in picture.notices { Output.printError("widgetlab: \(notice)") }
+    let count = screen.reply.tiles.count
+    if !json { Output.print("\(path): \(count) \(count == 1 ? "widget" : "widgets")") }
+  }
+}
+
+/// The widgets of a screen, drawn in rows.
+struct ScreenPicture {
+  let screen: ScreenPrint
+  let device: ClusterConfiguration.Device
+
+  /// Between the widgets, and around them, in points. Ours: a phone has other distances, and icons between the widgets.
+  private static let gap = 16.0
+
+  /// The radius of a widget's corners in points: PICTURE-05.
+  private var cornerRadius: Double { device.isPad ? 24 : 22 }
+
+  func picture(with font: InterFont) -> Picture {
+    let width = device.screen.width
+    var drawings: [Drawing] = []
+    var notices: [String] = []
+    var (x, y, rowHeight) = (Self.gap, Self.gap, 0.0)
+    for tile in screen.reply.tiles {
+      guard let size = tile.size else { continue }
+      if x > Self.gap, x + size.width + Self.gap > width {
+        (x, y, rowHeight) = (Self.gap, y + rowHeight + Self.gap, 0)
+      }
+      let widget = picture(of: tile, size, with: font)
+      var group = Drawing.Group()
+      group.label = name(tile)
+      group.offset = Point(x: x, y: y)
+      drawings.append(.group(group, widget.drawings))
+      notices += widget.notices.map { "\(name(tile)): \($0)" }
+      x += size.width + Self.gap
+      rowHeight = max(rowHeight, size.height)
+    }
+    let size = Size(width: width, height: y + rowHeight + Self.gap)
+    let isDark = screen.reply.state.colorScheme == .dark
+    let wall = Drawing.fill(
+      Path(Rect(origin: Point(x: 0, y: 0), size: size)),
+      .color(isDark ? RGBA(0.1, 0.11, 0.14) : RGBA(0.8, 0.84, 0.9)), isEvenOdd: false)
+    return Picture(size: size, drawings: [wall] + drawings, notices: notices)
+  }
+
+  private func name(_ tile: ShowScreen.Tile) -> String {
+    "\(tile.placement.id) \(tile.placement.kind) \(tile.placement.family.rawValue)"
+  }
+
+  private func picture(of tile: ShowScreen.Tile, _ size: ShowScreen.Tile.Size, with font: InterFont) -> Picture {
+    let settings = screen.reply.settings
+    let canvas = LayoutCanvas(
+      size: Size(width: size.width, height: size.height), scale: device.screen.scale,
+      isRightToLeft: settings.isRightToLeft)
+    let isAccessory = tile.placement.family.isAccessory
+    let style = PictureStyle(
+      colorScheme: screen.reply.state.colorScheme, settings: settings, isNew: device.majorVersion >= 26,
+      cornerRadius: isAccessory ? 0 : cornerRadius, showsBackground: !isAccessory)
+    var picture = tile.view.shown(screen.appearance(of: tile)).picture(in: canvas, style, with: font)
+    if tile.content == .skeleton { picture.notices.append("its extension has provided nothing yet") }
+    if tile.renderingMode != .fullColor {
+      picture.notices.append("the rendering mode \(tile.renderingMode.rawValue) is drawn in full colour")
+    }
+    if screen.reply.tint != nil { picture.notices.append("the tint of the screen is not drawn") }
+    if let note = tile.note { picture.notices.append(note) }
+    return picture
+  }
+}

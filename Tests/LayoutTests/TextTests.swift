@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Testing
+
+@testable import Layout
+
+/// In the font of these tests a character of body is 8.5 points wide, and a line 20.287 points high.
+@Suite(.timeLimit(.minutes(1))) struct `Texts` {
+  private func lines(_ text: String, _ width: Double, _ height: Double = 200, _ modifiers: [ViewArchive.Modifier] = [])
+    -> [String]
+  {
+    ViewArchive("Text", ["text": .string(text)], modifiers: modifiers).layout(width, height).lines
+  }
+
+  @Test(.rule("LAYOUT-16")) func `a text is as wide as its widest line`() throws {
+    let view = try #require(ViewArchive.text("abc").layout(100, 100).all("Text").first)
+    #expect(view.frame.size == Size(width: 77.0 / 3, height: 61.0 / 3))
+    #expect(view.text?.lines.map(\.baseline) == [0.952148 * 17])
+    let two = try #require(ViewArchive.text("abc\nde").layout(100, 100).all("Text").first)
+    #expect(two.frame.size == Size(width: 77.0 / 3, height: 122.0 / 3))
+    #expect(ViewArchive.text("").layout(100, 100).all("Text").map(\.frame.size) == [.zero])
+  }
+
+  @Test(.rule("LAYOUT-16")) func `lines are broken after spaces and hyphens`() {
+    #expect(lines("one two three", 70) == ["one two ", "three"])
+    #expect(lines("well-known fact", 50) == ["well-", "known ", "fact"])
+    #expect(lines("one two", 25.5) == ["one ", "two"])
+  }
+
+  @Test(.rule("LAYOUT-16")) func `a long word is broken within, and ideographs anywhere`() {
+    #expect(lines("abcdefghij", 35) == ["abcd", "efgh", "ij"])
+    #expect(lines("今日は良い天気。", 35) == ["今日は良", "い天気。"])
+    #expect(lines("abc", 0) == ["a", "b", "c"])
+  }
+
+  @Test(.rule("LAYOUT-16")) func `a text that does not fit ends with an ellipsis`() {
+    let one = ViewArchive.Modifier("lineLimit", ["lines": 1])
+    #expect(lines("one two three", 70, 200, [one]) == ["one two…"])
+    #expect(lines("one two three", 70, 30) == ["one two…"])
+    #expect(lines("one two three four", 70, 45) == ["one two ", "three f…"])
+    #expect(lines("one\ntwo", 70, 30) == ["one…"])
+    #expect(lines("abcdefghij", 51, 30, [one, .init("truncationMode", ["mode": "head"])]) == ["…fghij"])
+    #expect(lines("abcdefghij", 51, 30, [one, .init("truncationMode", ["mode": "middle"])]) == ["ab…hij"])
+    #expect(ViewArchive.text("one two three").layout(70, 30).all("Text").first?.text?.isTruncated == true)
+  }
+
+  @Test(.rule("LAYOUT-16")) func `lines are aligned, spaced and reserved`() throws {
+    var view = ViewArchive.text("one two").modified("multilineTextAlignment", ["alignment": "trailing"])
+      .modified("lineSpacing", ["points": 5])
+    var text = try #require(view.layout(30, 100).all("Text").first?.text)
+    #expect(text.lines.filter { $0.x >= 1 }.isEmpty)
+    #expect(abs(text.lines[1].baseline - text.lines[0].baseline - 17 * 1.193359 - 5) < 0.01)
+    view = ViewArchive.text("a\nabc").modified("multilineTextAlignment", ["alignment": "center"])
+    text = try #require(view.layout(100, 100).all("Text").first?.text)
+    #expect(text.lines.map { ($0.x * 100).rounded() / 100 } == [8.58, 0.08])
+    let reserved = ViewArchive.text("a").modified("lineLimit", ["lines": 3, "reservesSpace": true])
+    #expect(reserved.frames(of: "Text", in: 100, 100).map(\.size.height) == [61])
+  }
+
+  @Test(.rule("LAYOUT-17")) func `a text becomes smaller before it is truncated`() throws {
+    let text = ViewArchive.text("1234567890").modified("lineLimit", ["lines": 1])  // 85 points
+    func found(_ factor: Double) throws -> PlacedText {
+      try #require(
+        text.modified("minimumScaleFactor", ["factor": .number(factor)]).layout(60, 30).all("Text").first?.text)
+    }
+    let small = try found(0.5)
+    #expect(!small.isTruncated && small.scale <= 60 / 85 && small.scale > 60 / 85 - 0.5 / 64)
+    let still = try found(0.8)
+    #expect(still.isTruncated && still.scale == 0.8)
+    #expect(try #require(ViewArchive.text("ab").layout(60, 30).all("Text").first?.text).scale == 1)
+  }
+
+  @Test(
+    .rule("LAYOUT-18"),
+    arguments: [
+      ("body", TextSizeName.large, 17), ("largeTitle", .large, 34), ("caption2", .xSmall, 11),
+      ("title", .accessibility5, 58), ("footnote", .accessibility1, 23), ("subheadline", .medium, 14),
+    ] as [(String, TextSizeName, Double)])
+  func `text styles have the sizes of Dynamic Type`(style: String, size: TextSizeName, points: Double) {
+    var inherited = ViewStyle(textSize: size)
+    let isApplied = inherited.apply(ViewArchive.Modifier("font", ["font": .string(style)]))
+    #expect(isApplied)
+    #expect(inherited.resolvedFont.size == points)
+  }
+
+  @Test(.rule("LAYOUT-18")) func `a font has the properties that its modifiers give it`() {
+    func font(_ modifiers: ViewArchive.Modifier...) -> FontDescription {
+      var style = ViewStyle()
+      for modifier in modifiers.reversed() { _ = style.apply(modifier) }
+      return style.resolvedFont
+    }
+    #expect(font(.init("font", ["font": "headline"])).weight == .semibold)
+    #expect(font(.init("bold")).weight == .semibold)
+    #expect(font(.init("bold"), .init("font", ["font": "title"])).weight == .bold)
+    let system: ArchivedValue = .record(["size": 40, "weight": "light", "design": "rounded"])
+    let large = font(.init("font", ["font": system]))
+    #expect(large.size == 40 && large.weight == .light && large.design == "rounded")
+    #expect(font(.init("fontWeight", ["weight": "heavy"]), .init("font", ["font": system])).weight == .heavy)
+    // The inner modifier wins.
+    #expect(font(.init("font", ["font": "caption"]), .init("font", ["font": "title"])).size == 12)
+    let range = ViewArchive.Modifier("dynamicTypeSize", ["range": "xSmall...medium"])
+    #expect(font(.init("font", ["font": "body"]), range).size == 16)
+  }
+
+  @Test func `a sum of texts has a style for each part`() throws {
+    let view = ViewArchive(
+      "Text",
+      children: [
+        .text("12").modified("font", ["font": "largeTitle"]),
+        .text(" mg").modified("foregroundColor", ["color": "red"]),
+      ])
+    let placed = try #require(view.layout(200, 100).all("Text").first)
+    let line = try #require(placed.text?.lines.first)
+    #expect(line.fragments.map(\.font.size) == [34, 17])
+    #expect(line.fragments.map(\.x) == [0, 34])
+    #expect(line.fragments[1].style.foreground == ["red"])
+    #expect(placed.frame.size.height == (34 * 1.193359 * 3).rounded(.up) / 3)
+  }
+
+  @Test func `a level of the hierarchy is that of the style around`() {
+    let view = ViewArchive.stack("VStack", [.text("a").modified("foregroundStyle", ["style": "secondary"])])
+    let plain = view.layout(100, 100).all("Text").map(\.style.foreground)
+    #expect(plain == [["secondary"]])
+    let red = view.modified("foregroundStyle", ["style": "red"]).layout(100, 100).all("Text").map(\.style.foreground)
+    #expect(red == [[.record(["style": "red", "rank": "secondary"])]])
+  }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a test reads in the SVG document of `widgetlab screen --picture`.
+struct ScreenDrawing {
+  /// Width and height in points.
+  let size: [String]
+  /// The names of the widgets with their places.
+  let widgets: [String]
+  /// The texts in drawing order.
+  let texts: [String]
+
+  init(_ text: String) {
+    size = text.firstMatch(of: /viewBox="0 0 ([0-9.]+) ([0-9.]+)"/).map { [String($0.1), String($0.2)] } ?? []
+    widgets = text.matches(of: /aria-label="([^"]*)" transform="translate\(([0-9. ]+)\)"/).map { "\($0.1) at \($0.2)" }
+    texts = text.matches(of: /role="img" aria-label="([^"]*)"/).map { String($0.1) }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Foundation
+import Layout
+import Testing
+
+@testable import Pictures
+
+@Suite(.timeLimit(.minutes(1))) struct `SVG documents` {
+  private let font: InterFont
+
+  init() throws { font = try InterFont() }
+
+  private func picture(_ view: ViewArchive, _ style: PictureStyle = PictureStyle()) -> Picture {
+    let canvas = LayoutCanvas(size: Size(width: 158, height: 158), margins: Insets(16))
+    return view.picture(in: canvas, style, with: font)
+  }
+
+  private func svg(_ view: ViewArchive, _ style: PictureStyle = PictureStyle()) -> String {
+    picture(view, style).svg(outlines: font)
+  }
+
+  private let view = ViewArchive(
+    "VStack", ["alignment": "leading"],
+    children: [
+      .text("Caffeine & tea <1>"),
+      ViewArchive(
+        "Circle",
+        modifiers: [
+          .init("trim", ["from": 0, "to": 0.6]), .init("stroke", ["style": "red", "lineWidth": 4, "lineCap": "round"]),
+          .init("frame", ["width": 40, "height": 40]),
+        ]),
+      ViewArchive("Image", ["systemName": "star.fill"]),
+    ],
+    modifiers: [
+      .init(
+        "containerBackground",
+        [
+          "placement": "widget",
+          "style": .record([
+            "linearGradient": .list(["white", "orange"]), "from": "top", "to": "bottom",
+          ]),
+        ])
+    ])
+
+  @Test(.rule("PICTURE-01")) func `the same views have the same bytes, in a document that can be parsed`() throws {
+    let text = svg(view)
+    let other = view.picture(
+      in: LayoutCanvas(size: Size(width: 158, height: 158), margins: Insets(16)), with: try InterFont())
+    #expect(try text == other.svg(outlines: InterFont()))
+    let found = try elements(text)
+    let labels = found.compactMap { $0.attributes["aria-label"] }
+    #expect(labels == ["Caffeine &amp; tea ", "&lt;1&gt;", "star.fill", "S"])
+    #expect(!text.contains("<script"))
+    let numbers = decimals(in: text)
+    #expect(numbers.filter { $0 > 6 }.isEmpty, "a factor of an outline has six decimals, all else two")
+    #expect(found.contains { $0.name == "linearGradient" })
+  }
+
+  @Test(.rule("PICTURE-08")) func `a widget is clipped to its shape`() {
+    let text = svg(.text("a"))
+    #expect(text.contains("<clipPath id=\"clip1\">") && text.contains("clip-path=\"url(#clip1)\""))
+    #expect(text.contains("fill=\"#ffffff\""))
+    #expect(svg(.text("a"), PictureStyle(colorScheme: .dark)).contains("fill=\"#1c1c1e\""))
+  }
+
+  @Test(
+    .rule("PICTURE-04"),
+    arguments: [
+      ("red", false, false, false, "#ff3b30"), ("red", true, false, false, "#ff453a"),
+      ("red", false, true, false, "#d70015"), ("red", false, false, true, "#ff383c"),
+      ("primary", true, false, false, "#ffffff"), ("mint", false, false, true, "#00c8b3"),
+    ])
+  func `a named colour is that of the system`(
+    name: String, isDark: Bool, hasContrast: Bool, isNew: Bool, color: String
+  ) {
+    var settings = DeviceSettings()
+    settings.increasesContrast = hasContrast
+    let style = PictureStyle(colorScheme: isDark ? .dark : .light, settings: settings, isNew: isNew)
+    #expect(svg(ViewArchive("Color", ["color": .string(name)]), style).contains("fill=\"\(color)\""))
+  }
+
+  @Test(.rule("PICTURE-04")) func `levels, opacities and mixes are applied, and an unknown colour is named`() {
+    func paint(_ value: ArchivedValue) -> String { svg(ViewArchive("Color", ["color": value])) }
+    #expect(paint("secondary").contains("fill=\"#3c3c43\" fill-opacity=\"0.6\""))
+    #expect(paint("red secondary").contains("fill=\"#ff3b30\" fill-opacity=\"0.5\""))
+    #expect(paint(.record(["color": "red", "opacity": 0.25])).contains("fill-opacity=\"0.25\""))
+    #expect(paint(.record(["red": 1, "green": 0.5, "blue": 0, "opacity": 1])).contains("fill=\"#ff8000\""))
+    #expect(paint(.record(["mix": .list(["white", "black"]), "by": 0.5])).contains("fill=\"#808080\""))
+    #expect(paint(.record(["red": .number(.nan), "green": 0, "blue": 0])).contains("fill=\"#000000\""))
+    let asset = picture(ViewArchive("Color", ["color": .record(["asset": "Brand"])]))
+    #expect(asset.notices == ["the colour \"Brand\" of the asset catalogue is not drawn as a style"])
+  }
+
+  @Test(.rule("PICTURE-06")) func `a symbol is a sign with a letter, and is named`() {
+    let notices = picture(ViewArchive("Image", ["systemName": "star"])).notices
+    #expect(notices == ["the symbol \"star\" is drawn as its first letter"])
+  }
+
+  @Test(.rule("PICTURE-07")) func `hidden content is a bar`() {
+    let text = svg(.text("▒▒▒▒"))
+    #expect(text.contains("fill-opacity=\"0.2\"") && !text.contains("aria-label"))
+  }
+
+  @Test(.rule("PICTURE-03")) func `a missing glyph is named`() {
+    #expect(picture(.text("日本")).notices == ["the font has no glyph for \"日本\""])
+  }
+
+  @Test func `effects become groups`() {
+    let color = ViewArchive("Color", ["color": "red"])
+    func with(_ name: String, _ arguments: [String: ArchivedValue], _ views: [ViewArchive] = []) -> String {
+      var view = color
+      view.modifiers = [.init(name, arguments, views: views)]
+      return svg(view)
+    }
+    #expect(with("opacity", ["opacity": 0.5]).contains("<g opacity=\"0.5\">"))
+    #expect(!with("hidden", [:]).contains("#ff3b30"))
+    #expect(with("rotationEffect", ["degrees": 45]).contains("rotate(45 79 79)"))
+    #expect(with("scaleEffect", ["scale": 2, "anchor": "topLeading"]).contains("translate(16 16) scale(2 2)"))
+    #expect(with("shadow", ["radius": 4, "y": 2]).contains("<feDropShadow dx=\"0\" dy=\"2\" stdDeviation=\"2\""))
+    #expect(with("blur", ["radius": 3]).contains("<feGaussianBlur stdDeviation=\"3\"/>"))
+    #expect(with("mask", [:], [ViewArchive("Circle")]).contains("mask=\"url(#mask2)\""))
+    #expect(with("clipShape", [:], [ViewArchive("Capsule")]).contains("clip2"))
+    #expect(with("border", ["style": "blue", "width": 2]).contains("stroke=\"#007aff\" stroke-width=\"2\""))
+    var view = color
+    view.modifiers = [.init("hueRotation", ["degrees": 20])]
+    #expect(picture(view).notices == [".hueRotation is not drawn"])
+  }
+
+  @Test func `images are embedded by their type, and others are named`() {
+    func image(_ data: String) -> ViewArchive {
+      ViewArchive("Image", ["pixelWidth": 10, "pixelHeight": 10, "data": .string(data)])
+    }
+    #expect(svg(image("iVBORw0KGgoAAA==")).contains("href=\"data:image/png;base64,iVBORw0KGgoAAA==\""))
+    #expect(svg(image("/9j/AAAA\"><script>")).contains("&quot;&gt;&lt;script&gt;"))
+    #expect(picture(image("AAAA")).notices == ["an image is neither PNG nor JPEG, and is not drawn"])
+  }
+}
