@@ -59,24 +59,24 @@ import Testing
     #expect(try await fixture.ask("Size", family: .control).entries.map(\.view.lines) == [["small"]])
   }
 
-  @Test(.rule("CONTROL-04", "CONTROL-06"), arguments: [false, true])
-  func `ControlCenter requests reloads of controls and lists them, and WidgetCenter widgets`(
-    hasToken: Bool
-  ) async throws {
+  @Test(.rule("CONTROL-04", "CONTROL-06"))
+  func `ControlCenter requests reloads of controls and lists them, and WidgetCenter widgets`() async throws {
     let fixture = try await SDKFixture.serving { [] }
-    let placements = [("Lamp", WidgetFamilyName.control), ("Weather", .systemSmall)].map { kind, family in
+    let placements = [
+      (1, "Lamp", WidgetFamilyName.control), (2, "Cup", .control), (3, "Weather", .systemSmall),
+    ].map { id, kind, family in
       Placement(
-        id: 1, bundle: "com.example.App.Widget", kind: kind, family: family, location: .homeScreen,
+        id: id, bundle: "com.example.App.Widget", kind: kind, family: family, location: .homeScreen,
         configuration: ["size": "large"])
     }
     fixture.host.connection.onRequest(AskPushInfo.self) { _, _ in
-      AskPushInfo.Reply(token: nil, controls: hasToken ? [1: "0aff"] : [:])
+      AskPushInfo.Reply(token: nil, controls: [1: "0aff"])
     }
     fixture.host.connection.onRequest(ListPlacements.self) { _, _ in ListPlacements.Reply(placements: placements) }
     let controls = try await fixture.process.asCurrent { try await ControlCenter.shared.currentControls() }
-    #expect(controls.map(\.kind) == ["Lamp"])
+    #expect(controls.map(\.kind) == ["Lamp", "Cup"])
     #expect(controls.first?.configurationIntent(of: CupSize.self)?.size == "large")
-    #expect(controls.first?.pushInfo?.token == (hasToken ? Data([10, 255]) : nil))
+    #expect(controls.map(\.pushInfo?.token) == [Data([10, 255]), nil])
     let widgets = try await fixture.process.asCurrent { try await WidgetCenter.shared.currentConfigurations() }
     #expect(widgets.map(\.kind) == ["Weather"])
     fixture.process.asCurrent {

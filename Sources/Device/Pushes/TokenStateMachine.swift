@@ -81,7 +81,7 @@ package struct TokenStateMachine: Sendable {
   private var widgets: [String: PushWidgets] = [:]
   private var wanted: Set<Address> = []
   private var asking: [Address: TokenNotice] = [:]
-  /// How many process instances ended during each call that is due.
+  /// How many process instances ended during a call that was not completed since.
   private var exits: [Address: [TokenNotice: Int]] = [:]
   private var withheld: Set<PushWithheld> = []
 
