@@ -69,6 +69,13 @@ struct TextPieces {
   func split(_ piece: Piece, at limit: Double) -> (head: Piece, tail: Piece?) {
     let text = piece.text
     guard text.count > 1 else { return (piece, nil) }
+    if limit < 0.1 {
+      // Each stack asks each text for its least width: a line for each character, whose rest is not measured.
+      let (first, rest) = (text.prefix(1), text.dropFirst())
+      let isLast = rest.index(after: rest.startIndex) == rest.endIndex
+      let tail = Piece(text: rest, run: piece.run, width: .infinity, visibleWidth: .infinity)
+      return (self.piece(first, run: piece.run), isLast ? self.piece(rest, run: piece.run) : tail)
+    }
     let ends = Array(text.indices.dropFirst()) + [text.endIndex]
     // The widths of prefixes ascend.
     var (fitting, tooLong) = (0, ends.count - 1)

@@ -60,7 +60,7 @@ package final class InterFont: GlyphSource {
     if let reason = lazy_harfbuzz_load() {
       throw FontFailure(
         code: .library,
-        description: "HarfBuzz cannot be loaded: \(String(cString: reason)); install libharfbuzz0b")
+        description: "HarfBuzz cannot be loaded: \(String(cString: reason))")
     }
     for face in Face.allCases {
       let url = folder.appending(path: face.rawValue)

@@ -63,7 +63,7 @@ struct ScreenPicture {
     let isDark = screen.reply.state.colorScheme == .dark
     let wall = Drawing.fill(
       Path(Rect(origin: Point(x: 0, y: 0), size: size)),
-      .color(isDark ? RGBA(0.1, 0.11, 0.14) : RGBA(0.8, 0.84, 0.9)), isEvenOdd: false)
+      .color(isDark ? RGBA(0.24, 0.26, 0.31) : RGBA(0.8, 0.84, 0.9)), isEvenOdd: false)
     return Picture(size: size, drawings: [wall] + drawings, notices: notices)
   }
 
