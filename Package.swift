@@ -171,7 +171,7 @@ let package = Package(
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
-    // Model: values that both sides share, the device clock, and the owner of tasks.
+    // Model: values that the host, the tool and authors' processes share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),

@@ -93,6 +93,28 @@ private let first = LaunchFixture.first
     #expect(fixture.process?.failures == 0)
   }
 
+  @Test(
+    .rule("PROCESS-07"),
+    arguments: [(Ending.signalled(signal: SIGKILL), 0), (.signalled(signal: SIGSEGV), 2), (.exited(code: 1), 2)])
+  func `a SIGKILL from outside ends a series of memory evictions, and a crash continues it`(
+    ending: Ending, failures: Int
+  ) {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
+    _ = fixture.handle(.spawned(widget, first))
+    _ = fixture.handle(.ready(widget, generation: 1))
+    _ = fixture.handle(.exceededMemory(widget, first, why: "too much"))
+    _ = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
+    #expect(fixture.process?.failures == 1)
+    fixture.now += 1
+    _ = fixture.handle(.timerFired)
+    let second = ProcessInstance(generation: 2, pid: 102)
+    _ = fixture.handle(.spawned(widget, second))
+    _ = fixture.handle(.ready(widget, generation: 2))
+    _ = fixture.handle(.exited(widget, second, ending))
+    #expect(fixture.process?.failures == failures)
+  }
+
   @Test func `a process can exceed its memory limit before the reply to its spawn arrives`() {
     var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))

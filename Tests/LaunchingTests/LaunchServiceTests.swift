@@ -82,7 +82,7 @@ extension LaunchService {
   fileprivate func wantWhileSuspending(_ clock: ManualClock, because assertion: Assertion) {
     clock.advance(by: 1)
     release(widget, because: "nothing")
-    perform(.want(widget, because: assertion, mayLaunch: false))
+    perform(.want(widget, because: assertion, mayWake: false))
   }
 }
 

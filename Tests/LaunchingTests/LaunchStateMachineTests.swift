@@ -24,7 +24,7 @@ private let origin = LaunchFixture.origin
 
   @Test func `a process that is wanted without a launch is left alone unless it runs`() {
     var fixture = LaunchFixture()
-    let want = LaunchStateMachine.Event.wanted(widget, "events a", mayLaunch: false)
+    let want = LaunchStateMachine.Event.wanted(widget, "events a", mayWake: false)
     #expect(fixture.handle(want) == [])
     #expect(fixture.process?.state == .absent)
     fixture.launch()
@@ -41,7 +41,7 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.released(widget, "timeline"))
     fixture.now += 1
     #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
-    #expect(fixture.handle(.wanted(widget, "events a", mayLaunch: false)) == [])
+    #expect(fixture.handle(.wanted(widget, "events a", mayWake: false)) == [])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
     #expect(actions == [.output(.suspended(widget, first))])
   }
@@ -49,7 +49,7 @@ private let origin = LaunchFixture.origin
   @Test func `an assertion without a launch ends with the process instance`() {
     var fixture = LaunchFixture()
     fixture.launch()
-    _ = fixture.handle(.wanted(widget, "events a", mayLaunch: false))
+    _ = fixture.handle(.wanted(widget, "events a", mayWake: false))
     _ = fixture.handle(.released(widget, "timeline"))
     let ending = Ending.signalled(signal: SIGKILL)
     #expect(fixture.handle(.exited(widget, first, ending)) == [.output(.ended(widget, first, ending))])

@@ -54,6 +54,7 @@ import Testing
     configuration.allowsCellularAccess = false
     configuration.allowsExpensiveNetworkAccess = false
     configuration.allowsConstrainedNetworkAccess = false
+    configuration.httpShouldSetCookies = false
     let session = fixture.process.asCurrent {
       URLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
@@ -64,6 +65,7 @@ import Testing
       httpAdditionalHeaders: [["X-A", "1"]], allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
       allowsConstrainedNetworkAccess: false)
     #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sent])
+    #expect(await fixture.host.opened.first?.configuration.cookies == CookieUse(sends: false, stores: true))
   }
 
   @Test(.rule("TASK-07"))

@@ -234,7 +234,8 @@ private final class DefaultsModel: Sendable {
     try model.widget.asCurrent {
       let suite = try model.suite
       #expect(AppStorage(wrappedValue: 0, "drinks", store: suite).wrappedValue == 4)
-      #expect(AppStorage(wrappedValue: 0, "drinks").wrappedValue == 0)
+      UserDefaults.standard.set(7, forKey: "drinks")
+      #expect(AppStorage(wrappedValue: 0, "drinks").wrappedValue == 7)
     }
   }
 

@@ -119,7 +119,7 @@ extension TimelineStateMachine.Action {
     case .stopAsking(let question): "stop \(question.address.tail)"
     case .decided(let line, _): "\(line.verdict) \(line.reload) of \(line.placement): \(line.because), \(line.rule)"
     case .shown(let shown, _): "shown \(shown.placement): \(shown.text.joined())"
-    case .gaveUp(let failed, _): "failed \(failed.widgetKind): \(failed.reason)"
+    case .reloadFailed(let failed, _): "failed \(failed.widgetKind): \(failed.reason)"
     case .noSnapshot(_, let reason): "no snapshot: \(reason)"
     }
   }

@@ -209,6 +209,29 @@ import ZeroMQ
     await hanging.leave()
   }
 
+  @Test(.rule("TIMELINE-25"), arguments: [30, 4])
+  func `a snapshot that exceeds the timeline deadline fails`(limit: Int) async throws {
+    var fixture = try TimelineServiceFixture()
+    fixture.settings.deadline = Double(limit)
+    let service = try await fixture.host()
+    let silence = AsyncStream.makeStream(of: Void.self)
+    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let hanging = try await fixture.startExtension { _ in
+      continuation.yield()
+      for await _ in silence.stream {}
+      return oneEntry("late")
+    }
+    await service.awake(widget)
+    async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
+    _ = await asked.first { _ in true }
+    await fixture.machine.whenSleeping(within: Double(limit))
+    fixture.machine.advance(by: Double(limit))
+    let error = await #expect(throws: BusError.self) { try await snapshot }
+    #expect(error?.reason.contains("no snapshot within \(limit) s") == true)
+    silence.continuation.finish()
+    await hanging.leave()
+  }
+
   @Test
   func `an advanced clock waits for each request, so that six simulated hours have their reloads on time`() async throws
   {

@@ -15,11 +15,11 @@ private let two = TaskKey(session: session, identifier: 2)
 private let id = number(1)
 private let next = number(2)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-private let want = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayLaunch: true))
+private let want = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: true))
 private let release = DeliveryStateMachine.Action.process(.release(widget, because: "events figures"))
 
 private let wantIfAwake = DeliveryStateMachine.Action.process(
-  .want(widget, because: "events figures", mayLaunch: false))
+  .want(widget, because: "events figures", mayWake: false))
 
 private func number(_ number: UInt8) -> UUID {
   UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
@@ -320,7 +320,7 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-21")) func `a session without launch events does not launch its owner`() {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
-    let quiet = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayLaunch: false))
+    let quiet = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: false))
     #expect(fixture.handle(.ended(one)) == [quiet])
   }
 

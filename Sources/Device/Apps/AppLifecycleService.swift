@@ -30,7 +30,7 @@ package actor AppLifecycleService {
     }
   }
 
-  /// Requests in order; one reader.
+  /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<AppLifecycleOutput>
   /// What the service needs from processes, in order. The launch service reads it.
   package nonisolated let processes: Outputs<ProcessAction>

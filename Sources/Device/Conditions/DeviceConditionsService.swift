@@ -30,7 +30,7 @@ package actor DeviceConditionsService {
     }
   }
 
-  /// Requests in order; one reader.
+  /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<DeviceConditionsOutput>
   let bus: any BusConnection
   private nonisolated let clock: AdjustableClock

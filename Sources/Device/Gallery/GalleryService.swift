@@ -13,7 +13,7 @@ package import Timekeeping
 /// The gallery service: declared widgets, placements, and the state of the screen. Changes are persisted before they
 /// are acknowledged.
 package actor GalleryService {
-  /// Requests in order; one reader.
+  /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<GalleryOutput>
   /// What the service needs from processes, in order. The launch service reads it.
   package nonisolated let processes: Outputs<ProcessAction>

@@ -92,15 +92,15 @@ package actor LaunchService {
   /// - Parameter launches: `false` simulates a device that launches no process for this service.
   package func perform(_ actions: Outputs<ProcessAction>, launches: Bool = true) {
     tasks.start { [weak self] in
-      for await action in actions { await self?.perform(launches ? action : action.withoutLaunch) }
+      for await action in actions { await self?.perform(launches ? action : action.withoutWake) }
     }
   }
 
   /// Performs what a service needs from a process. When a wanted process runs, the output `awake` follows.
   package func perform(_ action: ProcessAction) {
     switch action {
-    case .want(let address, let assertion, let mayLaunch):
-      handle(.wanted(address, assertion, mayLaunch: mayLaunch))
+    case .want(let address, let assertion, let mayWake):
+      handle(.wanted(address, assertion, mayWake: mayWake))
     case .release(let address, let assertion): handle(.released(address, assertion))
     case .halt(let address, let assertion): handle(.halted(address, assertion))
     case .evict(let address, let generation, let why): handle(.evicted(address, generation: generation, why: why))
@@ -109,11 +109,11 @@ package actor LaunchService {
 
   /// Runs the process, and keeps it running until `release`.
   ///
-  /// - Parameter mayLaunch: `false`: only if it runs already, and until its instance ends.
+  /// - Parameter mayWake: `false`: only if it runs already, and until its instance ends.
   /// - Returns: whether the process is kept running.
   @discardableResult
-  package func want(_ address: Address, because assertion: Assertion, mayLaunch: Bool = true) -> Bool {
-    perform(.want(address, because: assertion, mayLaunch: mayLaunch))
+  package func want(_ address: Address, because assertion: Assertion, mayWake: Bool = true) -> Bool {
+    perform(.want(address, because: assertion, mayWake: mayWake))
     return stateMachine.processes[address]?.assertions.contains(assertion) ?? false
   }
 

@@ -60,8 +60,8 @@ extension LaunchStateMachine {
   }
 
   package enum Event: Sendable {
-    /// - Parameter mayLaunch: `false`: a process that does not run, or is being suspended, is left as it is.
-    case wanted(Address, Assertion, mayLaunch: Bool = true)
+    /// - Parameter mayWake: `false`: a process that does not run, or is being suspended, is left as it is.
+    case wanted(Address, Assertion, mayWake: Bool = true)
     case released(Address, Assertion)
     /// Released. The process is stopped at once if it has no other assertion, whatever it is doing.
     case halted(Address, Assertion)

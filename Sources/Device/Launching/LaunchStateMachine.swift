@@ -59,7 +59,7 @@ package struct LaunchStateMachine: Sendable {
   /// Handles one event. Events of addresses that are not configured are ignored.
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
     switch event {
-    case .wanted(let address, let assertion, let mayLaunch): return wanted(address, assertion, mayLaunch, now)
+    case .wanted(let address, let assertion, let mayWake): return wanted(address, assertion, mayWake, now)
     case .released(let address, let assertion):
       processes[address]?.release(assertion)
       return settle(address, now)
@@ -110,10 +110,10 @@ package struct LaunchStateMachine: Sendable {
   }
 
   private mutating func wanted(
-    _ address: Address, _ assertion: Assertion, _ mayLaunch: Bool, _ now: Date
+    _ address: Address, _ assertion: Assertion, _ mayWake: Bool, _ now: Date
   ) -> [Action] {
     guard var process = processes[address] else { return [] }
-    if mayLaunch {
+    if mayWake {
       process.borrowed.remove(assertion)
     } else {
       // A `SIGSTOP` that is in progress would be followed by a `SIGCONT`.

@@ -14,7 +14,7 @@ package import Timekeeping
 ///
 /// State is persisted before it is announced.
 package actor PushService {
-  /// Requests in order; one reader.
+  /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<PushOutput>
   /// What the service needs from processes, in order. The launch service reads it.
   package nonisolated let processes: Outputs<ProcessAction>

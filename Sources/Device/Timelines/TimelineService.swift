@@ -15,7 +15,7 @@ package import Timekeeping
 /// State is persisted before it is announced. The device's clock does not advance while a request to an extension is
 /// pending.
 package actor TimelineService {
-  /// Requests in order; one reader.
+  /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<TimelineOutput>
   /// What the service needs from processes, in order. The launch service reads it.
   package nonisolated let processes: Outputs<ProcessAction>
@@ -188,7 +188,7 @@ package actor TimelineService {
       timeLimits.removeValue(forKey: QuestionKey(question))?.cancel()
     case .decided(let line, let context): bus.record(BudgetDecided(line), context: context)
     case .shown(let notice, let context): bus.record(notice, context: context)
-    case .gaveUp(let notice, let context): bus.record(notice, context: context)
+    case .reloadFailed(let notice, let context): bus.record(notice, context: context)
     case .noSnapshot(let serial, let reason):
       finishSnapshot(serial, .failure(BusError(.failed, reason, isDefinite: true)))
     }

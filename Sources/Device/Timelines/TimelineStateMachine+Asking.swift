@@ -74,7 +74,7 @@ extension TimelineStateMachine {
       placed.noted(pendingReload.reload, .gaveUp(reason))
       placed.lastFailure = PlacementState.Failure(failure: .unknownKind, reason: reason)
       placements[id] = placed
-      return gaveUp(placed.placement, pendingReload.because, .unknownKind, reason, nil, pendingReload.context)
+      return reloadFailed(placed.placement, pendingReload.because, .unknownKind, reason, nil, pendingReload.context)
     }
   }
 
@@ -162,14 +162,14 @@ extension TimelineStateMachine {
     }
     placed.failed(question.serial, reason, later: placed.pendingReload)
     placements[question.placement.id] = placed
-    return [gaveUp(placed.placement, question.because, failure, reason, nextTry, question.context)]
+    return [reloadFailed(placed.placement, question.because, failure, reason, nextTry, question.context)]
   }
 
-  private func gaveUp(
+  private func reloadFailed(
     _ placement: Placement, _ because: ReloadCause, _ failure: ReloadFailed.Failure, _ reason: String, _ nextTry: Date?,
     _ context: MessageContext
   ) -> Action {
-    .gaveUp(
+    .reloadFailed(
       ReloadFailed(
         bundle: placement.bundle, widgetKind: placement.kind, placement: placement.id, because: because,
         failure: failure, reason: reason, nextTry: nextTry), context)

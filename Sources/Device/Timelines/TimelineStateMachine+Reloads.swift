@@ -90,7 +90,7 @@ extension TimelineStateMachine {
   private func unknown(
     _ address: Address, _ kind: String?, _ reason: String, _ because: ReloadCause, _ context: MessageContext
   ) -> Action {
-    .gaveUp(
+    .reloadFailed(
       ReloadFailed(
         bundle: address.bundleIdentifier ?? address.short, widgetKind: kind ?? "all", because: because,
         failure: .unknownKind, reason: reason), context)

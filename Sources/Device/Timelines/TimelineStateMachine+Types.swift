@@ -96,7 +96,7 @@ extension TimelineStateMachine {
     case decided(LedgerEntry, MessageContext)
     case shown(EntryShown, MessageContext)
     /// A reload failed.
-    case gaveUp(ReloadFailed, MessageContext)
+    case reloadFailed(ReloadFailed, MessageContext)
     case noSnapshot(serial: Int, reason: String)
   }
 }

@@ -52,7 +52,7 @@ extension DeliveryStateMachine {
     let session = sessions[delivery.session]
     let isOpen = session?.openIn == generation
     let isOther = deliveries.values.contains { $0.session == delivery.session && $0.isBeingHandled }
-    let isWoken = delivery.wakes && launches(for: delivery.session) && (woken || !isOpen) && !isOther
+    let isWoken = delivery.wakes && mayWake(for: delivery.session) && (woken || !isOpen) && !isOther
     guard isWoken || isOpen else { return nil }
     return Attempt(generation: generation, wakesHandler: isWoken)
   }

@@ -247,12 +247,12 @@ package struct DeliveryStateMachine: Sendable {
     return awakeInstances[key.owner] == generation
   }
 
-  /// Whether the owner may be woken for a session's events.
-  func launches(for key: SessionKey) -> Bool { sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true }
+  /// Whether the owner may be launched or resumed for a session's events.
+  func mayWake(for key: SessionKey) -> Bool { sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true }
 
   func wantAction(_ delivery: Delivery) -> Action {
     let key = delivery.session
-    return .process(.want(key.owner, because: key.assertion, mayLaunch: delivery.wakes && launches(for: key)))
+    return .process(.want(key.owner, because: key.assertion, mayWake: delivery.wakes && mayWake(for: key)))
   }
 
   mutating func want(_ id: UUID, _ now: Date) -> [Action] {

@@ -63,7 +63,7 @@ extension TransferScheduler {
     while true {
       let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
       let woken = try await challenged.wait(key) {
-        context.processes.yield(.want(owner, because: key.challengeAssertion, mayLaunch: launches))
+        context.processes.yield(.want(owner, because: key.challengeAssertion, mayWake: launches))
       }
       guard let task = try context.store.task(key) else { throw CancellationError() }
       do throws(BusError) {

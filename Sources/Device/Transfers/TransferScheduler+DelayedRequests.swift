@@ -27,7 +27,7 @@ extension TransferScheduler {
     let owner = key.session.owner
     delayed[owner, default: []].insert(key)
     let launches = context.settings.delayedRequestLaunches
-    context.processes.yield(.want(owner, because: key.session.beginAssertion, mayLaunch: launches))
+    context.processes.yield(.want(owner, because: key.session.beginAssertion, mayWake: launches))
     guard !launches else { return }
     questions[key] = tasks.start {
       if await self.counter.isAwake(owner) {

@@ -37,7 +37,7 @@ extension DefaultsFile {
     return rewrite(path)
   }
 
-  /// The lock of this process is held by another descriptor, so the file is read without one.
+  /// The caller holds the exclusive lock, so the file is read without another lock.
   private static func rewrite(_ path: String) -> Bool {
     guard let data = FileManager.default.contents(atPath: path) else { return false }
     var scanner = DefaultsScanner()

@@ -73,8 +73,8 @@ struct SystemVersion: Hashable {
     minor = numbers.dropFirst().first ?? 0
   }
 
-  /// Darwin has had the next number of iOS plus five since iOS 13, and the number of the year before since iOS 26
-  /// (observed); the minor versions are the same.
+  /// Darwin's major version is that of iOS plus 6 up to iOS 25, and that of iOS minus 1 from iOS 26 on (observed); the
+  /// minor versions are the same.
   var darwin: String { "\(major >= 26 ? major - 1 : major + 6).\(minor).0" }
 
   /// The version that servers received from the newest system that is not newer than this one (observed); assumed for

@@ -33,7 +33,7 @@ package struct TransportSecurity: Codable, Hashable, Sendable {
   package let allowsAddresses: Bool
   package let domains: [Domain]
 
-  /// The policy of a product without exceptions, for a system of 17 or later.
+  /// The policy of a product without exceptions, for iOS 17 or later.
   package init() {
     self.init(infoDictionary: [:], majorVersion: 17)
   }

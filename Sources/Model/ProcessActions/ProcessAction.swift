@@ -7,9 +7,9 @@ package import Messages
 package enum ProcessAction: Sendable, Hashable {
   /// Run the process and keep it running until `release`, then report that it is awake.
   ///
-  /// Without `mayLaunch`, only a process that runs now is kept running, until its instance ends: one that does not run,
-  /// is suspended or is being suspended is left as it is.
-  case want(Address, because: Assertion, mayLaunch: Bool = true)
+  /// Without `mayWake`, only a process that runs now is kept running, until its instance ends. A process that does not
+  /// run, is suspended or is being suspended is left as it is.
+  case want(Address, because: Assertion, mayWake: Bool = true)
   /// End one assertion of the process.
   case release(Address, because: Assertion)
   /// Like `release`, and suspend the process at once, even during its work, if no other assertion keeps it running.
@@ -18,8 +18,8 @@ package enum ProcessAction: Sendable, Hashable {
   case evict(Address, generation: UInt32? = nil, why: String)
 
   /// The same action for a device that launches no process for it.
-  package var withoutLaunch: ProcessAction {
+  package var withoutWake: ProcessAction {
     guard case .want(let address, let assertion, _) = self else { return self }
-    return .want(address, because: assertion, mayLaunch: false)
+    return .want(address, because: assertion, mayWake: false)
   }
 }

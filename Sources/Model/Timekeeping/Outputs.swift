@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The requests of a module to the rest of the host, in order, for one reader. The clock is not advanced until the
-/// reader has handled a request: that is when it calls `next()` again.
-package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
-  package typealias Element = Intent
+/// The outputs of a service, in order, for one reader: requests to the rest of the host, and reports. The clock is not
+/// advanced until the reader has handled an output: that is when it calls `next()` again.
+package struct Outputs<Output: Sendable>: AsyncSequence, Sendable {
+  package typealias Element = Output
   package typealias Failure = Never
 
-  /// An entry of the stream. An entry without an intent is a mark: the reader skips it and signals that it was reached.
+  /// An entry of the stream. An entry without an output is a mark: the reader skips it and signals that it was reached.
   fileprivate struct Item: Sendable {
-    var output: (Intent, ClockWork)?
+    var output: (Output, ClockWork)?
     var mark: AsyncStream<Void>.Continuation?
   }
 
@@ -21,13 +21,13 @@ package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
     (stream, continuation) = AsyncStream.makeStream()
   }
 
-  /// Adds a request. Any thread. After `finish()` it is dropped.
-  package func yield(_ output: Intent) {
+  /// Adds an output. Any thread. After `finish()` it is dropped.
+  package func yield(_ output: Output) {
     let work = clock.beginWork()
     if case .terminated = continuation.yield(Item(output: (output, work))) { clock.endWork(work) }
   }
 
-  /// Returns when the reader has handled all requests that were added before; at once after `finish()`, and when the
+  /// Returns when the reader has handled all outputs that were added before; at once after `finish()`, and when the
   /// current task is cancelled.
   package func passed() async {
     let (passed, mark) = AsyncStream.makeStream(of: Void.self)
@@ -35,7 +35,7 @@ package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
     for await _ in passed { return }
   }
 
-  /// Ends the stream after the requests that were added before.
+  /// Ends the stream after the outputs that were added before.
   package func finish() { continuation.finish() }
 
   package func makeAsyncIterator() -> Iterator { Iterator(outputs: stream.makeAsyncIterator(), clock: clock) }
@@ -50,9 +50,9 @@ package struct Outputs<Intent: Sendable>: AsyncSequence, Sendable {
       self.clock = clock
     }
 
-    package mutating func next() async -> Intent? { await next(isolation: #isolation) }
+    package mutating func next() async -> Output? { await next(isolation: #isolation) }
 
-    package mutating func next(isolation actor: isolated (any Actor)?) async -> Intent? {
+    package mutating func next(isolation actor: isolated (any Actor)?) async -> Output? {
       if let work { clock.endWork(work) }
       work = nil
       while let next = await outputs.next(isolation: actor) {

@@ -9,8 +9,8 @@ import Dispatch
 package final class ServiceExecutor: SerialExecutor {
   private let queue: DispatchQueue
 
-  /// - Parameter room: the label of the queue, for a debugger.
-  package init(_ room: String) { queue = DispatchQueue(label: room) }
+  /// - Parameter label: that of the queue, for a debugger.
+  package init(_ label: String) { queue = DispatchQueue(label: label) }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

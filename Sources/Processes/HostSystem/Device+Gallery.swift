@@ -192,7 +192,7 @@ extension Device {
       if now[product.bundle] == nil {
         await launcher.release(address, because: .activity)
       } else {
-        await launcher.want(address, because: .activity, mayLaunch: false)
+        await launcher.want(address, because: .activity, mayWake: false)
       }
     }
   }
@@ -201,7 +201,7 @@ extension Device {
   func resumeActivities() async throws {
     for bundle in await gallery.state.activities.keys.sorted() {
       let address = try await apps.address(of: bundle)
-      if await !launcher.want(address, because: .activity, mayLaunch: false) { try await gallery.ended(bundle) }
+      if await !launcher.want(address, because: .activity, mayWake: false) { try await gallery.ended(bundle) }
     }
   }
 

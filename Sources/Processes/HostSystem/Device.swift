@@ -33,7 +33,7 @@ package actor Device {
   let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
-  let faults: Faults
+  let faults: InjectedFaults
   let broken: @Sendable (String) -> Void
   /// The readers of the services' outputs, and what requests leave to be done.
   let tasks = TaskOwner()
@@ -49,7 +49,7 @@ package actor Device {
   /// - Throws: `instance-folder`, `configuration` with the file that it concerns, or errors of the database.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
-    bus: any BusConnection, faults: Faults = Faults(), broken: @escaping @Sendable (String) -> Void
+    bus: any BusConnection, faults: InjectedFaults = InjectedFaults(), broken: @escaping @Sendable (String) -> Void
   ) throws {
     let device = configuration.device.name
     let folder = instance.device(device)

@@ -20,12 +20,12 @@ package struct HostCommand: StandingProcessCommand {
 
   package init() {}
 
-  package func serve(_ logger: Logger) async throws { try await serve(logger, faults: Faults()) }
+  package func serve(_ logger: Logger) async throws { try await serve(logger, faults: InjectedFaults()) }
 
   /// Runs the host of a device.
   ///
   /// - Parameter faults: the faults of a deliberately broken build.
-  package func serve(_ logger: Logger, faults: Faults) async throws {
+  package func serve(_ logger: Logger, faults: InjectedFaults) async throws {
     let configuration = try config.load()
     let folder = options.folder
     try folder.create()

@@ -8,8 +8,8 @@ import OwnedTasks
 // `folders` has the folders of the instances that have not ended.
 
 extension Agent {
-  /// Compacts the user defaults and the cookies of a child that is suspended or has ended, and those of its app groups that no process
-  /// has open. Not before a launch, so that no launch waits for it.
+  /// Compacts the logs of user defaults and cookies of a child that is suspended or has ended, and of its app groups, if
+  /// no process has them open. Not before a launch, so that no launch waits for it.
   func compactDefaults(of instance: ProcessInstance) {
     guard let folders = folders[instance]?.all else { return }
     tasks.start { await Self.compactDefaults(in: folders) }

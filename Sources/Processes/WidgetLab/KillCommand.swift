@@ -96,7 +96,7 @@ struct Killing {
 
   private func standing(_ address: Address, _ signal: Int32) async throws -> Done {
     let name = ClusterFacts.standingName(of: address)
-    let record = StandingProcesses.read(in: cluster.folder)?.processes.first { $0.name == name }
+    let record = SupervisedProcessList.read(in: cluster.folder)?.processes.first { $0.name == name }
     if let record, let pid = record.pid, ProcessFacts(pid: pid).runs(record.executable) {
       guard Glibc.kill(pid, signal) == 0 else {
         throw CommandError(

@@ -62,7 +62,7 @@ struct ProcessReport: Encodable, Sendable {
   ///
   /// - Throws: `unavailable` when there is neither an `up` nor a bus.
   static func gather(_ cluster: ClusterFacts) async throws -> ProcessReport {
-    let standing = StandingProcesses.read(in: cluster.folder)
+    let standing = SupervisedProcessList.read(in: cluster.folder)
     var bus: BusStatus.Reply?
     var device: DeviceStatus.Reply?
     var children: [ChildProcess] = []
@@ -96,7 +96,7 @@ struct ProcessReport: Encodable, Sendable {
     return report
   }
 
-  private mutating func addStanding(_ cluster: ClusterFacts, _ file: StandingProcesses?, _ bus: BusStatus.Reply?) {
+  private mutating func addStanding(_ cluster: ClusterFacts, _ file: SupervisedProcessList?, _ bus: BusStatus.Reply?) {
     for address in cluster.standing {
       let record = file?.processes.first { $0.name == ClusterFacts.standingName(of: address) }
       let known = bus?.registrations.first { $0.address == address }

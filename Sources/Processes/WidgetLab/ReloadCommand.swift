@@ -53,7 +53,7 @@ struct SnapshotCommand: AsyncParsableCommand {
     commandName: "snapshot",
     abstract: "Shows the snapshot of a widget's provider (getSnapshot), as the gallery does.",
     discussion: """
-      The extension is launched for it, and is stopped when it takes longer than a timeline request may take. Nothing \
+      The extension is launched for it, and is suspended when it takes longer than a timeline request may take. Nothing \
       is stored.
 
       EXAMPLE

@@ -98,7 +98,7 @@ struct Suspension {
   /// The state reported by the agent for its child, or by the kernel for a process of this machine.
   private func isStopped(_ done: Killing.Done) async throws -> Bool {
     guard done.address.role == .app || done.address.role == .widgetExtension else {
-      let record = StandingProcesses.read(in: cluster.folder)?.processes.first { $0.pid == done.pid }
+      let record = SupervisedProcessList.read(in: cluster.folder)?.processes.first { $0.pid == done.pid }
       guard let record, let pid = done.pid, ProcessFacts(pid: pid).runs(record.executable) else {
         throw CommandError(
           Exit.no, "\(done) was sent the signal, but is not on this machine: its state is unknown",

@@ -5,7 +5,7 @@ public import Foundation
 // What UserDefaults has on Apple's systems and not on Linux, or does differently there.
 
 extension UserDefaults {
-  /// The defaults of an app group or of another suite; `nil` for the name of the own bundle and for the global domain,
+  /// The defaults of an app group or of another suite; `nil` for the name of the process's bundle and for the global domain,
   /// as on Apple's systems. It is chosen instead of Foundation's for a name that is not optional.
   public convenience init?(suiteName: String) {
     let store = UserDefaultsStore.current

@@ -28,10 +28,10 @@ let fault = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
 switch (name, fault) {
 case ("host-system", "misrouted"):
   await HostCommand.start {
-    try await $0.serve($1, faults: HostSystem.Faults(deliverTo: containingApp))
+    try await $0.serve($1, faults: HostSystem.InjectedFaults(deliverTo: containingApp))
   }
 case ("host-system", "unlaunched"):
-  await HostCommand.start { try await $0.serve($1, faults: HostSystem.Faults(relaunches: false)) }
+  await HostCommand.start { try await $0.serve($1, faults: HostSystem.InjectedFaults(relaunches: false)) }
 case ("process-agent", "false-pid"):
   await AgentCommand.start { command, logger in
     try await command.serve(logger, reportedPid: { $0 + 1 })

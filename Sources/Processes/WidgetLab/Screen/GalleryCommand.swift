@@ -31,7 +31,7 @@ struct GalleryCommand: AsyncParsableCommand {
   @Option(help: "Show only the gallery of one location.")
   var location: ScreenLocation?
 
-  @Flag(help: "Print one JSON object: items, each with bundle, widgetKind, location, families, shelf and reason.")
+  @Flag(help: "Print one JSON object: items, each with bundle, widgetKind, location, families, section and reason.")
   var json = false
 
   func run() async throws {
@@ -84,7 +84,7 @@ struct ScreenLocation: ExpressibleByArgument, Sendable {
 }
 
 extension ListGallery.Reply {
-  /// The gallery as text, by location and shelf.
+  /// The gallery as text, by location and section.
   var lines: [String] {
     guard !items.isEmpty else { return ["the gallery is empty: no extension has declared a widget"] }
     var lines: [String] = []

@@ -89,7 +89,7 @@ struct ClusterLifecycle {
     let instance = cluster.instance
     let files = [
       instance.busAnnouncement, instance.providerAnnouncement, instance.pushServerAnnouncement,
-      StandingProcesses.file(in: cluster.folder),
+      SupervisedProcessList.file(in: cluster.folder),
     ]
     for file in files { unlink(file) }
   }

@@ -15,7 +15,7 @@ actor Supervisor {
 
   private struct Held {
     let process: SupervisedProcess
-    var record: StandingProcesses.Record
+    var record: SupervisedProcessList.Record
     var backOff = RestartDelay()
     var exitsBeforeReady = 0
     /// The running process; `nil` between an exit and the next start.
@@ -48,7 +48,7 @@ actor Supervisor {
         advice: "build it (swift build), or give the folder of the executables with --executables")
     }
     let index = held.count
-    let record = StandingProcesses.Record(name: process.name, pid: nil, generation: 0, executable: process.executable)
+    let record = SupervisedProcessList.Record(name: process.name, pid: nil, generation: 0, executable: process.executable)
     held.append(Held(process: process, record: record))
     let child = try await start(index)
     held[index].task = Task { await supervise(index, child) }
@@ -149,6 +149,6 @@ actor Supervisor {
   }
 
   private func write() {
-    try? StandingProcesses(supervisor: getpid(), processes: held.map(\.record)).write(in: instance)
+    try? SupervisedProcessList(supervisor: getpid(), processes: held.map(\.record)).write(in: instance)
   }
 }

@@ -128,7 +128,7 @@ struct Waiting: Sendable {
   private func isStanding(_ address: Address, _ state: String, _ cluster: ClusterFacts) async throws -> Bool {
     guard state == "ready" else {
       let name = ClusterFacts.standingName(of: address)
-      let record = StandingProcesses.read(in: folder)?.processes.first { $0.name == name }
+      let record = SupervisedProcessList.read(in: folder)?.processes.first { $0.name == name }
       let isRunning = record?.pid.map { ProcessFacts(pid: $0).isAlive } ?? false
       return isRunning == (state == "running")
     }

@@ -2,9 +2,8 @@
 
 package import Messages
 
-/// The faults of a deliberately broken host, which show that the demonstration notices them. A production host has the
-/// default: none.
-package struct Faults: Sendable {
+/// The faults that a test injects into a host, to show that the demo detects them. The default is none.
+package struct InjectedFaults: Sendable {
   /// Where the events of a session's owner are sent.
   package var deliverTo: @Sendable (Address) -> Address
   /// Whether an owner that is not running is launched for its events.

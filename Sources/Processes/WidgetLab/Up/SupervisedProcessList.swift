@@ -3,7 +3,7 @@
 import Foundation
 
 /// `processes.json` of an instance: the processes that `up` started. `up` keeps it current for `ps` and `kill`.
-struct StandingProcesses: Codable, Sendable {
+struct SupervisedProcessList: Codable, Sendable {
   struct Record: Codable, Sendable {
     /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`.
     let name: String
@@ -22,9 +22,9 @@ struct StandingProcesses: Codable, Sendable {
   static func file(in instance: String) -> String { instance + "/processes.json" }
 
   /// Reads the file; `nil` when it does not exist or cannot be read.
-  static func read(in instance: String) -> StandingProcesses? {
+  static func read(in instance: String) -> SupervisedProcessList? {
     guard let data = FileManager.default.contents(atPath: file(in: instance)) else { return nil }
-    return try? JSONDecoder().decode(StandingProcesses.self, from: data)
+    return try? JSONDecoder().decode(SupervisedProcessList.self, from: data)
   }
 
   /// Writes the file atomically.
