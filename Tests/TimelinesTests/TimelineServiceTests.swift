@@ -227,7 +227,7 @@ import ZeroMQ
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     let error = await #expect(throws: BusError.self) { try await snapshot }
-    #expect(error?.reason.contains("no snapshot within \(limit) s") == true)
+    #expect(error?.description.contains("no snapshot within \(limit) s") == true)
     silence.continuation.finish()
     await hanging.leave()
   }
