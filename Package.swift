@@ -354,6 +354,7 @@ let package = Package(
       "SDKTests",
       [
         "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "DefaultsLog", "FidelityRules",
+        "HTTPRules",
         "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI", "UserDefaultsAPI",
         "WidgetKit",
       ]),

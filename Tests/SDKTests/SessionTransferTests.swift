@@ -3,6 +3,7 @@
 import BusTesting
 import FidelityRules
 import Foundation
+import HTTPRules
 import MessageBus
 import Messages
 import Synchronization

@@ -222,11 +222,11 @@ import ZeroMQ
       return oneEntry("late")
     }
     await service.awake(widget)
-    async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
+    let snapshot = Task { try await service.snapshot(TakeSnapshot(widgetKind: "Coffee")) }
     _ = await asked.first { _ in true }
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
-    let error = await #expect(throws: BusError.self) { try await snapshot }
+    let error = await #expect(throws: BusError.self) { try await snapshot.value }
     #expect(error?.description.contains("no snapshot within \(limit) s") == true)
     silence.continuation.finish()
     await hanging.leave()

@@ -48,7 +48,8 @@ actor Supervisor {
         advice: "build it (swift build), or give the folder of the executables with --executables")
     }
     let index = held.count
-    let record = SupervisedProcessList.Record(name: process.name, pid: nil, generation: 0, executable: process.executable)
+    let record = SupervisedProcessList.Record(
+      name: process.name, pid: nil, generation: 0, executable: process.executable)
     held.append(Held(process: process, record: record))
     let child = try await start(index)
     held[index].task = Task { await supervise(index, child) }
