@@ -18,28 +18,26 @@ import WidgetLabTesting
 
   @Test(.rule("DELIVERY-16"))
   func `a background download completes after its extension is killed while it loads`() async throws {
-    try await LiveFixture.run("extension killed in the download") { fixture in
+    try await LiveFixture.run("extension killed in the download", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.3)
-      try await fixture.whileStalled { try await fixture.kill("extension") }
+      try await fixture.whileHeld { try await fixture.kill("extension") }
       try await fixture.expectWholeScenario(newInstance: true)
     }
   }
 
   @Test(.rule("DELIVERY-16"))
   func `a background download completes after its extension is killed between its end and the wake`() async throws {
-    try await LiveFixture.run("extension killed before the wake") { fixture in
+    try await LiveFixture.run("extension killed before the wake", heldAt: 0.6) { fixture in
       try await fixture.begin()
       try await fixture.state("suspended", of: LiveFixture.widgetExtension)
       let started = try await fixture.journal.waitFor("the extension is launched") {
         $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
       }
       let pid = try #require(started.reading(ProcessStarted.self)?.pid)
-      try await fixture.downloaded(0.6)
       // Only the agent can resume the extension. While the agent is stopped the download ends and the extension is
       // killed.
       let agent = LabProcess(pid: try #require(fixture.cluster.pid(of: "agent-1")))
-      try agent.signal(SIGSTOP)
+      try await fixture.whileHeld { try agent.signal(SIGSTOP) }
       do {
         try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
         #expect(LabProcess(pid: pid).isStopped)
@@ -87,14 +85,13 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRANSFER-01")) func `a background download resumes with Range after the host is killed`() async throws {
-    try await LiveFixture.run("host killed") { fixture in
+    try await LiveFixture.run("host killed", heldAt: 0.4) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.4)
-      try await fixture.whileStalled { try await fixture.kill("host") }
+      try await fixture.whileHeld { try await fixture.kill("host") }
       let resumed = try await fixture.progress(of: LiveFixture.widgetExtension, .resumed)
       #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
       try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
-      let served = try await fixture.cluster.providerCounters().byPath[LiveFixture.path]
+      let served = try await fixture.cluster.providerCounters().byPath[fixture.path]
       #expect(
         Double(served?.bytes ?? .max) <= Double(LiveFixture.size) * 1.1,
         "the provider served \(served?.bytes ?? 0) bytes")
@@ -103,10 +100,9 @@ import WidgetLabTesting
   }
 
   @Test func `a background download completes after the bus is killed`() async throws {
-    try await LiveFixture.run("bus killed") { fixture in
+    try await LiveFixture.run("bus killed", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.3)
-      try await fixture.whileStalled { try await fixture.kill("bus") }
+      try await fixture.whileHeld { try await fixture.kill("bus") }
       try await fixture.journal.waitFor("a new broker has read the journal") {
         $0.reading(BusStarted.self)?.generation == 2
       }
@@ -115,12 +111,11 @@ import WidgetLabTesting
   }
 
   @Test func `a background download completes after the agent and its child processes are killed`() async throws {
-    try await LiveFixture.run("agent killed") { fixture in
+    try await LiveFixture.run("agent killed", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.3)
       let children = LabProcess.descendants(of: try #require(fixture.cluster.pid(of: "agent-1")))
       #expect(children.count == 2)
-      try await fixture.whileStalled {
+      try await fixture.whileHeld {
         try await fixture.kill("agent")
         for child in children { try await child.ended() }
       }

@@ -43,10 +43,9 @@ import WidgetLabTesting
   func `an idle extension is ended by the system, and creates its session again for the events of its download`()
     async throws
   {
-    try await LiveFixture.run("idle extension", settings: ["endIdleAfter: 0.3"]) { fixture in
+    try await LiveFixture.run("idle extension", settings: ["endIdleAfter: 0.3"], heldAt: 0.2) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.2)
-      let end = try await fixture.whileStalled {
+      let end = try await fixture.whileHeld {
         // Its events would resume it.
         try await fixture.cluster.run("network", "off")
         return try await fixture.ended(1)

@@ -3,6 +3,7 @@
 import Cluster
 import Foundation
 import Messages
+import Testing
 import WidgetLabTesting
 
 /// The cluster of the live tests: the fixture's extension, which reports each point of its run and can be held there,
@@ -29,12 +30,15 @@ struct LiveFixture: Sendable {
 
   let cluster: LabCluster
   let journal: LabJournal
+  /// The path and query of the extension's download.
+  let path: String
 
   /// Whether the processes are built with a sanitizer.
   static let isSanitized = ProcessInfo.processInfo.environment["WIDGETLAB_SANITIZER"] != nil
 
-  init(_ cluster: LabCluster) {
+  init(_ cluster: LabCluster, path: String = Self.path) {
     self.cluster = cluster
+    self.path = path
     self.journal = cluster.journal
   }
 
@@ -80,19 +84,23 @@ struct LiveFixture: Sendable {
   ///   - environment: lines of `name: value` that are added to the extension's environment.
   ///   - suspendAfter: seconds after which an idle extension is suspended.
   ///   - settings: lines that are added to the configuration's settings.
+  ///   - share: the share of the extension's file after which the provider waits for `whileHeld`.
   ///   - more: lines at the end of the configuration.
   static func run(
     _ name: String, environment: [String] = [], suspendAfter: Double = 0.5, settings: [String] = [],
-    with more: String = "", _ body: @Sendable (LiveFixture) async throws -> Void
+    heldAt share: Double? = nil, with more: String = "", _ body: @Sendable (LiveFixture) async throws -> Void
   ) async throws {
     // A sanitizer's own memory exceeds the limit of an extension.
     let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
+    let path = path + (share.map { "&holdAt=\(Int(Double(size) * $0))" } ?? "")
     let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter, adding: environment)
     let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {
-        try await LabCluster.with(name, configuration: configuration + "\n" + more) { try await body(LiveFixture($0)) }
+        try await LabCluster.with(name, configuration: configuration + "\n" + more) {
+          try await body(LiveFixture($0, path: path))
+        }
       } catch {
         throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
@@ -122,12 +130,20 @@ struct LiveFixture: Sendable {
     try await progress(of: Self.app, .started)
   }
 
-  /// Returns when the provider has sent a share of the extension's file.
-  func downloaded(_ share: Double) async throws {
-    try await cluster.eventually("the provider has sent \(share) of the file") {
-      let counters = try await cluster.providerCounters()
-      return Double(counters.byPath[Self.path]?.bytes ?? 0) >= Double(Self.size) * share
+  /// The part of `widgetlab ps --json` with the sessions.
+  private struct SessionList: Decodable { let sessions: [SessionStatus] }
+
+  /// Performs work when the host has received the share of the extension's file that `run` was given. The provider
+  /// sends the rest afterwards, however long the work takes.
+  func whileHeld<T>(_ work: () async throws -> T) async throws -> T {
+    let held = try #require(path.split(separator: "holdAt=").last.flatMap { Int64($0) }, "the download is not held")
+    try await cluster.eventually("the host has received \(held) bytes") {
+      let device = try JSONDecoder().decode(SessionList.self, from: Data(try await cluster.run("ps", "--json").utf8))
+      return device.sessions.contains { $0.session == Self.session && $0.bytesReceived >= held }
     }
+    let result = try await work()
+    try await cluster.post("/figures/release", json: "{}")
+    return result
   }
 
   /// Performs work while the provider is stopped: no byte arrives and no download ends, however long the work takes.

@@ -27,12 +27,14 @@ import WidgetLabTesting
 
   @Test
   func `a background download completes after its extension is killed during the launch for its events`() async throws {
-    try await LiveFixture.run("killed in the launch for events") { fixture in
+    try await LiveFixture.run("killed in the launch for events", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.3)
-      try fixture.hold("launched")
-      let first = try await fixture.journal.all().last?.sequence ?? 0
-      try await fixture.kill("extension")
+      let first = try await fixture.whileHeld {
+        try fixture.hold("launched")
+        let first = try await fixture.journal.all().last?.sequence ?? 0
+        try await fixture.kill("extension")
+        return first
+      }
       try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
       try await fixture.reached("launched", after: first)
       try fixture.release("launched")
@@ -84,12 +86,13 @@ import WidgetLabTesting
   @Test func `a background download completes while its extension is suspended, and the host resumes the extension`()
     async throws
   {
-    try await LiveFixture.run("suspended in the download") { fixture in
+    try await LiveFixture.run("suspended in the download", heldAt: 0.2) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.2)
-      // Its events would resume it.
-      try await fixture.cluster.run("network", "off")
-      try await fixture.cluster.run("suspend", "extension")
+      try await fixture.whileHeld {
+        // Its events would resume it.
+        try await fixture.cluster.run("network", "off")
+        try await fixture.cluster.run("suspend", "extension")
+      }
       let process = try await fixture.extensionProcess()
       #expect(process.isStopped)
       try await fixture.cluster.run("network", "on")
@@ -108,11 +111,12 @@ import WidgetLabTesting
   @Test func `an extension that crashes at launch backs off and reports it, and its background download completes`()
     async throws
   {
-    try await LiveFixture.run("crash on launch", settings: ["crashBackoffFirst: 0.2"]) { fixture in
+    try await LiveFixture.run("crash on launch", settings: ["crashBackoffFirst: 0.2"], heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.downloaded(0.3)
-      try fixture.set(.crash, at: "launched")
-      try await fixture.kill("extension")
+      try await fixture.whileHeld {
+        try fixture.set(.crash, at: "launched")
+        try await fixture.kill("extension")
+      }
       _ = try await fixture.ended(5)
       try await fixture.cluster.eventually("ps reports the back-off") {
         try await fixture.cluster.run("ps").contains("exit code 3 before it was ready; ")

@@ -3,16 +3,22 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import Synchronization
 
-/// Answers `GET /figures` and `HEAD /figures`.
-struct FiguresAnswer: Sendable {
+/// Answers `GET /figures`, `HEAD /figures` and `POST /figures/release`.
+final class FiguresAnswer: Sendable {
   private let source: Figures.Source
   private let served: ServedBytes
+  /// Set once, by `release()`.
+  private let isReleased = Atomic(false)
 
   init(_ source: Figures.Source, countedBy served: ServedBytes) {
     self.source = source
     self.served = served
   }
+
+  /// Ends all holds, those of later requests too.
+  func release() { isReleased.store(true, ordering: .relaxed) }
 
   /// Returns the response to a request: the figures or the requested part of them (200, 206, 416), the status that the
   /// query requests, or 400 with the reason.
@@ -51,24 +57,27 @@ struct FiguresAnswer: Sendable {
         return Response(status: .rangeNotSatisfiable, headers: headers)
       }
     }
-    let body = body(of: figures, range, bytesPerSecond: query.bytesPerSecond, path: request.uri.string)
+    let body = body(of: figures, range, query, path: request.uri.string)
     return Response(status: status, headers: headers, body: body)
   }
 
   /// Streams the bytes in chunks: as fast as the client reads them, or at most `bytesPerSecond`, in twenty chunks a
-  /// second, the first one at once.
-  private func body(of figures: Figures, _ range: Range<Int>, bytesPerSecond: Int?, path: String) -> ResponseBody {
+  /// second, the first one at once. A body is held before `holdAt`, until `release()`.
+  private func body(of figures: Figures, _ range: Range<Int>, _ query: FiguresQuery, path: String) -> ResponseBody {
     let largest = 1 << 16
-    let chunk = bytesPerSecond.map { min(max(1, $0 / 20), largest) } ?? largest
-    return ResponseBody(contentLength: range.count) { [served] writer in
+    let chunk = query.bytesPerSecond.map { min(max(1, $0 / 20), largest) } ?? largest
+    return ResponseBody(contentLength: range.count) { [self] writer in
       let clock = ContinuousClock()
       var due = clock.now
       for start in stride(from: range.lowerBound, to: range.upperBound, by: chunk) {
         try await Task.sleep(until: due, clock: clock)
+        while let holdAt = query.holdAt, start >= holdAt, !isReleased.load(ordering: .relaxed) {
+          try await Task.sleep(for: .milliseconds(10))
+        }
         let bytes = figures.bytes(start..<min(start + chunk, range.upperBound))
         try await writer.write(ByteBuffer(bytes: bytes))
         served.count(bytes: bytes.count, for: path)
-        if let bytesPerSecond {
+        if let bytesPerSecond = query.bytesPerSecond {
           due = max(due, clock.now - .milliseconds(50)) + .seconds(Double(bytes.count) / Double(bytesPerSecond))
         }
       }

@@ -6,6 +6,8 @@ import Hummingbird
 struct FiguresQuery: Sendable {
   var size: Int?
   var bytesPerSecond: Int?
+  /// The first byte that is not sent before `POST /figures/release`.
+  var holdAt: Int?
   var delay: Duration = .zero
   var status = 200
   var canResume = true
@@ -25,6 +27,7 @@ struct FiguresQuery: Sendable {
     }
     size = try number("size", in: 0...(1 << 40))
     bytesPerSecond = try number("bytesPerSecond", in: 1...(1 << 40))
+    holdAt = try number("holdAt", in: 0...(1 << 40))
     delay = .milliseconds(try number("delay", in: 0...86_400_000) ?? 0)
     status = try number("status", in: 200...599) ?? 200
     seed = parameters["seed"].map(String.init)

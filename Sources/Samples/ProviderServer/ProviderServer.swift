@@ -18,8 +18,8 @@ struct ProviderServer: AsyncParsableCommand {
       "The developer's backend of CaffeineTracker: serves the day's caffeine figures, and pushes when they change.",
     discussion: """
       GET /figures   today's figures as JSON. Query parameters: size=BYTES (the body has exactly that many),
-                     bytesPerSecond=N, delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server
-                     cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date, with the
+                     bytesPerSecond=N, holdAt=BYTES (no byte from this one on is sent before POST /figures/release),
+                     delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date, with the
                      drinks that were posted today).
       POST /drinks   {"name":"Espresso","milligrams":63}: adds to today's figures, and notifies widgets through APNs.
       PUT, DELETE /subscriptions/INSTALLATION  {"token":"HEX","widgets":[{"kind":"…","family":"…"}]}: the push token of
@@ -115,7 +115,12 @@ extension ProviderServer {
   private func routes(of figures: Figures.Source, to sender: PushSender?) -> Router<BasicRequestContext> {
     let served = ServedBytes()
     let router = Router(options: .autoGenerateHeadEndpoints)
-    router.get("figures") { request, _ in try await FiguresAnswer(figures, countedBy: served).answer(request) }
+    let answer = FiguresAnswer(figures, countedBy: served)
+    router.get("figures") { request, _ in try await answer.answer(request) }
+    router.post("figures/release") { _, _ in
+      answer.release()
+      return Response(status: .noContent)
+    }
     router.get("counters") { _, _ in try Response(json: served.counters) }
     router.get("health") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok"))) }
     Routes(figures: figures, sender: sender).add(to: router)
