@@ -358,7 +358,7 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
-    tests("LayoutTests", ["Archive", "FidelityRules", "Layout"]),
+    tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
