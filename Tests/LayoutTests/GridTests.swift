@@ -133,6 +133,17 @@ import Testing
     #expect(grid([row()]).frames(of: "Grid", in: 100, 100).map(\.size) == [.zero])
   }
 
+  @Test(.rule("LAYOUT-23"), arguments: ["center", "firstTextBaseline"])
+  func `nested grids are laid out, or have a notice`(alignment: String) {
+    var view = ViewArchive.text("a")
+    for _ in 0..<150 {
+      view = grid(
+        [row(.text("b"), view, alignment: alignment), row(.color(), alignment: alignment)], alignment: "leading")
+    }
+    let result = view.layout(300, 300)
+    #expect(result.notices.allSatisfy { $0.reason == .tooManyMeasurements })
+  }
+
   @Test(arguments: 1...40) func `cells are within their grid, and columns do not overlap`(seed: Int) {
     var state = UInt64(seed)
     func random(_ count: Int) -> Int {

@@ -49,8 +49,9 @@ import Testing
   @Test(.rule("LAYOUT-43")) func `limits apply in the order of the columns`() {
     #expect(
       numbers(grid([item(flexible(10, 30)), item(flexible())], colors(2)), 108, 10).map { $0[2] } == [30, 70])
+    // The second pass begins with 88 points: 40 for each.
     #expect(
-      numbers(grid([item(flexible()), item(flexible(10, 30))], colors(2)), 108, 10).map { $0[2] } == [50, 30])
+      numbers(grid([item(flexible()), item(flexible(10, 30))], colors(2)), 108, 10).map { $0[2] } == [40, 30])
   }
 
   @Test(.rule("LAYOUT-43")) func `an adaptive item has as many columns as fit`() {
@@ -89,7 +90,7 @@ import Testing
     #expect(numbers(view, 25, 100) == [[0, 0, 10, 20], [0, 28, 10, 72], [15, 0, 10, 20]])
   }
 
-  @Test(.rule("LAYOUT-23"), arguments: [Double.nan, -.infinity, -5, 1e300])
+  @Test(.rule("LAYOUT-23"), arguments: [Double.nan, -Double.infinity, -5, 1e300])
   func `numbers that no lazy grid can have are ignored`(number: Double) {
     for size in [fixed(number), flexible(number, number), adaptive(number, number), adaptive(0, 0)] {
       let view = grid([item(size, spacing: number), item(size)], colors(9), ["spacing": .number(number)])

@@ -31,7 +31,9 @@ import Testing
     #expect(ViewArchive.stack("VStack", [view, view]).layout(100, 100).notices.map(\.description) == [notice])
   }
 
-  @Test(.rule("LAYOUT-23"), arguments: ["VStack", "HStack", "ZStack", "GeometryReader", "Grid", "GridRow", "Button", "Text"])
+  @Test(
+    .rule("LAYOUT-23"),
+    arguments: ["VStack", "HStack", "ZStack", "GeometryReader", "Grid", "GridRow", "LazyVGrid", "Button", "Text"])
   func `a tree nested 1,000 deep has a notice`(name: String) {
     var view = ViewArchive.text("a")
     for _ in 0..<1000 { view = ViewArchive(name, children: [view]) }

@@ -54,15 +54,15 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-45")) func `the order is that of each line`() {
-    let lines = visible("אבג דהו זחט", 45)
+    let lines = visible("אבג דהו זחט", 75)
     #expect(lines.count > 1 && lines.joined().joined().filter { $0 != " " } == "אבגדהוזחט")
   }
 
   @Test(.rule("LAYOUT-45")) func `an ellipsis has the direction of its paragraph`() {
-    let line = ViewArchive.text("אבג דהו זחט").layoutLine(font)
+    let line = ViewArchive.text("אבג דהו זחט").layoutLine(60, font)
     #expect(line?.map(\.isRightToLeft) == [true] && line?.first?.text.hasSuffix("…") == true)
-    let mixed = ViewArchive.text("אבג abcdefghij").layoutLine(font)
-    #expect(mixed?.max { $0.x > $1.x }?.text == "…")
+    let mixed = ViewArchive.text("אב abcdefghij").layoutLine(110, font)
+    #expect(mixed?.min { $0.x < $1.x }?.text == "…")
   }
 
   @Test(.rule("LAYOUT-45")) func `the parts of a line fill its width`() {
@@ -111,8 +111,8 @@ import Testing
 
 extension ViewArchive {
   /// The parts of the text on one line that is too short for it.
-  fileprivate func layoutLine(_ font: InterFont) -> [PlacedText.Fragment]? {
-    laidOut(in: LayoutCanvas(size: Size(width: 60, height: 21)), measuring: font).views.first?.text?.lines.first?
+  fileprivate func layoutLine(_ width: Double, _ font: InterFont) -> [PlacedText.Fragment]? {
+    laidOut(in: LayoutCanvas(size: Size(width: width, height: 21)), measuring: font).views.first?.text?.lines.first?
       .fragments
   }
 }

@@ -21,8 +21,7 @@ import Testing
     font.glyphs(of: text, in: FontDescription(size: 10, weight: weight), at: origin).glyphs.map(\.key.face)
   }
 
-  @Test(.rule("PICTURE-03", "PICTURE-50")) func `a character that Inter does not have is drawn in a font of the folder`()
-    throws
+  @Test(.rule("PICTURE-03", "PICTURE-50")) func `characters that Inter does not have are drawn in another font`() throws
   {
     let made = MadeFont(characters: ["日": 1000, "本": 800])
     let (font, folder) = try font(["a.ttf": made])
@@ -93,7 +92,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test(.rule("PICTURE-53")) func `a file that is no font is named, and a folder that cannot be read is refused`() throws {
+  @Test(.rule("PICTURE-53")) func `a file that is no font is named, and a missing folder is refused`() throws {
     let made = MadeFont(characters: ["日": 1000])
     let folder = try FontFolder([
       "a.txt": Data("no font".utf8), "b.ttf": made.data, "c.ttf": made.data.prefix(300), "d.ttf": Data(),

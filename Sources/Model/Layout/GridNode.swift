@@ -41,6 +41,7 @@ final class GridNode: LayoutNode {
   private var columnGaps: [Double] = []
   private var rowGaps: [Double] = []
   private var last: (proposal: Proposal, arrangement: Arrangement)?
+  private var baselines: [BaselineQuestion: Double?] = [:]
 
   /// - Parameter distances: between columns and between rows, in points; `nil`: what the cells prefer.
   init(
@@ -260,8 +261,15 @@ final class GridNode: LayoutNode {
   }
 
   override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
-    guide.combined(
-      places(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
+    let question = BaselineQuestion(guide: guide, proposal: proposal)
+    if let known = baselines[question] { return known }
+    var found: Double?
+    if context.mayMeasure(name) {
+      found = guide.combined(
+        places(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
+    }
+    baselines.updateValue(found, forKey: question)
+    return found
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {

@@ -81,6 +81,7 @@ final class LazyGridNode: LayoutNode {
   private let gap: Double
   private let children: [LayoutNode]
   private var last: (proposal: Proposal, arrangement: Arrangement)?
+  private var baselines: [BaselineQuestion: Double?] = [:]
 
   /// - Parameters:
   ///   - alignment: of the lanes in the width of the grid.
@@ -200,8 +201,15 @@ final class LazyGridNode: LayoutNode {
   }
 
   override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
-    guide.combined(
-      cells(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
+    let question = BaselineQuestion(guide: guide, proposal: proposal)
+    if let known = baselines[question] { return known }
+    var found: Double?
+    if context.mayMeasure(name) {
+      found = guide.combined(
+        cells(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
+    }
+    baselines.updateValue(found, forKey: question)
+    return found
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
