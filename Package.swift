@@ -74,12 +74,14 @@ let author: [SwiftSetting] = [
   ])
 ]
 
+/// - Parameter libraries: those of the Swift runtime that an executable with the target links in addition.
 func module(
-  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
+  libraries: [String] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
-    swiftSettings: strict)
+    swiftSettings: strict, linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
 func runtime(isAuthored: Bool) -> [LinkerSetting] {
@@ -177,7 +179,8 @@ let package = Package(
     module("Layout", in: "Model", ["Archive"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
     module(
-      "Pictures", in: "Model", ["Archive", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")]),
+      "Pictures", in: "Model", ["Archive", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")],
+      libraries: ["_FoundationICU"]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
@@ -359,7 +362,7 @@ let package = Package(
         "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
-    tests("LayoutTests", ["Archive", "FidelityRules", "Layout"]),
+    tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),

@@ -2,9 +2,20 @@
 
 import Archive
 import Layout
+import Pictures
 
 /// A font in which each character is half as wide as the size, with the lines of Apple's font.
 struct HalfWidthFont: TextMeasure {
+  let rules: any TextRules
+
+  init() {
+    do {
+      rules = try UnicodeRules()
+    } catch {
+      preconditionFailure("the tests need ICU: \(error)")
+    }
+  }
+
   func metrics(of font: FontDescription) -> LineMetrics { .system(size: font.size) }
   func width(of text: Substring, in font: FontDescription) -> Double {
     Double(text.count) * (font.size / 2 + font.tracking)
@@ -38,9 +49,12 @@ extension ViewArchive {
     modified("frame", ["width": .number(width), "height": .number(height)])
   }
 
-  func layout(_ width: Double, _ height: Double, scale: Double = 3) -> LayoutResult {
+  func layout(
+    _ width: Double, _ height: Double, scale: Double = 3, isRightToLeft: Bool = false
+  ) -> LayoutResult {
     laidOut(
-      in: LayoutCanvas(size: Size(width: width, height: height), scale: scale), measuring: HalfWidthFont())
+      in: LayoutCanvas(size: Size(width: width, height: height), scale: scale, isRightToLeft: isRightToLeft),
+      measuring: HalfWidthFont())
   }
 
   /// The frames of all views with this name, in drawing order.

@@ -127,6 +127,8 @@ enum ImportTable {
     "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
     "Synchronization", "Testing",
   ]
+  /// ICU of the Swift runtime. The underscore marks it as internal, so one target imports it, in one file.
+  static let icu = (module: "_FoundationICU", target: "Pictures")
   /// Module names that other packages test with `canImport` and that change their behaviour.
   static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "OSLog", "os"]
   /// Products that must not be linked into an author's process, which has to start in milliseconds.
@@ -197,6 +199,9 @@ enum ImportTable {
     file.findings(in: file.code) { line in
       guard let module = importedModule(line), !system.contains(module), module != target.name else { return nil }
       if ["FoundationNetworking", "XCTest"].contains(module) { return nil }  // SourceRules reports these
+      if module == icu.module {
+        return target.name == icu.target ? nil : "only \(icu.target) may import \(module)"
+      }
       guard let other = manifest.targets[module] else {
         return target.products.contains(module)
           ? nil : "imports \(module), which \(target.name) does not declare; add its product in Package.swift"

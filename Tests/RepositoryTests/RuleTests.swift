@@ -209,6 +209,7 @@ import Testing
     ("import SwiftUI", "Bus may not import SwiftUI"),
     ("import CZeroMQ", "add it to the dependencies"),
     ("import NIOCore", "does not declare"),
+    ("import _FoundationICU", "only Pictures may import"),
     ("@preconcurrency import struct NIOCore.ByteBuffer", "does not declare"),
   ])
   func `an import line needs a declared and allowed dependency`(text: String, word: String?) throws {

@@ -32,7 +32,7 @@ struct glyph_position {
     uint32_t own;
 };
 
-enum { memory_read_only = 1 };
+enum { memory_read_only = 1, direction_left_to_right = 4, direction_right_to_left = 5 };
 
 #define TAG(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
 
@@ -44,7 +44,12 @@ static struct {
     void (*face_destroy)(void *face);
     unsigned (*face_get_upem)(void *face);
     unsigned (*face_get_glyph_count)(void *face);
+    void *(*face_reference_table)(void *face, uint32_t tag);
+    unsigned (*blob_get_length)(void *blob);
     void *(*font_create)(void *face);
+    void *(*font_get_face)(void *font);
+    int (*font_get_nominal_glyph)(void *font, uint32_t character, uint32_t *glyph);
+    float (*style_get_value)(void *font, uint32_t tag);
     void (*font_destroy)(void *font);
     void (*font_set_variations)(void *font, const struct variation *variations, unsigned count);
     void (*font_get_glyph_shape)(void *font, uint32_t glyph, void *functions, void *context);
@@ -53,6 +58,7 @@ static struct {
     void (*buffer_reset)(void *buffer);
     void (*buffer_add_utf8)(void *buffer, const char *text, int size, unsigned offset, int length);
     void (*buffer_guess)(void *buffer);
+    void (*buffer_set_direction)(void *buffer, int direction);
     struct glyph_info *(*buffer_get_infos)(void *buffer, unsigned *count);
     struct glyph_position *(*buffer_get_positions)(void *buffer, unsigned *count);
     void (*shape)(void *font, void *buffer, const struct feature *features, unsigned count);
@@ -108,7 +114,12 @@ static void load(void) {
         {"hb_face_destroy", &library.face_destroy},
         {"hb_face_get_upem", &library.face_get_upem},
         {"hb_face_get_glyph_count", &library.face_get_glyph_count},
+        {"hb_face_reference_table", &library.face_reference_table},
+        {"hb_blob_get_length", &library.blob_get_length},
         {"hb_font_create", &library.font_create},
+        {"hb_font_get_face", &library.font_get_face},
+        {"hb_font_get_nominal_glyph", &library.font_get_nominal_glyph},
+        {"hb_style_get_value", &library.style_get_value},
         {"hb_font_destroy", &library.font_destroy},
         {"hb_font_set_variations", &library.font_set_variations},
         {"hb_font_get_glyph_shape", &library.font_get_glyph_shape},
@@ -117,6 +128,7 @@ static void load(void) {
         {"hb_buffer_reset", &library.buffer_reset},
         {"hb_buffer_add_utf8", &library.buffer_add_utf8},
         {"hb_buffer_guess_segment_properties", &library.buffer_guess},
+        {"hb_buffer_set_direction", &library.buffer_set_direction},
         {"hb_buffer_get_glyph_infos", &library.buffer_get_infos},
         {"hb_buffer_get_glyph_positions", &library.buffer_get_positions},
         {"hb_shape", &library.shape},
@@ -180,10 +192,39 @@ void lazy_font_free(lazy_font *font) {
 
 int lazy_font_units(lazy_font *font) { return font->units; }
 
+float lazy_font_weight(lazy_font *font) { return library.style_get_value(font->font, TAG('w', 'g', 'h', 't')); }
+
+int lazy_font_is_italic(lazy_font *font) {
+    return library.style_get_value(font->font, TAG('i', 't', 'a', 'l')) != 0
+        || library.style_get_value(font->font, TAG('s', 'l', 'n', 't')) != 0;
+}
+
+int lazy_font_has_colors(lazy_font *font) {
+    const uint32_t tags[] = {
+        TAG('C', 'B', 'D', 'T'), TAG('s', 'b', 'i', 'x'), TAG('C', 'O', 'L', 'R'), TAG('S', 'V', 'G', ' ')};
+    unsigned length = 0;
+    for (size_t index = 0; index < sizeof tags / sizeof tags[0]; index++) {
+        void *table = library.face_reference_table(library.font_get_face(font->font), tags[index]);
+        length += library.blob_get_length(table) > 0;
+        library.blob_destroy(table);
+    }
+    return length > 0;
+}
+
+uint32_t lazy_font_glyph(lazy_font *font, uint32_t character) {
+    uint32_t glyph = 0;
+    return library.font_get_nominal_glyph(font->font, character, &glyph) ? glyph : 0;
+}
+
 size_t lazy_font_shape(
-    lazy_font *font, const char *text, size_t size, int has_monospaced_digits, const lazy_glyph **glyphs) {
+    lazy_font *font, const char *text, size_t size, char direction, int has_monospaced_digits,
+    const lazy_glyph **glyphs) {
     library.buffer_reset(font->buffer);
     library.buffer_add_utf8(font->buffer, text, (int)size, 0, (int)size);
+    if (direction) {
+        library.buffer_set_direction(
+            font->buffer, direction == 'R' ? direction_right_to_left : direction_left_to_right);
+    }
     library.buffer_guess(font->buffer);
     const struct feature digits = {TAG('t', 'n', 'u', 'm'), 1, 0, (unsigned)-1};
     library.shape(font->font, font->buffer, &digits, has_monospaced_digits ? 1 : 0);

@@ -20,6 +20,7 @@ struct Arguments {
   }
 
   func isFalse(_ label: String) -> Bool { values[label] == .bool(false) }
+  func string(_ label: String) -> String? { values[label]?.string }
 
   /// A finite number.
   func number(_ label: String) -> Double? {

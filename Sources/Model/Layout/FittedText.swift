@@ -24,51 +24,64 @@ struct FittedText {
     self.pieces = pieces
     if pieces.pieces.isEmpty { return }
     let tallest = pieces.tallest
-    var room = rules.limit ?? .max
+    var count = rules.limit ?? .max
     if let most, most.isFinite {
       let fitting = (most + rules.spacing + 0.01) / (max(tallest.height, 0.01) + rules.spacing)
-      room = min(room, Int(fitting.rounded(.down).clamped(1, 1_000_000)))
+      count = min(count, Int(fitting.rounded(.down).clamped(1, 1_000_000)))
     }
-    fill((limit ?? .infinity) + 0.01, room: room, rules.truncation)
+    fill((limit ?? .infinity) + 0.01, most: count, rules.truncation)
     place(spacing: rules.spacing, reserved: rules.reserved, tallest)
   }
 
   /// Fills the lines with pieces, as many on each as fit.
-  private mutating func fill(_ limit: Double, room: Int, _ truncation: String) {
-    var rest = pieces.pieces[...]
+  private mutating func fill(_ limit: Double, most: Int, _ truncation: String) {
+    var all = pieces.pieces
+    var next = 0
     repeat {
+      let first = next
       var line: [TextPieces.Piece] = []
       var width = 0.0
       var isParagraph = false
-      while let piece = rest.first {
+      while next < all.count {
+        let piece = all[next]
         if piece.isNewLine {
-          rest.removeFirst()
+          next += 1
           isParagraph = true
           break
         }
         if width + piece.visibleWidth <= limit {
           line.append(piece)
           width += piece.width
-          rest.removeFirst()
+          next += 1
           continue
         }
-        guard line.isEmpty else { break }
+        if let end = line.lastIndex(where: \.mayEndLine) {
+          line.removeSubrange((end + 1)...)
+          next = first + end + 1
+          break
+        }
         // A word that is longer than the line is broken within.
-        let (head, tail) = pieces.split(piece, at: limit)
-        line.append(head)
-        if let tail { rest[rest.startIndex] = tail } else { rest.removeFirst() }
+        if let (head, tail) = pieces.split(piece, at: limit - width, isForced: line.isEmpty) {
+          line.append(head)
+          if let tail { all[next] = tail } else { next += 1 }
+        }
         break
       }
-      if lines.count == room - 1, !rest.isEmpty {
+      if lines.count == most - 1, next < all.count {
         isTruncated = true
-        return append(pieces.truncated(isParagraph ? line : line + rest, to: limit, truncation))
+        return append(pieces.truncated(isParagraph ? line : line + all[next...], to: limit, truncation))
       }
       append(line)
-    } while !rest.isEmpty
+    } while next < all.count
   }
 
+  /// Spaces at the end have no width.
   private mutating func append(_ pieces: [TextPieces.Piece]) {
-    let width = pieces.dropLast().reduce(0) { $0 + $1.width } + (pieces.last?.visibleWidth ?? 0)
+    var (width, isEnd) = (0.0, true)
+    for piece in pieces.reversed() {
+      width += isEnd ? piece.visibleWidth : piece.width
+      if piece.visibleWidth > 0 { isEnd = false }
+    }
     lines.append(Line(pieces: pieces, width: width))
   }
 

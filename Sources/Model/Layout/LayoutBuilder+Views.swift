@@ -19,6 +19,9 @@ extension LayoutBuilder {
     case "Image": return [ImageNode(view, operations: operations, style, context)]
     case "HStack", "LazyHStack": return [stack(view, .horizontal, style, depth)]
     case "VStack", "LazyVStack", "ContentUnavailableView": return [stack(view, .vertical, style, depth)]
+    case "Grid": return [grid(view, style, depth: depth)]
+    case "GridRow": return gridRow(view, style, depth: depth)
+    case "LazyVGrid", "LazyHGrid": return [lazyGrid(view, style, depth: depth)]
     case "ZStack":
       let children = nodes(of: view.children, style, axis: nil, depth: depth)
       return [

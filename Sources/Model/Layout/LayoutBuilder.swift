@@ -111,6 +111,8 @@ struct LayoutBuilder {
       return AspectRatioNode(node, ratio: ratio, fills: fills, style)
     case "layoutPriority": return OrderNode(node, priority: arguments.number("value") ?? 0, style)
     case "zIndex": return OrderNode(node, zIndex: arguments.number("value") ?? 0, style)
+    case "gridCellColumns", "gridCellAnchor", "gridCellUnsizedAxes", "gridColumnAlignment":
+      return gridCell(node, modifier.name, arguments, style)
     case "offset", "position":
       let place = Point(x: arguments.number("x") ?? 0, y: arguments.number("y") ?? 0)
       return MovedNode(node, to: place, isAbsolute: modifier.name == "position", style)

@@ -8,15 +8,18 @@ final class LayoutContext {
   /// Pixels per point.
   let scale: Double
   let limits: LayoutLimits
+  /// Whether the language is written from right to left.
+  let isRightToLeft: Bool
   private(set) var notices: [LayoutNotice] = []
   private var known: Set<LayoutNotice> = []
   private var measurements = 0
   /// The content of `containerBackground(for: .widget)`.
   var background: [LayoutNode] = []
 
-  init(measure: any TextMeasure, scale: Double, limits: LayoutLimits) {
+  init(measure: any TextMeasure, scale: Double, isRightToLeft: Bool, limits: LayoutLimits) {
     self.measure = measure
     self.scale = scale
+    self.isRightToLeft = isRightToLeft
     self.limits = limits
   }
 
@@ -80,6 +83,7 @@ class LayoutNode {
   func preferredSpacing() -> Spacing { Spacing() }
   var priority: Double { 0 }
   var zIndex: Double { 0 }
+  var gridTraits: GridTraits { GridTraits() }
 
   /// A placed view without content.
   final func placed(
@@ -117,6 +121,7 @@ class WrappingNode: LayoutNode {
   override func preferredSpacing() -> Spacing { content.spacing }
   override var priority: Double { content.priority }
   override var zIndex: Double { content.zIndex }
+  override var gridTraits: GridTraits { content.gridTraits }
 
   /// Where the content is when it is aligned in a frame.
   final func aligned(_ alignment: Alignment, _ size: Size, _ proposal: Proposal) -> Point {

@@ -59,10 +59,11 @@ package struct PlacedText: Equatable, Sendable {
     package var style: ViewStyle
     /// The arguments of an image within the text.
     package var image: [String: ArchivedValue]?
-    /// From the start of the line, in points.
+    /// From the left edge of the line, in points.
     package var x: Double
     /// In points.
     package var width: Double
+    package var isRightToLeft = false
   }
 
   package struct Line: Equatable, Sendable {
@@ -72,6 +73,7 @@ package struct PlacedText: Equatable, Sendable {
     package var baseline: Double
     /// In points.
     package var width: Double
+    /// In the order of the text.
     package var fragments: [Fragment]
 
     package var text: String { fragments.map(\.text).joined() }

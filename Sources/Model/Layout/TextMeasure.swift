@@ -6,6 +6,8 @@ package protocol TextMeasure {
   func metrics(of font: FontDescription) -> LineMetrics
   /// The width of a text on one line, in points, with kerning and tracking.
   func width(of text: Substring, in font: FontDescription) -> Double
+  /// The rules of Unicode.
+  var rules: any TextRules { get }
 }
 
 /// The metrics of a line in points. All are positive.

@@ -6,7 +6,8 @@ import Archive
 final class TextNode: LayoutNode {
   private let runs: [TextRun]
   private let arguments: [String: ArchivedValue]
-  private lazy var pieces = TextPieces(runs, scale: 1, context.measure)
+  private lazy var text = BrokenText(runs, context.measure.rules, isRightToLeft: context.isRightToLeft)
+  private lazy var pieces = TextPieces(text, scale: 1, context.measure)
   private var last: (proposal: Proposal, text: FittedText)?
 
   init(_ arguments: [String: ArchivedValue], _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
@@ -47,22 +48,22 @@ final class TextNode: LayoutNode {
   /// The lines for a proposal: at full size if they fit, or else smaller, or else truncated.
   private func fitted(_ proposal: Proposal) -> FittedText {
     if let last, last.proposal == proposal { return last.text }
-    func text(_ scale: Double) -> FittedText {
+    func found(_ scale: Double) -> FittedText {
       FittedText(
-        scale == 1 ? pieces : TextPieces(runs, scale: scale, context.measure), width: proposal.width,
+        scale == 1 ? pieces : TextPieces(text, scale: scale, context.measure), width: proposal.width,
         height: proposal.height, lines: style.lines)
     }
-    var best = text(1)
+    var best = found(1)
     let least = style.lines.minimumScale
     if best.isTruncated, least < 1 {
-      best = text(least)
+      best = found(least)
       if !best.isTruncated {
         // Bisection: in 6 steps to 1/64 of the range.
         var (lower, upper) = (least, 1.0)
         for _ in 0..<6 {
           let middle = (lower + upper) / 2
-          let found = text(middle)
-          if found.isTruncated { upper = middle } else { (lower, best) = (middle, found) }
+          let smaller = found(middle)
+          if smaller.isTruncated { upper = middle } else { (lower, best) = (middle, smaller) }
         }
       }
     }

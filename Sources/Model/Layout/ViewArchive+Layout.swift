@@ -32,7 +32,8 @@ extension ViewArchive {
     in canvas: LayoutCanvas, style: ViewStyle = ViewStyle(), measuring measure: any TextMeasure,
     limits: LayoutLimits = LayoutLimits()
   ) -> LayoutResult {
-    let context = LayoutContext(measure: measure, scale: canvas.scale, limits: limits)
+    let context = LayoutContext(
+      measure: measure, scale: canvas.scale, isRightToLeft: canvas.isRightToLeft, limits: limits)
     let builder = LayoutBuilder(context: context)
     let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
     let space = Rect(origin: Point(x: 0, y: 0), size: canvas.size)

@@ -11,6 +11,10 @@ package struct FontFailure: Error, Hashable, CustomStringConvertible {
     case library
     /// The font file is missing, or is no font.
     case file
+    /// The folder of the user's fonts cannot be read.
+    case folder
+    /// The Swift runtime has no rules of Unicode.
+    case rules
   }
 
   package let code: Code
@@ -18,7 +22,8 @@ package struct FontFailure: Error, Hashable, CustomStringConvertible {
 }
 
 /// The font Inter with the tracking and the lines of Apple's system font, which may not be distributed. HarfBuzz shapes its
-/// texts. For one thread at a time.
+/// texts. For one thread at a time. Characters that Inter does not have are those of the fonts in a folder of the user, if
+/// one is given.
 ///
 /// Inter has the tracking of the Human Interface Guidelines up to 17 points, Inter Display none from 28 points on. Between
 /// them the widths are blended, as those of Apple's two faces are.
@@ -36,32 +41,37 @@ package final class InterFont: GlyphSource {
   private struct TextKey: Hashable {
     var text: String
     var font: FontKey
+    var isRightToLeft: Bool?
     var hasMonospacedDigits: Bool
-  }
-
-  /// A shaped text in units of one em.
-  private struct Shaped {
-    var glyphs: [(glyph: UInt32, byte: Int, advance: Double, x: Double, y: Double)]
-    var width: Double
   }
 
   /// The contents of the font files; they stay where they are as long as HarfBuzz uses them.
   private var files: [Face: UnsafeMutableRawBufferPointer] = [:]
   private var fonts: [FontKey: OpaquePointer] = [:]
-  private var texts: [TextKey: Shaped] = [:]
+  private var texts: [TextKey: ShapedText] = [:]
   private var outlines: [GlyphKey: Path] = [:]
+  private let fallback: FallbackFonts?
+
+  package let rules: any TextRules
 
   /// The folder of the font files, beside the executable.
   package static var folder: URL {
     Bundle.main.bundleURL.appending(path: "WidgetLab_Pictures.resources", directoryHint: .isDirectory)
   }
 
-  package init(folder: URL = InterFont.folder) throws(FontFailure) {
+  /// - Parameter fallback: a folder of font files; `nil`: Inter only, so that the same views have the same picture on each
+  ///   machine.
+  package init(folder: URL = InterFont.folder, fallback: URL? = nil) throws(FontFailure) {
     if let reason = lazy_harfbuzz_load() {
       throw FontFailure(
         code: .library,
         description: "HarfBuzz cannot be loaded: \(String(cString: reason))")
     }
+    let rules = try UnicodeRules()
+    self.rules = rules
+    var found: FallbackFonts?
+    if let fallback { found = try FallbackFonts(folder: fallback, rules: rules) }
+    self.fallback = found
     for face in Face.allCases {
       let url = folder.appending(path: face.rawValue)
       guard let data = try? Data(contentsOf: url) else {
@@ -96,12 +106,38 @@ package final class InterFont: GlyphSource {
 
   package func width(of text: Substring, in font: FontDescription) -> Double {
     let text = String(text)
-    let own = shaped(text, .text, font)
+    // The direction matters only where the font of the text has letters from right to left.
+    let isRightToLeft: Bool? = text.utf8.allSatisfy { $0 < 0xD6 } ? false : nil
+    guard let parts = parts(of: text, font, isRightToLeft) else {
+      return max(0, width(of: text, font, isRightToLeft))
+    }
+    return max(0, parts.reduce(0) { $0 + width(of: $1, font, isRightToLeft) })
+  }
+
+  /// The parts of a text by their fonts; `nil`: Inter has all characters, or no other font is given.
+  private func parts(
+    of text: String, _ font: FontDescription, _ isRightToLeft: Bool?
+  ) -> [FallbackFonts.Part]? {
+    guard let fallback, shaped(text, .text, font, isRightToLeft).hasMissing,
+      let inter = self.font(FontKey(face: .text, weight: font.weight.rawValue))
+    else { return nil }
+    return fallback.parts(of: text, weight: font.weight.rawValue) { lazy_font_glyph(inter, $0.value) }
+  }
+
+  private func width(of part: FallbackFonts.Part, _ font: FontDescription, _ isRightToLeft: Bool?) -> Double {
+    guard let fallback, let face = part.face else { return width(of: part.text, font, isRightToLeft) }
+    let shaped = fallback.shaped(part, in: font, face: face, isRightToLeft: isRightToLeft)
+    return shaped.width * font.size + font.tracking * Double(shaped.glyphs.count)
+  }
+
+  /// The width of a text in Inter.
+  private func width(of text: String, _ font: FontDescription, _ isRightToLeft: Bool?) -> Double {
+    let own = shaped(text, .text, font, isRightToLeft)
     let count = Double(own.glyphs.count)
     let blend = Self.blend(font.size)
     let small = own.width + Self.tracking(font.size) * count
-    let width = blend > 0 ? small + (shaped(text, .display, font).width - small) * blend : small
-    return max(0, width * font.size + font.tracking * count)
+    let width = blend > 0 ? small + (shaped(text, .display, font, isRightToLeft).width - small) * blend : small
+    return width * font.size + font.tracking * count
   }
 
   /// The share of the display face at a size.
@@ -122,28 +158,17 @@ package final class InterFont: GlyphSource {
     return (one.value + (other.value - one.value) * (size - one.size) / (other.size - one.size)) / 1000
   }
 
-  private func shaped(_ text: String, _ face: Face, _ description: FontDescription) -> Shaped {
+  private func shaped(
+    _ text: String, _ face: Face, _ description: FontDescription, _ isRightToLeft: Bool?
+  ) -> ShapedText {
     let font = FontKey(face: face, weight: description.weight.rawValue)
-    let key = TextKey(text: text, font: font, hasMonospacedDigits: description.hasMonospacedDigits)
+    let key = TextKey(
+      text: text, font: font, isRightToLeft: isRightToLeft, hasMonospacedDigits: description.hasMonospacedDigits)
     if let known = texts[key] { return known }
-    var result = Shaped(glyphs: [], width: 0)
+    var result = ShapedText()
     if let pointer = self.font(font) {
-      let em = Double(lazy_font_units(pointer))
-      var text = text
-      text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { characters in
-          var glyphs: UnsafePointer<lazy_glyph>?
-          let count = lazy_font_shape(
-            pointer, characters.baseAddress, characters.count, key.hasMonospacedDigits ? 1 : 0, &glyphs)
-          for glyph in UnsafeBufferPointer(start: glyphs, count: count) {
-            result.glyphs.append(
-              (
-                glyph.glyph, Int(glyph.byte), Double(glyph.advance) / em, Double(glyph.x) / em, Double(glyph.y) / em
-              ))
-            result.width += Double(glyph.advance) / em
-          }
-        }
-      }
+      result = ShapedText(
+        text, in: pointer, isRightToLeft: isRightToLeft, hasMonospacedDigits: key.hasMonospacedDigits)
     }
     if texts.count >= 10_000 { texts.removeAll() }
     texts[key] = result
@@ -153,59 +178,68 @@ package final class InterFont: GlyphSource {
   // MARK: Drawing
 
   package func glyphs(
-    of text: String, in font: FontDescription, at origin: Point
+    of text: String, in font: FontDescription, at origin: Point, isRightToLeft: Bool
   ) -> (glyphs: [PlacedGlyph], missing: String) {
-    let face = Self.blend(font.size) < 0.5 ? Face.text : .display
-    let found = shaped(text, face, font)
-    let width = self.width(of: text[...], in: font)
-    // The glyphs fill the width that was measured.
-    let extra = found.glyphs.isEmpty ? 0 : (width - found.width * font.size) / Double(found.glyphs.count)
-    let units = fonts[FontKey(face: face, weight: font.weight.rawValue)].map { Double(lazy_font_units($0)) } ?? 1
-    var (glyphs, missing, x) = ([PlacedGlyph](), "", origin.x)
-    for glyph in found.glyphs {
-      if glyph.glyph == 0 {
-        let index = text.utf8.index(text.startIndex, offsetBy: glyph.byte)
-        missing.unicodeScalars.append(text.unicodeScalars[index])
+    var (glyphs, x) = ([PlacedGlyph](), origin.x)
+    var missing: [(place: Int, scalar: Unicode.Scalar)] = []
+    let parts = parts(of: text, font, isRightToLeft) ?? [FallbackFonts.Part(text: text, start: 0)]
+    for part in isRightToLeft ? parts.reversed() : parts {
+      // The glyphs fill the width that was measured.
+      let width = width(of: part, font, isRightToLeft)
+      let found: ShapedText
+      let units: Double
+      let key: (UInt32) -> GlyphKey
+      let weight = font.weight.rawValue
+      if let fallback, let face = part.face {
+        found = fallback.shaped(part, in: font, face: face, isRightToLeft: isRightToLeft)
+        units = fallback.units(of: face, weight: weight)
+        key = { fallback.key(face, weight, $0) }
+      } else {
+        let face = Self.blend(font.size) < 0.5 ? Face.text : .display
+        found = shaped(part.text, face, font, isRightToLeft)
+        units = fonts[FontKey(face: face, weight: weight)].map { Double(lazy_font_units($0)) } ?? 1
+        key = { GlyphKey(face: face.rawValue, weight: weight, glyph: $0) }
       }
-      glyphs.append(
-        PlacedGlyph(
-          key: GlyphKey(face: face.rawValue, weight: font.weight.rawValue, glyph: glyph.glyph),
-          origin: Point(x: x + glyph.x * font.size, y: origin.y - glyph.y * font.size), scale: font.size / units))
-      x += glyph.advance * font.size + extra
+      let extra = found.glyphs.isEmpty ? 0 : (width - found.width * font.size) / Double(found.glyphs.count)
+      for glyph in found.glyphs {
+        if glyph.number == 0 {
+          let index = part.text.utf8.index(part.text.startIndex, offsetBy: glyph.byte)
+          missing.append((part.start + glyph.byte, part.text.unicodeScalars[index]))
+        }
+        glyphs.append(
+          PlacedGlyph(
+            key: key(glyph.number),
+            origin: Point(x: x + glyph.x * font.size, y: origin.y - glyph.y * font.size), scale: font.size / units))
+        x += glyph.advance * font.size + extra
+      }
     }
-    return (glyphs, missing)
+    var names = ""
+    names.unicodeScalars.append(contentsOf: missing.sorted { $0.place < $1.place }.map(\.scalar))
+    return (glyphs, names)
   }
 
-  /// Collects the elements of an outline. HarfBuzz calls it during one call.
-  private final class Pen {
-    var path = Path()
+  /// The files of the user's folder that are no fonts, each as a sentence.
+  package var notices: [String] { fallback?.notices ?? [] }
 
-    func add(_ element: CChar, _ numbers: UnsafePointer<Float>?) {
-      func point(_ index: Int) -> Point {
-        guard let numbers else { return Point(x: 0, y: 0) }
-        return Point(x: Double(numbers[index * 2]), y: -Double(numbers[index * 2 + 1]))
-      }
-      switch UInt8(bitPattern: element) {
-      case UInt8(ascii: "M"): path.elements.append(.move(point(0)))
-      case UInt8(ascii: "L"): path.elements.append(.line(point(0)))
-      case UInt8(ascii: "Q"): path.elements.append(.quad(point(1), control: point(0)))
-      case UInt8(ascii: "C"): path.elements.append(.curve(point(2), control1: point(0), control2: point(1)))
-      default: path.elements.append(.close)
+  package func notices(missing text: String) -> [String] {
+    var (notices, rest) = ([String](), "")
+    for scalar in text.unicodeScalars {
+      if let file = fallback?.colorFile(for: scalar) {
+        notices.append("\"\(scalar)\" is only a picture in colour in \(file), and is drawn as a box")
+      } else {
+        rest.unicodeScalars.append(scalar)
       }
     }
+    return notices + (rest.isEmpty ? [] : ["the font has no glyph for \"\(rest.prefix(8))\""])
   }
 
   package func outline(of key: GlyphKey) -> Path {
     if let known = outlines[key] { return known }
     guard let face = Face(rawValue: key.face), let font = font(FontKey(face: face, weight: key.weight)) else {
-      return Path()
+      return fallback?.outline(of: key) ?? Path()
     }
-    let pen = Pen()
-    lazy_font_outline(font, key.glyph, Unmanaged.passUnretained(pen).toOpaque()) { context, element, numbers in
-      guard let context else { return }
-      Unmanaged<Pen>.fromOpaque(context).takeUnretainedValue().add(element, numbers)
-    }
-    outlines[key] = pen.path
-    return pen.path
+    let path = Path(glyph: key.glyph, of: font)
+    outlines[key] = path
+    return path
   }
 }

@@ -33,14 +33,12 @@ extension PictureBuilder {
   }
 
   private mutating func written(_ fragment: PlacedText.Fragment, at origin: Point, _ paint: Paint) -> [Drawing] {
-    let (placed, missing) = glyphs.glyphs(of: fragment.text, in: fragment.font, at: origin)
-    if !missing.isEmpty { note("the font has no glyph for \"\(missing.prefix(8))\"") }
+    let (placed, missing) = glyphs.glyphs(
+      of: fragment.text, in: fragment.font, at: origin, isRightToLeft: fragment.isRightToLeft)
+    for notice in glyphs.notices(missing: missing) { note(notice) }
     if fragment.font.design != "default" { note("the font design \(fragment.font.design) is drawn as the default") }
     if fragment.font.isItalic { note("italic text is drawn upright") }
     if fragment.font.width != 0 { note("the font width is drawn as the standard") }
-    if fragment.text.unicodeScalars.contains(where: \.isRightToLeft) {
-      note("text from right to left is not reordered in a line of mixed directions")
-    }
     return [.text(fragment.text, placed, paint)]
   }
 
@@ -108,12 +106,5 @@ extension PictureBuilder {
     group.label = name
     let placed = glyphs.glyphs(of: letter, in: font, at: origin).glyphs
     return [.group(group, [.stroke(outline, paint, Stroke(width: width)), .text(letter, placed, paint)])]
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether it belongs to a script that is written from right to left.
-  fileprivate var isRightToLeft: Bool {
-    (0x0590...0x08FF).contains(value) || (0xFB1D...0xFDFF).contains(value) || (0xFE70...0xFEFF).contains(value)
   }
 }

@@ -166,6 +166,19 @@ private struct Triangle: Shape {
     #expect(try view.archived(in: EnvironmentValues()).lines == ["Loading", "km/h", "30", "a", "b", "long"])
   }
 
+  @Test func `the modifiers of grid cells are archived`() throws {
+    let cell = Text("a").gridCellColumns(2).gridCellAnchor(.topLeading).gridCellUnsizedAxes(.horizontal)
+      .gridColumnAlignment(.trailing)
+    let archive = try Grid { GridRow { cell } }.archived(in: EnvironmentValues())
+    let modifiers = try #require(archive.children.first?.children.first?.modifiers)
+    #expect(
+      modifiers.map(\.name) == ["gridCellColumns", "gridCellAnchor", "gridCellUnsizedAxes", "gridColumnAlignment"])
+    #expect(
+      modifiers.map(\.arguments) == [
+        ["count": 2], ["anchor": "topLeading"], ["axes": "horizontal"], ["alignment": "trailing"],
+      ])
+  }
+
   @Test func `background, overlay, clipShape and containerBackground are archived with their content`() throws {
     let view = Text("a")
       .background { Color.red }

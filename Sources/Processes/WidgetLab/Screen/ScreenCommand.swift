@@ -18,7 +18,9 @@ struct ScreenCommand: AsyncParsableCommand {
 
       --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
       to a phone's, and not exact: the font is Inter, a symbol is a square with the first letter of its name. Standard \
-      error lists, by name, what is not drawn. It needs libharfbuzz0b.
+      error lists, by name, what is not drawn. It needs libharfbuzz0b. Inter has Latin, Greek and Cyrillic letters. With \
+      --fonts, other characters are drawn in the fonts of a folder: the upright ones first, then the nearest weight, then \
+      the first file name. Without it the same views have the same picture on each machine.
 
       LOCATIONS
         \(ScreenLocation.list)
@@ -29,6 +31,7 @@ struct ScreenCommand: AsyncParsableCommand {
         widgetlab screen --json
         widgetlab screen --picture home.svg
         widgetlab look dark; widgetlab screen --picture dark.svg
+        widgetlab screen --picture home.svg --fonts /usr/share/fonts/opentype/noto
       """)
 
   @OptionGroup var options: InstanceOptions
@@ -42,7 +45,11 @@ struct ScreenCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Also draw the widgets, into an SVG file.", valueName: "FILE.svg"))
   var picture: String?
 
+  @Option(help: ArgumentHelp("Draw characters that Inter does not have in the fonts of a folder.", valueName: "DIR"))
+  var fonts: String?
+
   func validate() throws {
+    if fonts != nil, picture == nil { throw ValidationError("--fonts belongs to --picture FILE.svg.") }
     guard let picture, !picture.hasSuffix(".svg") else { return }
     throw ValidationError("A picture is an SVG file: give a name that ends with .svg, and not '\(picture)'.")
   }
@@ -56,7 +63,7 @@ struct ScreenCommand: AsyncParsableCommand {
         let print = ScreenPrint(
           reply: reply, now: clock.now,
           hidesSensitiveContent: session.cluster.configuration.settings.gallery.hidesSensitiveContent)
-        if let picture { try draw(print, session.cluster.configuration.device, to: picture) }
+        if let picture { try draw(print, session.cluster.configuration.device, to: picture, fonts: fonts) }
         if json {
           try Output.json(print.facts)
         } else if picture == nil {

@@ -9,14 +9,19 @@ import Pictures
 
 extension ScreenCommand {
   /// Draws a screen into a file, and lists on standard error what is not drawn.
-  func draw(_ screen: ScreenPrint, _ device: ClusterConfiguration.Device, to path: String) throws {
+  ///
+  /// - Parameter fonts: a folder of font files for characters that Inter does not have.
+  func draw(
+    _ screen: ScreenPrint, _ device: ClusterConfiguration.Device, to path: String, fonts: String?
+  ) throws {
     let font: InterFont
     do {
-      font = try InterFont()
+      font = try InterFont(fallback: fonts.map { URL(filePath: $0, directoryHint: .isDirectory) })
     } catch {
       throw CommandError(
         Exit.configuration, "\(error)", advice: error.code == .library ? "apt-get install libharfbuzz0b" : nil)
     }
+    for notice in font.notices { Output.printError("widgetlab: \(notice)") }
     let picture = ScreenPicture(screen: screen, device: device).picture(with: font)
     do {
       try Data(picture.svg(outlines: font).utf8).write(to: URL(filePath: path), options: .atomic)

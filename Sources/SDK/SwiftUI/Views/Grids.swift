@@ -109,6 +109,9 @@ extension View {
   nonisolated public func gridCellColumns(_ count: Int) -> some View {
     modified("gridCellColumns", ["count": count.archived])
   }
+  nonisolated public func gridCellAnchor(_ anchor: UnitPoint) -> some View {
+    modified("gridCellAnchor", ["anchor": anchor.archived])
+  }
   nonisolated public func gridColumnAlignment(_ guide: HorizontalAlignment) -> some View {
     modified("gridColumnAlignment", ["alignment": guide.archived])
   }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLazyHarfBuzz
+import Layout
+
+/// Collects the elements of an outline. HarfBuzz calls it during one call.
+private final class Pen {
+  var path = Path()
+
+  func add(_ element: CChar, _ numbers: UnsafePointer<Float>?) {
+    func point(_ index: Int) -> Point {
+      guard let numbers else { return Point(x: 0, y: 0) }
+      return Point(x: Double(numbers[index * 2]), y: -Double(numbers[index * 2 + 1]))
+    }
+    switch UInt8(bitPattern: element) {
+    case UInt8(ascii: "M"): path.elements.append(.move(point(0)))
+    case UInt8(ascii: "L"): path.elements.append(.line(point(0)))
+    case UInt8(ascii: "Q"): path.elements.append(.quad(point(1), control: point(0)))
+    case UInt8(ascii: "C"): path.elements.append(.curve(point(2), control1: point(0), control2: point(1)))
+    default: path.elements.append(.close)
+    }
+  }
+}
+
+extension Path {
+  /// The outline of a glyph in units of its font, with y downwards.
+  init(glyph: UInt32, of font: OpaquePointer) {
+    let pen = Pen()
+    lazy_font_outline(font, glyph, Unmanaged.passUnretained(pen).toOpaque()) { context, element, numbers in
+      guard let context else { return }
+      Unmanaged<Pen>.fromOpaque(context).takeUnretainedValue().add(element, numbers)
+    }
+    self = pen.path
+  }
+}
+
+/// A text as glyphs of one font, in units of one em, from left to right.
+struct ShapedText {
+  struct Glyph {
+    /// 0: the font has no glyph for the character.
+    var number: UInt32
+    /// The place of its character in the text's UTF-8.
+    var byte: Int
+    var advance: Double
+    var x: Double
+    var y: Double
+  }
+
+  private(set) var glyphs: [Glyph] = []
+  private(set) var width = 0.0
+
+  var hasMissing: Bool { glyphs.contains { $0.number == 0 } }
+
+  init() {}
+
+  /// - Parameter isRightToLeft: `nil`: the direction of the first letter's script.
+  init(_ text: String, in font: OpaquePointer, isRightToLeft: Bool?, hasMonospacedDigits: Bool) {
+    let em = Double(lazy_font_units(font))
+    let direction = isRightToLeft.map { UInt8(ascii: $0 ? "R" : "L") } ?? 0
+    var text = text
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        var found: UnsafePointer<lazy_glyph>?
+        let count = lazy_font_shape(
+          font, characters.baseAddress, characters.count, CChar(bitPattern: direction), hasMonospacedDigits ? 1 : 0,
+          &found)
+        for glyph in UnsafeBufferPointer(start: found, count: count) {
+          let advance = Double(glyph.advance) / em
+          glyphs.append(
+            Glyph(
+              number: glyph.glyph, byte: Int(glyph.byte), advance: advance, x: Double(glyph.x) / em,
+              y: Double(glyph.y) / em))
+          width += advance
+        }
+      }
+    }
+  }
+}
