@@ -125,8 +125,8 @@ import Testing
     #expect(with("clipShape", [:], [ViewArchive("Capsule")]).contains("clip2"))
     #expect(with("border", ["style": "blue", "width": 2]).contains("stroke=\"#007aff\" stroke-width=\"2\""))
     var view = color
-    view.modifiers = [.init("hueRotation", ["degrees": 20])]
-    #expect(picture(view).notices == [".hueRotation is not drawn"])
+    view.modifiers = [.init("visualEffect")]
+    #expect(picture(view).notices == [".visualEffect has no effect"])
   }
 
   @Test func `images are embedded by their type, and others are named`() {

@@ -8,15 +8,18 @@ final class LayoutContext {
   /// Pixels per point.
   let scale: Double
   let limits: LayoutLimits
+  /// Of the widget.
+  let family: WidgetFamilyName?
+  let isRightToLeft: Bool
   private(set) var notices: [LayoutNotice] = []
   private var known: Set<LayoutNotice> = []
   private var measurements = 0
   /// The content of `containerBackground(for: .widget)`.
   var background: [LayoutNode] = []
 
-  init(measure: any TextMeasure, scale: Double, limits: LayoutLimits) {
+  init(_ canvas: LayoutCanvas, measure: any TextMeasure, limits: LayoutLimits) {
+    (scale, family, isRightToLeft) = (canvas.scale, canvas.family, canvas.isRightToLeft)
     self.measure = measure
-    self.scale = scale
     self.limits = limits
   }
 
