@@ -58,9 +58,7 @@ import Testing
     #expect(Paints.color(of: none, at: 0.25).red == 0 && Paints.color(of: none, at: 0.75).red == 1)
   }
 
-  @Test(.rule("PICTURE-42")) func `an angle backwards has the colours in the other order, and a larger one its last turn`()
-    throws
-  {
+  @Test(.rule("PICTURE-42")) func `an angle backwards has the other order, and a large one its last turn`() throws {
     let (back, start) = try turn(from: 180, to: 0)
     #expect(start == 0 && luminances(back).prefix(3) == [[0, 0], [0, 0], [0.5, 1]])
     let (long, _) = try turn(from: 0, to: 720)
@@ -156,7 +154,8 @@ import Testing
     #expect(try mapped(color, "grayscale", ["amount": 1]) == [0.372, 0.372, 0.372, 0.5])
     #expect(try mapped(color, "grayscale", ["amount": 0]) == color)
     #expect(try mapped(color, "colorInvert", [:]) == [0.8, 0.6, 0.4, 0.5])
-    #expect(try mapped(color, "colorMultiply", ["color": .record(["color": "white", "opacity": 0.5])]) == [0.2, 0.4, 0.6, 0.25])
+    let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
+    #expect(try mapped(color, "colorMultiply", ["color": half]) == [0.2, 0.4, 0.6, 0.25])
     #expect(try mapped(color, "luminanceToAlpha", [:]) == [0, 0, 0, 0.372])
     #expect(try mapped(color, "hueRotation", ["degrees": 0]) == color)
     #expect(try mapped(color, "hueRotation", ["degrees": 360]) == color)

@@ -72,7 +72,7 @@ import Testing
     #expect(accented(.red).paints == [.color(.white)])
   }
 
-  @Test(.rule("PICTURE-46")) func `without a tint the accent is the system's, and the label of a filled button is seen`() {
+  @Test(.rule("PICTURE-46")) func `the accent is the system's without a tint, and the label of a button is seen`() {
     let button = ViewArchive("Button", children: [.text("Go")]).with("buttonStyle", ["style": "borderedProminent"])
     let style = PictureStyle(showsBackground: false, mode: .accented)
     #expect(sample.picture(button, style).paints == [.color(RGBA(1, 1, 1, opacity: 0.3)), .color(.white)])
@@ -82,7 +82,8 @@ import Testing
 
   @Test(.rule("PICTURE-46")) func `of an effect only the change of the opacity is seen`() {
     #expect(accented(ViewArchive.red.with("colorInvert")).groups.allSatisfy(\.colors.isEmpty))
-    #expect(accented(ViewArchive.red.with("blendMode", ["mode": "difference"])).groups.allSatisfy { $0.blend == .normal })
+    let blended = accented(ViewArchive.red.with("blendMode", ["mode": "difference"]))
+    #expect(blended.groups.allSatisfy { $0.blend == .normal })
     let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
     #expect(accented(ViewArchive.red.with("colorMultiply", ["color": half])).groups.last?.opacity == 0.5)
     let picture = accented(ViewArchive.red.with("luminanceToAlpha"))

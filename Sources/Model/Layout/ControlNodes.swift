@@ -5,8 +5,8 @@ import Archive
 extension LayoutNode {
   /// A part of a control: a shape in one style.
   fileprivate final func part(
-    _ name: String, _ rect: Rect, _ arguments: [String: ArchivedValue] = [:], trimmed: (from: Double, to: Double)? = nil,
-    turned degrees: Double = 0, stroke: Double? = nil, _ paint: ArchivedValue
+    _ name: String, _ rect: Rect, _ paint: ArchivedValue, _ arguments: [String: ArchivedValue] = [:],
+    trimmed: (from: Double, to: Double)? = nil, turned degrees: Double = 0, stroke: Double? = nil
   ) -> PlacedView {
     var view = PlacedView(kind: .view, name: name, arguments: arguments, frame: rect, style: style)
     if let trimmed {
@@ -22,7 +22,8 @@ extension LayoutNode {
     return view
   }
 
-  /// The tint of a meter: that of the author, or that of the system, which is the colour of texts in an accessory family.
+  /// The tint of a meter: that of the author, or that of the system, which is the colour of texts in an accessory
+  /// family.
   fileprivate final var meterTint: ArchivedValue {
     style.tint ?? (context.family?.isAccessory == true ? "primary" : "tint")
   }
@@ -73,20 +74,19 @@ final class BarNode: LayoutNode {
     guard let value = bar.value else {
       // A still sign, since nothing moves in a widget.
       let segment = [(from: width / 3, to: width * 2 / 3)]
-      return [part("Capsule", rect, "fill"), part("Shape", rect, outline(segment, width, height), paint)]
+      return [part("Capsule", rect, "fill"), part("Shape", rect, paint, outline(segment, width, height))]
     }
     if bar.hasMarker {
       let place = height / 2 + (max(width, height) - height) * value
-      let parts = [
-        (from: 0, to: place - height), (from: place - height / 2, to: place + height / 2),
-        (from: place + height, to: width),
-      ].filter { $0.to - $0.from > 0.1 }
-      return [part("Shape", rect, outline(parts, width, height), paint)]
+      let parts: [(from: Double, to: Double)] = [
+        (0, place - height), (place - height / 2, place + height / 2), (place + height, width),
+      ]
+      return [part("Shape", rect, paint, outline(parts.filter { $0.to - $0.from > 0.1 }, width, height))]
     }
     var views = [part("Capsule", rect, "fill")]
     if value > 0 {
-      let filled = [(from: 0, to: min(width, max(height, width * value)))]
-      views.append(part("Shape", rect, outline(filled, width, height), paint))
+      let filled = [(from: 0.0, to: min(width, max(height, width * value)))]
+      views.append(part("Shape", rect, paint, outline(filled, width, height)))
     }
     return views
   }
@@ -170,14 +170,14 @@ final class RingNode: LayoutNode {
 
   /// The line of the ring: its whole with a marker, or the filled part above a faded one.
   private func lines(_ rect: Rect, _ line: Double) -> [PlacedView] {
-    let (start, share) = ring.isOpen ? (135.0, 0.75) : (-90, 1)
+    let (start, share) = ring.isOpen ? (135.0, 0.75) : (-90.0, 1.0)
     // By how much the round end of a line exceeds it, in turns.
     let cap = line / 2 / max(.pi * rect.size.width, 0.01)
     let first = start - (ring.isOpen ? 0 : cap * 360)
     let paint = meterPaint(
       "angularGradient", ["center": "center", "from": .number(first), "to": .number(first + share * 360)])
     func arc(_ from: Double, _ to: Double, _ paint: ArchivedValue) -> PlacedView {
-      part("Circle", rect, trimmed: (from * share, to * share), turned: start, stroke: line, paint)
+      part("Circle", rect, paint, trimmed: (from * share, to * share), turned: start, stroke: line)
     }
     guard ring.hasMarker else {
       let track = arc(0, 1, .record(["color": paint, "opacity": 0.25]))
@@ -206,7 +206,7 @@ final class SwitchNode: LayoutNode {
     let rect = Rect(origin: origin, size: size(proposal))
     let off = ArchivedValue.record(["color": "fill", "opacity": 0.8])
     let arguments: [String: ArchivedValue] = isOn ? ["isFilledControl": true] : [:]
-    let track = part("Capsule", rect, arguments, isOn ? style.tint ?? "green" : off)
+    let track = part("Capsule", rect, isOn ? style.tint ?? "green" : off, arguments)
     let knob = Rect(x: isOn ? rect.maxX - 29 : rect.minX + 2, y: rect.minY + 2, width: 27, height: 27)
     var shadow = PlacedView(
       kind: .modifier, name: "shadow",

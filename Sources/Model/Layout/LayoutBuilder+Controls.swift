@@ -2,10 +2,11 @@
 
 import Archive
 
-/// `Label`, `Button`, `Toggle` and `LabeledContent` in the system's styles. A style of the author is laid out as its views.
+/// `Label`, `Button`, `Toggle` and `LabeledContent` in the system's styles. A style of the author is laid out as its
+/// views.
 extension LayoutBuilder {
-  /// The views of a control by the label to which each belongs. The archive names the labels where they are not the first
-  /// ones in order, with one view each.
+  /// The views of a control by the label to which each belongs. The archive names the labels where they are not the
+  /// first ones in order, with one view each.
   func labels(of view: ViewArchive, _ names: [String]) -> [String: [ViewArchive]] {
     var found: [String: [ViewArchive]] = [:]
     var given: [String?] = []

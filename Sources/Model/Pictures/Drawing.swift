@@ -101,8 +101,8 @@ package indirect enum Drawing: Hashable, Sendable {
   case image(mediaType: String, base64: String, Rect)
   case group(Group, [Drawing])
 
-  /// What applies to several operations together, in this order: the operations are drawn, their colours are mapped, the
-  /// result is blurred, gets a shadow, is masked, clipped and faded, and is blended with what is below.
+  /// What applies to several operations together, in this order: the operations are drawn, their colours are mapped,
+  /// the result is blurred, gets a shadow, is masked, clipped and faded, and is blended with what is below.
   package struct Group: Hashable, Sendable {
     /// What the group shows, for people and tests.
     package var label: String?
@@ -127,8 +127,8 @@ package indirect enum Drawing: Hashable, Sendable {
     package init() {}
   }
 
-  /// A function of the colour of each pixel. The components are from 0 to 1, in sRGB, and not multiplied by the opacity;
-  /// results are limited to 0 to 1.
+  /// A function of the colour of each pixel. The components are from 0 to 1, in sRGB, and not multiplied by the
+  /// opacity; results are limited to 0 to 1.
   package enum ColorMap: Hashable, Sendable {
     /// Four rows for red, green, blue and opacity. Each has four factors, of red, green, blue and opacity, and a sum.
     case matrix([Double])

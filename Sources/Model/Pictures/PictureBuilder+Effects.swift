@@ -58,8 +58,8 @@ extension PictureBuilder {
     return view.children.flatMap { drawings(of: $0) }
   }
 
-  /// The colours of an accented view; `nil` in another mode. The filled part of a control is faded, so that its label can
-  /// be read in the same colour.
+  /// The colours of an accented view; `nil` in another mode. The filled part of a control is faded, so that its label
+  /// can be read in the same colour.
   func tones(for view: PlacedView) -> AccentedTones? {
     guard var tones else { return nil }
     if view.arguments["isFilledControl"] == true { tones.opacity = 0.3 }

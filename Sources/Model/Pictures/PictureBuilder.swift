@@ -204,8 +204,9 @@ struct PictureBuilder {
       if let own = arguments["color"], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
         color = found
       }
+      color = tones.map { $0.color.faded(color.opacity) } ?? color
       group.shadow = Drawing.Shadow(
-        color: tones.map { $0.color.faded(color.opacity) } ?? color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
+        color: color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
     case "border":
       let width = max(0, number("width") ?? 1)
       let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)

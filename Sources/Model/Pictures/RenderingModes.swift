@@ -62,7 +62,7 @@ extension Drawing {
     case .stroke(let path, let paint, let stroke): return .stroke(path, paint.toned(tone), stroke)
     case .text(let text, let glyphs, let paint): return .text(text, glyphs, paint.toned(tone))
     case .group(var group, let drawings) where group.colors.isEmpty:
-      group.shadow?.color = tone.faded(group.shadow?.color.opacity ?? 1)
+      if let shadow = group.shadow { group.shadow?.color = tone.faded(shadow.color.opacity) }
       return .group(group, drawings.map { $0.toned(tone) })
     case .image, .group:
       var group = Group()
