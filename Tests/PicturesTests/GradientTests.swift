@@ -31,6 +31,9 @@ import Testing
     stops.map { [$0.location, $0.color.red].map { ($0 * 1000).rounded() / 1000 } }
   }
 
+  /// Whether a text is an SVG document with elements.
+  private func isDocument(_ text: String) throws -> Bool { try elements(text).count > 1 }
+
   // MARK: Gradients
 
   @Test(.rule("PICTURE-42")) func `an elliptical gradient is a circle stretched to the rectangle`() {
@@ -99,15 +102,15 @@ import Testing
         gradient(name, ["from": value, "to": 90]), gradient(name, ["from": 0, "to": value]),
         gradient(name, ["from": value, "to": value, "center": .string("(\(number), \(number))")]),
       ] {
-        #expect(try !elements(sample.svg(view)).isEmpty)
+        #expect(try isDocument(sample.svg(view)))
       }
     }
     let stop = ArchivedValue.record(["color": "red", "location": value])
     let view = ViewArchive("Color", ["color": .record(["angularGradient": .list([stop, stop, "blue"]), "to": 360])])
-    #expect(try !elements(sample.svg(view)).isEmpty)
+    #expect(try isDocument(sample.svg(view)))
     for list in [[], [stop]] as [[ArchivedValue]] {
       for name in ["angularGradient", "ellipticalGradient"] {
-        #expect(try !elements(sample.svg(ViewArchive("Color", ["color": .record([name: .list(list)])]))).isEmpty)
+        #expect(try isDocument(sample.svg(ViewArchive("Color", ["color": .record([name: .list(list)])]))))
       }
     }
   }
@@ -167,7 +170,7 @@ import Testing
   func `an amount that is no number has a picture`(name: String) throws {
     for number in [Double.nan, .infinity, -.infinity, 1e300] {
       let label = name == "hueRotation" ? "degrees" : "amount"
-      #expect(try !elements(sample.svg(ViewArchive.red.with(name, [label: .number(number)]))).isEmpty)
+      #expect(try isDocument(sample.svg(ViewArchive.red.with(name, [label: .number(number)]))))
     }
     #expect(sample.svg(ViewArchive.red.with(name)).contains("<feColorMatrix in=\"SourceGraphic\" type=\"matrix\""))
   }

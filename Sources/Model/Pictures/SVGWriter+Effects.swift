@@ -94,7 +94,7 @@ struct Wedges {
 extension Path {
   /// All points and control points, which enclose the outline.
   var points: [Point] {
-    elements.flatMap { element in
+    elements.flatMap { element -> [Point] in
       switch element {
       case .move(let point), .line(let point): [point]
       case .quad(let point, let control): [point, control]
