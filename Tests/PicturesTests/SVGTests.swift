@@ -119,7 +119,7 @@ import Testing
     #expect(!with("hidden", [:]).contains("#ff3b30"))
     #expect(with("rotationEffect", ["degrees": 45]).contains("rotate(45 79 79)"))
     #expect(with("scaleEffect", ["scale": 2, "anchor": "topLeading"]).contains("translate(16 16) scale(2 2)"))
-    #expect(with("shadow", ["radius": 4, "y": 2]).contains("<feDropShadow dx=\"0\" dy=\"2\" stdDeviation=\"2\""))
+    #expect(with("shadow", ["radius": 4, "y": 2]).contains("<feOffset dx=\"0\" dy=\"2\" result=\"place\"/>"))
     #expect(with("blur", ["radius": 3]).contains("<feGaussianBlur stdDeviation=\"3\"/>"))
     #expect(with("mask", [:], [ViewArchive("Circle")]).contains("mask=\"url(#mask2)\""))
     #expect(with("clipShape", [:], [ViewArchive("Capsule")]).contains("clip2"))

@@ -157,7 +157,7 @@ final class RingNode: LayoutNode {
     // The ring is the same from right to left, and so are its ends.
     let ordered = context.isRightToLeft ? below.prefix(2).reversed() : Array(below.prefix(2))
     for (index, view) in ordered.enumerated() {
-      let x = below.count == 1 ? rect.midX : rect.midX + side * (index == 0 ? -0.17 : 0.17)
+      let x = below.count == 1 ? rect.midX : rect.midX + side * (index == 0 ? -0.19 : 0.19)
       views += place(view, at: Point(x: x, y: rect.maxY - space.height / 2), space)
     }
     return views

@@ -74,9 +74,10 @@ struct Wedges {
 
   /// As many wedges as the colours differ by 1/128, none larger than 45 degrees, and none smaller than 1.5.
   private static func count(from one: RGBA, to other: RGBA, _ sweep: Double) -> Int {
-    let distance = [
-      one.red - other.red, one.green - other.green, one.blue - other.blue, one.opacity - other.opacity,
-    ].map(abs).max() ?? 0
+    let distance =
+      [
+        one.red - other.red, one.green - other.green, one.blue - other.blue, one.opacity - other.opacity,
+      ].map(abs).max() ?? 0
     let steps = min((distance * 128).rounded(.up), (sweep / 1.5).rounded(.down))
     return Int(min(max(steps, (sweep / 45).rounded(.up), 1), 240))
   }
@@ -128,6 +129,20 @@ extension Drawing.Blend {
   /// The name in CSS.
   fileprivate var css: String {
     rawValue.map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
+  }
+}
+
+extension Drawing.Shadow {
+  /// The filter primitives, which follow others. Not all programs have `feDropShadow`.
+  var svg: String {
+    [
+      "<feOffset dx=\"0\" dy=\"0\" result=\"shape\"/>",
+      "<feGaussianBlur stdDeviation=\"\((radius / 2).svg)\"/>",
+      "<feOffset dx=\"\(x.svg)\" dy=\"\(y.svg)\" result=\"place\"/>",
+      "<feFlood flood-color=\"\(color.svg)\" flood-opacity=\"\(color.opacity.svg)\"/>",
+      "<feComposite operator=\"in\" in2=\"place\" result=\"shadow\"/>",
+      "<feMerge><feMergeNode in=\"shadow\"/><feMergeNode in=\"shape\"/></feMerge>",
+    ].joined()
   }
 }
 

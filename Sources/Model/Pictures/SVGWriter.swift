@@ -129,11 +129,7 @@ struct SVGWriter {
     definitions += " color-interpolation-filters=\"sRGB\">"
     for (index, map) in group.colors.enumerated() { definitions += map.svg(index) }
     if group.blur > 0 { definitions += "<feGaussianBlur stdDeviation=\"\(group.blur.svg)\"/>" }
-    if let shadow = group.shadow {
-      definitions += "<feDropShadow dx=\"\(shadow.x.svg)\" dy=\"\(shadow.y.svg)\""
-      definitions += " stdDeviation=\"\((shadow.radius / 2).svg)\" flood-color=\"\(shadow.color.svg)\""
-      definitions += " flood-opacity=\"\(shadow.color.opacity.svg)\"/>"
-    }
+    if let shadow = group.shadow { definitions += shadow.svg }
     definitions += "</filter>\n"
     return id
   }
