@@ -15,14 +15,6 @@ import Testing
       (ViewArchive.text("a").modified("safeAreaInset"), ".safeAreaInset has no effect"),
       (ViewArchive("Image", ["name": "photo"]), "Image \"photo\": the size of the image is not known"),
       (
-        ViewArchive("Gauge", ["value": 0.5], children: [.text("a")]),
-        "Gauge with the style automatic: the system's style is not drawn, only the labels"
-      ),
-      (
-        ViewArchive("Button", children: [.text("a")]).modified("buttonStyle", ["style": "bordered"]),
-        "Button with the style bordered: the system's style is not drawn, only the labels"
-      ),
-      (
         ViewArchive.text("a").modified("font", ["font": .record(["custom": "Futura", "size": 12])]),
         "the font Futura is not available"
       ),

@@ -97,12 +97,26 @@ extension ViewArchive {
   /// Applies the appearance to the view's own text.
   private mutating func show(_ appearance: ScreenAppearance, isRedacted: Bool) {
     if name == "Text", let live = LiveText(arguments) { arguments = ["text": .string(live.text(appearance))] }
+    if name == "ProgressView", let fraction = Self.progress(arguments, at: appearance.now) {
+      arguments["value"] = .number(fraction)
+    }
     guard isRedacted else { return }
     if let text = arguments["text"]?.string {
       arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
     } else if name == "Image" {
       arguments = ["text": "▒▒"]
     }
+  }
+
+  /// The progress within an interval at a time: from 0 to 1, or from 1 to 0 where it counts down. `nil` for a progress
+  /// view without an interval.
+  private static func progress(_ arguments: [String: ArchivedValue], at now: Date) -> Double? {
+    guard case .list(let bounds) = arguments["timerInterval"], bounds.count == 2, case .date(let start) = bounds[0],
+      case .date(let end) = bounds[1]
+    else { return nil }
+    let length = end.timeIntervalSince(start)
+    let passed = length > 0 ? min(max(now.timeIntervalSince(start) / length, 0), 1) : 1
+    return arguments["countsDown"] == .bool(false) ? passed : 1 - passed
   }
 }
 

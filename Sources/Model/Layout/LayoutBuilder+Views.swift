@@ -35,8 +35,11 @@ extension LayoutBuilder {
       let children = nodes(of: view.children, style, axis: axis, depth: depth)
       return [FittingNode(Arguments(of: view, context).axes, children, style, context)]
     case "Label": return label(view, style, depth: depth)
-    case "Link", "Button", "Toggle", "ToggleState": return control(view, style, depth: depth)
-    case "Gauge", "ProgressView": return meter(view, style, depth: depth)
+    case "Link", "ToggleState": return contained(view, view.children, style, depth: depth)
+    case "Button": return button(view, style, depth: depth)
+    case "Toggle": return toggle(view, style, depth: depth)
+    case "Gauge": return gauge(view, style, depth: depth)
+    case "ProgressView": return progress(view, style, depth: depth)
     case "LabeledContent": return labeled(view, style, depth: depth)
     case _ where Self.fillings.contains(view.name):
       return [FillingNode(view, operations: operations, style, context)]
@@ -100,58 +103,5 @@ extension LayoutBuilder {
       }
       collect(child, own, &runs, depth: depth + 1)
     }
-  }
-
-  // MARK: Controls
-
-  /// `Label`: the icon before the title. With a style of the author it has the views of that style.
-  private func label(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    let name = style.controlStyles["labelStyle"] ?? "automatic"
-    let isSystem = ["automatic", "iconOnly", "titleOnly", "titleAndIcon"].contains(name)
-    var children = view.children
-    if name == "iconOnly" { children = Array(children.prefix(1)) }
-    if name == "titleOnly" { children = Array(children.dropFirst()) }
-    let axis = isSystem ? Axis.horizontal : nil
-    let nodes = nodes(of: children, style, axis: axis, depth: depth)
-    if !isSystem { return nodes }
-    return [
-      StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)
-    ]
-  }
-
-  /// `Link`, `Button` and `Toggle`: their labels. The system's style of a button is not drawn.
-  private func control(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    let key = view.name == "Button" ? "buttonStyle" : "toggleStyle"
-    let name = style.controlStyles[key] ?? "automatic"
-    if view.name != "Link", view.name != "ToggleState" {
-      if ["automatic", "bordered", "borderedProminent", "switch", "button"].contains(name) {
-        context.note(.styleNotLaidOut, "\(view.name) with the style \(name)")
-      }
-    }
-    var children = view.children
-    // Both states are archived; the current one is shown.
-    if view.name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == view.arguments["isOn"] }) {
-      children = [state]
-    }
-    let nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
-    return joined(nodes, .stack(.horizontal), style).map { [ContainerNode(view, $0, style)] } ?? []
-  }
-
-  /// `Gauge` and `ProgressView`: only an author's style is laid out, as its views.
-  private func meter(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    let name = style.controlStyles[view.name == "Gauge" ? "gaugeStyle" : "progressViewStyle"] ?? "automatic"
-    let isSystem =
-      ["automatic", "linear", "circular"].contains(name) || name.contains("apacity")
-      || name.hasPrefix("accessory")
-    if isSystem { context.note(.styleNotLaidOut, "\(view.name) with the style \(name)") }
-    let nodes = nodes(of: view.children, style, axis: .vertical, depth: depth)
-    return joined(nodes, .stack(.vertical), style).map { [ContainerNode(view, $0, style)] } ?? []
-  }
-
-  /// `LabeledContent`: the label at the leading edge, the content at the trailing one.
-  private func labeled(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    var nodes = nodes(of: view.children, style, axis: .horizontal, depth: depth)
-    nodes.insert(SpacerNode(least: nil, along: .horizontal, style, context), at: min(1, nodes.count))
-    return [StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)]
   }
 }

@@ -79,7 +79,7 @@ struct LayoutBuilder {
   /// Modifiers that no picture shows.
   private static let invisible: Set = [
     "id", "animation", "transition", "contentTransition", "matchedGeometryEffect", "disabled", "allowsHitTesting",
-    "contentShape", "controlSize", "labelsHidden", "redacted", "unredacted", "privacySensitive",
+    "contentShape", "redacted", "unredacted", "privacySensitive",
     "invalidatableContent", "widgetURL", "ignoresSafeArea", "allowsTightening", "preferredColorScheme",
     "controlWidgetActionHint", "controlWidgetStatus",
   ]

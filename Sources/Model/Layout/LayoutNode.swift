@@ -8,6 +8,8 @@ final class LayoutContext {
   /// Pixels per point.
   let scale: Double
   let limits: LayoutLimits
+  /// Of the widget.
+  let family: WidgetFamilyName?
   /// Whether the language is written from right to left.
   let isRightToLeft: Bool
   private(set) var notices: [LayoutNotice] = []
@@ -16,10 +18,9 @@ final class LayoutContext {
   /// The content of `containerBackground(for: .widget)`.
   var background: [LayoutNode] = []
 
-  init(measure: any TextMeasure, scale: Double, isRightToLeft: Bool, limits: LayoutLimits) {
+  init(_ canvas: LayoutCanvas, measure: any TextMeasure, limits: LayoutLimits) {
+    (scale, family, isRightToLeft) = (canvas.scale, canvas.family, canvas.isRightToLeft)
     self.measure = measure
-    self.scale = scale
-    self.isRightToLeft = isRightToLeft
     self.limits = limits
   }
 

@@ -7,8 +7,6 @@ package struct LayoutNotice: Hashable, Sendable, CustomStringConvertible {
     case viewNotLaidOut
     /// The modifier has no effect.
     case modifierNotLaidOut
-    /// The system's own style of a control is not laid out: its labels are.
-    case styleNotLaidOut
     /// The size of an image is not in the archive.
     case unknownImageSize
     /// The extension made the content for another size than the layout found.
@@ -39,7 +37,6 @@ package struct LayoutNotice: Hashable, Sendable, CustomStringConvertible {
     switch reason {
     case .viewNotLaidOut: "\(subject) is not drawn"
     case .modifierNotLaidOut: "\(subject) has no effect"
-    case .styleNotLaidOut: "\(subject): the system's style is not drawn, only the labels"
     case .unknownImageSize: "\(subject): the size of the image is not known"
     case .madeForAnotherSize: "\(subject)"
     case .fontNotAvailable: "the font \(subject) is not available"

@@ -12,12 +12,18 @@ package struct LayoutCanvas: Hashable, Sendable {
   package var scale: Double
   /// Whether the language is written from right to left.
   package var isRightToLeft: Bool
+  /// Decides which styles are automatic; `nil`: those of a family of the Home Screen.
+  package var family: WidgetFamilyName?
 
-  package init(size: Size, margins: Insets = Insets(0), scale: Double = 3, isRightToLeft: Bool = false) {
+  package init(
+    size: Size, margins: Insets = Insets(0), scale: Double = 3, isRightToLeft: Bool = false,
+    family: WidgetFamilyName? = nil
+  ) {
     self.size = size
     self.margins = margins
     self.scale = scale
     self.isRightToLeft = isRightToLeft
+    self.family = family
   }
 }
 
@@ -32,8 +38,7 @@ extension ViewArchive {
     in canvas: LayoutCanvas, style: ViewStyle = ViewStyle(), measuring measure: any TextMeasure,
     limits: LayoutLimits = LayoutLimits()
   ) -> LayoutResult {
-    let context = LayoutContext(
-      measure: measure, scale: canvas.scale, isRightToLeft: canvas.isRightToLeft, limits: limits)
+    let context = LayoutContext(canvas, measure: measure, limits: limits)
     let builder = LayoutBuilder(context: context)
     let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
     let space = Rect(origin: Point(x: 0, y: 0), size: canvas.size)

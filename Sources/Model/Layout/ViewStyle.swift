@@ -108,6 +108,9 @@ package struct ViewStyle: Hashable, Sendable {
     case "symbolVariant": symbolVariants = (arguments["variant"]?.string).map { [$0] + symbolVariants } ?? []
     case "labelStyle", "buttonStyle", "toggleStyle", "gaugeStyle", "progressViewStyle":
       controlStyles[modifier.name] = arguments["style"]?.string
+    case "controlSize": controlStyles[modifier.name] = arguments["size"]?.string
+    case "buttonBorderShape": controlStyles[modifier.name] = arguments["shape"]?.string
+    case "labelsHidden": controlStyles[modifier.name] = "true"
     default: return applyToText(modifier)
     }
     return true

@@ -35,6 +35,12 @@ package enum Paint: Hashable, Sendable {
   case linear([Stop], from: Point, to: Point)
   /// Radii in points.
   case radial([Stop], centre: Point, from: Double, to: Double)
+  /// A radial gradient that is stretched. A radius r is an ellipse with the half axes r × `unit.width` and
+  /// r × `unit.height`, in points; `from` and `to` are such radii, without a unit.
+  case elliptical([Stop], centre: Point, unit: Size, from: Double, to: Double)
+  /// A whole turn about a point, clockwise. The location 0 is at `start`, in degrees; 0 degrees are to the right. The
+  /// locations ascend from 0 to 1. Two stops at one location are an edge.
+  case angular([Stop], centre: Point, start: Double)
 
   func faded(_ opacity: Double) -> Paint {
     func faded(_ stops: [Stop]) -> [Stop] {
@@ -51,6 +57,9 @@ package enum Paint: Hashable, Sendable {
     case .linear(let stops, let from, let to): return .linear(faded(stops), from: from, to: to)
     case .radial(let stops, let centre, let from, let to):
       return .radial(faded(stops), centre: centre, from: from, to: to)
+    case .elliptical(let stops, let centre, let unit, let from, let to):
+      return .elliptical(faded(stops), centre: centre, unit: unit, from: from, to: to)
+    case .angular(let stops, let centre, let start): return .angular(faded(stops), centre: centre, start: start)
     }
   }
 }
@@ -92,10 +101,18 @@ package indirect enum Drawing: Hashable, Sendable {
   case image(mediaType: String, base64: String, Rect)
   case group(Group, [Drawing])
 
-  /// What applies to several operations together.
+  /// What applies to several operations together, in this order: the operations are drawn, their colours are mapped,
+  /// the result is blurred, gets a shadow, is masked, clipped and faded, and is blended with what is below.
   package struct Group: Hashable, Sendable {
     /// What the group shows, for people and tests.
     package var label: String?
+    /// Applied to the colours of the finished group, in order.
+    package var colors: [ColorMap] = []
+    /// How the finished group is mixed with what was drawn before it in the group around.
+    package var blend = Blend.normal
+    /// Whether the blend modes of the operations within end at this group. A group with an opacity, a clip, a mask, a
+    /// colour map, a blur or a shadow is isolated in any case.
+    package var isIsolated = false
     package var opacity = 1.0
     package var clip: Path?
     package var mask: [Drawing]?
@@ -108,6 +125,22 @@ package indirect enum Drawing: Hashable, Sendable {
     package var scale: Scaling?
 
     package init() {}
+  }
+
+  /// A function of the colour of each pixel. The components are from 0 to 1, in sRGB, and not multiplied by the
+  /// opacity; results are limited to 0 to 1.
+  package enum ColorMap: Hashable, Sendable {
+    /// Four rows for red, green, blue and opacity. Each has four factors, of red, green, blue and opacity, and a sum.
+    case matrix([Double])
+    /// The pixel becomes this colour. Its opacity is multiplied by the luminance that the pixel had:
+    /// .2126 red + .7152 green + .0722 blue.
+    case luminance(RGBA)
+  }
+
+  /// How two colours are mixed, by SwiftUI's names. Source of the formulas: W3C, "Compositing and Blending Level 1".
+  package enum Blend: String, Hashable, Sendable, CaseIterable {
+    case normal, multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, softLight, hardLight, difference
+    case exclusion, hue, saturation, color, luminosity, plusLighter
   }
 
   package struct Rotation: Hashable, Sendable {

@@ -21,7 +21,8 @@ struct Paints {
 
   /// The paint of a text or a shape without a style.
   mutating func foreground(_ style: ViewStyle, in rect: Rect) -> Paint {
-    paint(style.foreground.first ?? "primary", style, in: rect, depth: 1)
+    if let material = style.foreground.first?.material { _ = missing("the blur of \(material)", style) }
+    return paint(style.foreground.first ?? "primary", style, in: rect, depth: 1)
   }
 
   /// The paint of a style in a rectangle.
@@ -61,11 +62,7 @@ struct Paints {
       return paint(own, style, in: rect, depth: depth + 1)
     }
     if name == "background", let own = style.background { return paint(own, style, in: rect, depth: depth + 1) }
-    if name.hasSuffix("Material") {
-      _ = missing(name, style)
-      let opacity = ["ultraThin": 0.4, "thin": 0.5, "regular": 0.6, "thick": 0.7][String(name.dropLast(8))] ?? 0.85
-      return .color(style.colorScheme == .dark ? RGBA(0, 0, 0, opacity: opacity) : RGBA(1, 1, 1, opacity: opacity))
-    }
+    if ArchivedValue.string(name).material != nil { return .color(Self.material(name, style)) }
     return colors(style)[name].map { .color($0) } ?? missing(name, style)
   }
 
@@ -108,6 +105,8 @@ struct Paints {
         stops(list, style), centre: point(parts["center"], in: rect) ?? Point(x: rect.midX, y: rect.midY),
         from: parts["from"]?.number ?? 0, to: parts["to"]?.number ?? 0)
     }
+    if case .list(let list) = parts["ellipticalGradient"] { return elliptical(stops(list, style), parts, in: rect) }
+    if case .list(let list) = parts["angularGradient"] { return angular(stops(list, style), parts, in: rect) }
     if let asset = parts["asset"]?.string { return missing("the colour \"\(asset)\" of the asset catalogue", style) }
     return missing(parts.keys.sorted().joined(separator: ", "), style)
   }
@@ -135,12 +134,12 @@ struct Paints {
   }
 
   /// The stops of a gradient: colours at even distances, or records with a location.
-  private mutating func stops(_ list: [ArchivedValue], _ style: ViewStyle) -> [Paint.Stop] {
+  mutating func stops(_ list: [ArchivedValue], _ style: ViewStyle) -> [Paint.Stop] {
     let rect = Rect(x: 0, y: 0, width: 1, height: 1)
     return list.enumerated().map { index, value in
       var (color, location) = (value, Double(index) / Double(max(list.count - 1, 1)))
       if case .record(let parts) = value, let own = parts["location"]?.number {
-        (color, location) = (parts["color"] ?? value, own)
+        (color, location) = (parts["color"] ?? value, own.isFinite ? min(max(own, 0), 1) : 0)
       }
       guard case .color(let found) = paint(color, style, in: rect, depth: 1) else {
         return Paint.Stop(color: RGBA(0.5, 0.5, 0.5), location: location)
@@ -150,7 +149,7 @@ struct Paints {
   }
 
   /// A unit point in a rectangle, by its name or as `(x, y)`.
-  private func point(_ value: ArchivedValue?, in rect: Rect) -> Point? { value?.string?.unitPoint(in: rect) }
+  func point(_ value: ArchivedValue?, in rect: Rect) -> Point? { value?.string?.unitPoint(in: rect) }
 }
 
 extension String {

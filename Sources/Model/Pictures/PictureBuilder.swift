@@ -13,16 +13,22 @@ package struct PictureStyle: Hashable, Sendable {
   package var cornerRadius: Double
   /// Whether a widget without a container background has the colour of one.
   package var showsBackground: Bool
+  /// How the place colours the widget.
+  package var mode: RenderingModeName
+  /// The colour of the `widgetAccentable` views of an accented widget, or of all of a vibrant one; `nil`: the system's.
+  package var tint: RGBA?
 
   package init(
     colorScheme: ColorSchemeName = .light, settings: DeviceSettings = DeviceSettings(), isNew: Bool = false,
-    cornerRadius: Double = 22, showsBackground: Bool = true
+    cornerRadius: Double = 22, showsBackground: Bool = true, mode: RenderingModeName = .fullColor, tint: RGBA? = nil
   ) {
     self.colorScheme = colorScheme
     self.settings = settings
     self.isNew = isNew
     self.cornerRadius = cornerRadius
     self.showsBackground = showsBackground
+    self.mode = mode
+    self.tint = tint
   }
 }
 
@@ -32,14 +38,18 @@ extension ViewArchive {
     in canvas: LayoutCanvas, _ style: PictureStyle = PictureStyle(), with glyphs: any GlyphSource
   ) -> Picture {
     let inherited = ViewStyle(
-      textSize: style.settings.textSize, colorScheme: style.colorScheme, isTextBold: style.settings.isTextBold)
+      textSize: style.settings.textSize, colorScheme: style.viewScheme, isTextBold: style.settings.isTextBold)
     let layout = laidOut(in: canvas, style: inherited, measuring: glyphs)
     var builder = PictureBuilder(canvas: canvas, style, glyphs)
     let whole = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
     var background = layout.background.flatMap { builder.drawings(of: $0) }
-    if background.isEmpty, style.showsBackground {
+    if background.isEmpty, style.showsBackground, style.mode == .fullColor {
       let paint = builder.paints.paint("background", inherited, in: whole)
       background = [.fill(Path(whole), paint, isEvenOdd: false)]
+    }
+    if style.mode == .fullColor { builder.background = background }
+    if case .color(let accent) = builder.paints.paint("tint", inherited, in: whole) {
+      builder.tones = style.tones(accent)
     }
     let content = layout.views.flatMap { builder.drawings(of: $0) }
     var group = Drawing.Group()
@@ -47,7 +57,9 @@ extension ViewArchive {
       roundedRect: whole, radii: Array(repeating: style.cornerRadius, count: 4), isContinuous: true)
     let notices = layout.notices.map(\.description) + builder.paints.unknown.map { "\($0) is not drawn as a style" }
     return Picture(
-      size: canvas.size, drawings: [.group(group, background + content)], notices: notices + builder.notices)
+      size: canvas.size,
+      drawings: [.group(group, style.rendered(background: background, content: content, in: whole))],
+      notices: notices + builder.notices)
   }
 }
 
@@ -58,6 +70,12 @@ struct PictureBuilder {
   let glyphs: any GlyphSource
   var paints: Paints
   private(set) var notices: [String] = []
+  /// What is below the content of a widget in full colour, and what a material blurs.
+  var background: [Drawing] = []
+  /// The materials that were drawn with a blur.
+  var backdrops = 0
+  /// The colours of an accented widget.
+  var tones: AccentedTones?
 
   init(canvas: LayoutCanvas, _ style: PictureStyle, _ glyphs: any GlyphSource) {
     self.canvas = canvas
@@ -76,19 +94,24 @@ struct PictureBuilder {
 
   mutating func drawings(of view: PlacedView) -> [Drawing] {
     if view.kind == .modifier { return modified(view) }
-    let children = view.children.flatMap { drawings(of: $0) }
+    guard let own = ownDrawings(of: view) else { return view.children.flatMap { drawings(of: $0) } }
+    guard let tones = tones(for: view) else { return own }
+    return view.name == "Image" ? tones.tonedImage(own) : tones.toned(own)
+  }
+
+  /// The drawings of a view that draws; `nil` for one that only contains others.
+  private mutating func ownDrawings(of view: PlacedView) -> [Drawing]? {
     switch view.name {
     case "Text": return text(view)
     case "Image": return image(view)
+    case "AccessoryWidgetBackground": return [accessoryBackground(view)]
     case "Divider":
       return [.fill(Path(view.frame), paints.paint("separator", view.style, in: view.frame), isEvenOdd: false)]
     case "Color", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient":
       let value = view.arguments["color"] ?? view.arguments["style"] ?? "clear"
       return [.fill(Path(view.frame), paints.paint(value, view.style, in: view.frame), isEvenOdd: false)]
     default:
-      if let path = Path(view, container: container) { return shape(path, view) }
-      if view.name == "AccessoryWidgetBackground" { note("AccessoryWidgetBackground is not drawn") }
-      return children
+      return Path(view, container: container).map { shape($0, view) }
     }
   }
 
@@ -114,7 +137,9 @@ struct PictureBuilder {
         let (x, y, centre) = (number("x") ?? 1, number("y") ?? 1, Point(x: view.frame.midX, y: view.frame.midY))
         path = path.mapped { Point(x: centre.x + ($0.x - centre.x) * x, y: centre.y + ($0.y - centre.y) * y) }
       case "fill":
-        let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+        let value = arguments["style"] ?? "foreground"
+        let paint = paints.paint(value, view.style, in: view.frame)
+        drawings += backdrop(of: value, within: stroke == nil ? path : nil)
         if let stroke {
           drawings.append(.stroke(path, paint, stroke))
         } else {
@@ -123,15 +148,19 @@ struct PictureBuilder {
       case "stroke" where arguments["style"] == nil: stroke = Stroke(arguments)
       case "stroke", "strokeBorder":
         let line = Stroke(arguments)
-        let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+        let value = arguments["style"] ?? "foreground"
+        let paint = paints.paint(value, view.style, in: view.frame)
+        drawings += backdrop(of: value, within: nil)
         drawings.append(.stroke(operation.name == "stroke" ? path : border(view, line.width) ?? path, paint, line))
       default: note("the shape operation \(operation.name) is not drawn")
       }
     }
     if !drawings.isEmpty { return drawings }
-    let paint = paints.foreground(view.style, in: view.frame)
-    if let stroke { return [.stroke(path, paint, stroke)] }
-    return [.fill(path, paint, isEvenOdd: false)]
+    let value = view.style.foreground.first ?? "primary"
+    let paint = paints.paint(value, view.style, in: view.frame)
+    let below = backdrop(of: value, within: stroke == nil ? path : nil)
+    if let stroke { return below + [.stroke(path, paint, stroke)] }
+    return below + [.fill(path, paint, isEvenOdd: false)]
   }
 
   /// The outline of a shape by half a line within it.
@@ -144,7 +173,7 @@ struct PictureBuilder {
   // MARK: Modifiers
 
   private mutating func modified(_ view: PlacedView) -> [Drawing] {
-    let inner = view.children.flatMap { drawings(of: $0) }
+    let inner = innerDrawings(of: view)
     var group = Drawing.Group()
     let arguments = view.arguments
     func number(_ label: String) -> Double? { arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } }
@@ -152,9 +181,9 @@ struct PictureBuilder {
       (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
       ?? Point(x: view.frame.midX, y: view.frame.midY)
     switch view.name {
-    case "background", "overlay", "containerShape", "compositingGroup", "drawingGroup", "widgetAccentable",
-      "widgetAccentedRenderingMode", "drawn":
+    case "background", "overlay", "containerShape", "widgetAccentable", "widgetAccentedRenderingMode", "drawn":
       return inner
+    case "compositingGroup", "drawingGroup": group.isIsolated = true
     case "hidden": return []
     case "opacity": group.opacity = min(max(number("opacity") ?? 1, 0), 1)
     case "blur": group.blur = max(0, number("radius") ?? 0)
@@ -175,15 +204,17 @@ struct PictureBuilder {
       if let own = arguments["color"], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
         color = found
       }
+      color = tones.map { $0.color.faded(color.opacity) } ?? color
       group.shadow = Drawing.Shadow(
         color: color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
     case "border":
       let width = max(0, number("width") ?? 1)
       let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
-      return inner + [.stroke(Path(view.frame.inset(Insets(width / 2))), paint, Stroke(width: width))]
+      let border = [Drawing.stroke(Path(view.frame.inset(Insets(width / 2))), paint, Stroke(width: width))]
+      return inner + (tones?.toned(border) ?? border)
     default:
-      note(".\(view.name) is not drawn")
-      return inner
+      guard let effect = colorEffect(view) else { return inner }
+      return tones.map { inAccent(effect, of: view, inner, $0) } ?? [.group(effect, inner)]
     }
     return [.group(group, inner)]
   }

@@ -18,7 +18,7 @@ extension Picture {
 }
 
 /// Writes the operations of a display list.
-private struct SVGWriter {
+struct SVGWriter {
   let source: any GlyphSource
   var body = ""
   var definitions = ""
@@ -28,13 +28,28 @@ private struct SVGWriter {
   init(source: any GlyphSource) { self.source = source }
 
   /// A new id.
-  private mutating func id(_ prefix: String) -> String {
+  mutating func id(_ prefix: String) -> String {
     count += 1
     return "\(prefix)\(count)"
   }
 
   mutating func write(_ drawing: Drawing) {
     switch drawing {
+    case .fill(let path, .angular(let stops, let centre, let start), let isEvenOdd):
+      let rule = isEvenOdd ? " clip-rule=\"evenodd\"" : ""
+      writeTurn(stops, about: centre, start, clip: "<path d=\"\(path.svg)\"\(rule)/>", reaching: path.points)
+    case .stroke(let path, .angular(let stops, let centre, let start), let stroke):
+      let space = Path(path.bounds.inset(Insets(-stroke.width * 8)))
+      writeTurn(
+        stops, about: centre, start, mask: .stroke(path, .color(.white), stroke), reaching: space.points)
+    case .text(let words, let glyphs, .angular(let stops, let centre, let start)):
+      let corners = glyphs.flatMap { glyph in
+        source.outline(of: glyph.key).points.map { point in
+          Point(x: glyph.origin.x + point.x * glyph.scale, y: glyph.origin.y + point.y * glyph.scale)
+        }
+      }
+      writeTurn(
+        stops, about: centre, start, mask: .text("", glyphs, .color(.white)), words: words, reaching: corners)
     case .fill(let path, let paint, let isEvenOdd):
       let rule = isEvenOdd ? " fill-rule=\"evenodd\"" : ""
       let line = "<path d=\"\(path.svg)\"\(attributes("fill", paint))\(rule)/>\n"
@@ -76,6 +91,7 @@ private struct SVGWriter {
 
   private mutating func write(_ group: Drawing.Group, _ drawings: [Drawing]) {
     var start = "<g"
+    if let compositing = group.compositing { start += " style=\"\(compositing)\"" }
     if let label = group.label { start += " role=\"group\" aria-label=\"\(label.escaped)\"" }
     if group.opacity != 1 { start += " opacity=\"\(group.opacity.svg)\"" }
     if let offset = group.offset {
@@ -100,7 +116,7 @@ private struct SVGWriter {
       body = outer
       start += " mask=\"url(#\(id))\""
     }
-    if group.blur > 0 || group.shadow != nil { start += " filter=\"url(#\(filter(group)))\"" }
+    if group.blur > 0 || group.shadow != nil || !group.colors.isEmpty { start += " filter=\"url(#\(filter(group)))\"" }
     body += start + ">\n"
     for drawing in drawings { write(drawing) }
     body += "</g>\n"
@@ -109,13 +125,11 @@ private struct SVGWriter {
   /// A blur radius is about two standard deviations.
   private mutating func filter(_ group: Drawing.Group) -> String {
     let id = id("filter")
-    definitions += "<filter id=\"\(id)\" x=\"-50%\" y=\"-50%\" width=\"200%\" height=\"200%\">"
+    definitions += "<filter id=\"\(id)\" x=\"-50%\" y=\"-50%\" width=\"200%\" height=\"200%\""
+    definitions += " color-interpolation-filters=\"sRGB\">"
+    for (index, map) in group.colors.enumerated() { definitions += map.svg(index) }
     if group.blur > 0 { definitions += "<feGaussianBlur stdDeviation=\"\(group.blur.svg)\"/>" }
-    if let shadow = group.shadow {
-      definitions += "<feDropShadow dx=\"\(shadow.x.svg)\" dy=\"\(shadow.y.svg)\""
-      definitions += " stdDeviation=\"\((shadow.radius / 2).svg)\" flood-color=\"\(shadow.color.svg)\""
-      definitions += " flood-opacity=\"\(shadow.color.opacity.svg)\"/>"
-    }
+    if let shadow = group.shadow { definitions += shadow.svg }
     definitions += "</filter>\n"
     return id
   }
@@ -137,12 +151,22 @@ private struct SVGWriter {
       definitions += " cy=\"\(centre.y.svg)\" fr=\"\(max(0, from).svg)\" r=\"\(max(0, to).svg)\">"
       definitions += stops.map(\.svg).joined() + "</radialGradient>\n"
       return " \(name)=\"url(#\(id))\""
+    case .elliptical(let stops, let centre, let unit, let from, let to):
+      let id = id("gradient")
+      definitions += "<radialGradient id=\"\(id)\" gradientUnits=\"userSpaceOnUse\" cx=\"0\" cy=\"0\""
+      definitions += " fr=\"\(max(0, from).svgFactor)\" r=\"\(max(0, to).svgFactor)\""
+      definitions += " gradientTransform=\"translate(\(centre.x.svg) \(centre.y.svg))"
+      definitions += " scale(\(unit.width.svg) \(unit.height.svg))\">"
+      definitions += stops.map(\.svg).joined() + "</radialGradient>\n"
+      return " \(name)=\"url(#\(id))\""
+    // Drawn as wedges before its attributes are needed; the colour is that of its start.
+    case .angular(let stops, _, _): return attributes(name, .color(stops.first?.color ?? .white))
     }
   }
 }
 
 extension Paint.Stop {
-  fileprivate var svg: String {
+  var svg: String {
     let opacity = color.opacity < 1 ? " stop-opacity=\"\(color.opacity.svg)\"" : ""
     return "<stop offset=\"\(location.svg)\" stop-color=\"\(color.svg)\"\(opacity)/>"
   }
@@ -150,7 +174,7 @@ extension Paint.Stop {
 
 extension RGBA {
   /// `#RRGGBB`.
-  fileprivate var svg: String {
+  var svg: String {
     let digits = Array("0123456789abcdef")
     return "#"
       + [red, green, blue].map { part in
@@ -161,7 +185,7 @@ extension RGBA {
 }
 
 extension Path {
-  fileprivate var svg: String {
+  var svg: String {
     func text(_ points: Point...) -> String { points.map { "\($0.x.svg) \($0.y.svg)" }.joined(separator: " ") }
     return elements.map { element in
       switch element {
@@ -177,9 +201,9 @@ extension Path {
 
 extension Double {
   /// With at most two decimals. A number that is not finite is 0.
-  fileprivate var svg: String { decimals(2) }
+  var svg: String { decimals(2) }
   /// The factor of an outline: with at most six decimals.
-  fileprivate var svgFactor: String { decimals(6) }
+  var svgFactor: String { decimals(6) }
 
   private func decimals(_ count: Int) -> String {
     guard isFinite, abs(self) < 1e9 else { return "0" }
@@ -200,7 +224,7 @@ extension Double {
 
 extension String {
   /// As the text of an XML attribute. Characters that XML does not permit become the replacement character.
-  fileprivate var escaped: String {
+  var escaped: String {
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {

@@ -46,7 +46,7 @@ import WidgetLabTesting
       #expect(answer.status == 0 && answer.output.contains("2 widgets"), "\(answer.output)\(answer.errors)")
       let small = "widgetlab: 1 Caffeine systemSmall: "
       #expect(answer.errors.contains(small + "the symbol \"cup.and.saucer.fill\" is drawn as its first letter"))
-      #expect(answer.errors.contains(small + "Gauge with the style accessoryLinearCapacity: the system's style"))
+      #expect(!answer.errors.contains("Gauge") && !answer.errors.contains("Button"))
       let text = try String(contentsOf: file, encoding: .utf8)
       let drawing = ScreenDrawing(text)
       #expect(drawing.size == ["393", "364"])

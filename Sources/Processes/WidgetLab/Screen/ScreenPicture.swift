@@ -80,17 +80,17 @@ struct ScreenPicture {
     let settings = screen.reply.settings
     let canvas = LayoutCanvas(
       size: Size(width: size.width, height: size.height), scale: device.screen.scale,
-      isRightToLeft: settings.isRightToLeft)
+      isRightToLeft: settings.isRightToLeft, family: tile.placement.family)
     let isAccessory = tile.placement.family.isAccessory
     let style = PictureStyle(
       colorScheme: screen.reply.state.colorScheme, settings: settings, isNew: device.majorVersion >= 26,
-      cornerRadius: isAccessory ? 0 : cornerRadius, showsBackground: !isAccessory)
-    var picture = tile.view.shown(screen.appearance(of: tile)).picture(in: canvas, style, with: font)
+      cornerRadius: isAccessory ? 0 : cornerRadius, showsBackground: !isAccessory, mode: tile.renderingMode,
+      tint: screen.reply.tint.map(RGBA.init))
+    // The picture needs the opacity of the author's colours, which the accented text leaves out.
+    var appearance = screen.appearance(of: tile)
+    appearance.isAccented = false
+    var picture = tile.view.shown(appearance).picture(in: canvas, style, with: font)
     if tile.content == .skeleton { picture.notices.append("its extension has provided nothing yet") }
-    if tile.renderingMode != .fullColor {
-      picture.notices.append("the rendering mode \(tile.renderingMode.rawValue) is drawn in full colour")
-    }
-    if screen.reply.tint != nil { picture.notices.append("the tint of the screen is not drawn") }
     if let note = tile.note { picture.notices.append(note) }
     return picture
   }

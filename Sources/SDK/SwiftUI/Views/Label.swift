@@ -18,7 +18,10 @@ nonisolated public struct Label<Title: View, Icon: View>: View, ArchivedView {
       let view = context.environment.during { style.body(of: label) }
       return ViewArchive("Label", children: try context.children(of: view))
     }
-    return ViewArchive("Label", children: try context.children(of: icon) + context.children(of: title))
+    var labels = ArchivedLabels(["icon", "title"])
+    labels.add(try context.children(of: icon), "icon")
+    labels.add(try context.children(of: title), "title")
+    return ViewArchive("Label", given: ["labels": labels.names], children: labels.views)
   }
 }
 

@@ -27,8 +27,12 @@ nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: Vi
       let view = context.environment.during { style.body(of: progress) }
       return ViewArchive("ProgressView", given: arguments, children: try context.children(of: view))
     }
-    let views = try context.children(of: label) + context.children(of: currentValueLabel)
-    return ViewArchive("ProgressView", given: arguments, children: views.filter { $0 != .empty })
+    var labels = ArchivedLabels(["label", "currentValueLabel"])
+    labels.add(try context.children(of: label), "label")
+    labels.add(try context.children(of: currentValueLabel), "currentValueLabel")
+    var arguments = arguments
+    arguments["labels"] = labels.names
+    return ViewArchive("ProgressView", given: arguments, children: labels.views)
   }
 
   private static func part<V: BinaryFloatingPoint>(_ value: V?, of total: V) -> Double? {
@@ -83,11 +87,30 @@ extension ProgressView {
   }
 }
 
-extension ProgressView where Label == EmptyView, CurrentValueLabel == EmptyView {
+/// The time that is left, or has passed, as a text. Source: `SwiftUI.DefaultDateProgressLabel`.
+nonisolated public struct DefaultDateProgressLabel: View, ArchivedView {
+  public typealias Body = Never
+  let interval: ClosedRange<Date>
+  let countsDown: Bool
+
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    try context.archive(of: Text(timerInterval: interval, countsDown: countsDown))
+  }
+}
+
+extension ProgressView where CurrentValueLabel == DefaultDateProgressLabel {
+  /// The system updates the progress as time passes.
+  public init(timerInterval: ClosedRange<Date>, countsDown: Bool = true, @ViewBuilder label: () -> Label) {
+    self.init(
+      timerInterval: timerInterval, countsDown: countsDown, label: label,
+      currentValueLabel: { DefaultDateProgressLabel(interval: timerInterval, countsDown: countsDown) })
+  }
+}
+
+extension ProgressView where Label == EmptyView, CurrentValueLabel == DefaultDateProgressLabel {
   /// The system updates the progress as time passes.
   public init(timerInterval: ClosedRange<Date>, countsDown: Bool = true) {
-    self.init(
-      timerInterval: timerInterval, countsDown: countsDown, label: { EmptyView() }, currentValueLabel: { EmptyView() })
+    self.init(timerInterval: timerInterval, countsDown: countsDown, label: { EmptyView() })
   }
 }
 
@@ -114,7 +137,7 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
   }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    let arguments: [String: ArchivedValue?] = [
+    var arguments: [String: ArchivedValue?] = [
       "value": value.archived, "in": bounds == 0...1 ? nil : [bounds.lowerBound, bounds.upperBound].archived,
     ]
     if let style = context.environment.gaugeStyle {
@@ -127,11 +150,14 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
       let view = context.environment.during { style.body(of: gauge) }
       return ViewArchive("Gauge", given: arguments, children: try context.children(of: view))
     }
-    var children: [ViewArchive] = []
-    for view in [label] + (currentValueLabel.map { [$0] } ?? []) + boundLabels {
-      children += try context.children(of: view)
+    let names = ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"]
+    var labels = ArchivedLabels(names)
+    let ends: [(any View)?] = [boundLabels.first, boundLabels.last]
+    for (name, view) in zip(names, [label, currentValueLabel] + ends) {
+      if let view { labels.add(try context.children(of: view), name) }
     }
-    return ViewArchive("Gauge", given: arguments, children: children.filter { $0 != .empty })
+    arguments["labels"] = labels.names
+    return ViewArchive("Gauge", given: arguments, children: labels.views)
   }
 }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Foundation
+import Layout
+import Testing
+
+@testable import Pictures
+
+@Suite(.timeLimit(.minutes(1))) struct `Gradients, blend modes and colour effects` {
+  private let sample: PictureSample
+
+  init() throws { sample = try PictureSample() }
+
+  private func gradient(_ name: String, _ geometry: [String: ArchivedValue]) -> ViewArchive {
+    let list: ArchivedValue = .list(["white", "black"])
+    return ViewArchive("Color", ["color": .record(geometry.merging([name: list]) { $1 })])
+  }
+
+  private func turn(from: Double, to: Double) throws -> (stops: [Paint.Stop], start: Double) {
+    let view = gradient("angularGradient", ["from": .number(from), "to": .number(to)])
+    guard case .angular(let stops, let centre, let start) = try #require(sample.picture(view).paints.last) else {
+      throw CancellationError()
+    }
+    #expect(centre == Point(x: 79, y: 79))
+    return (stops, start)
+  }
+
+  private func luminances(_ stops: [Paint.Stop]) -> [[Double]] {
+    stops.map { [$0.location, $0.color.red].map { ($0 * 1000).rounded() / 1000 } }
+  }
+
+  /// Whether a text is an SVG document with elements.
+  private func isDocument(_ text: String) throws -> Bool { try elements(text).count > 1 }
+
+  // MARK: Gradients
+
+  @Test(.rule("PICTURE-42")) func `an elliptical gradient is a circle stretched to the rectangle`() {
+    let view = gradient("ellipticalGradient", ["from": 0.1, "to": 0.5]).with("frame", ["width": 100, "height": 50])
+    guard case .elliptical(_, let centre, let unit, 0.1, 0.5) = sample.picture(view).paints.last else {
+      Issue.record("an elliptical gradient has its own paint")
+      return
+    }
+    #expect(centre == Point(x: 79, y: 79) && unit == Size(width: 100, height: 50))
+    #expect(sample.svg(view).contains("fr=\"0.1\" r=\"0.5\" gradientTransform=\"translate(79 79) scale(100 50)\">"))
+    #expect(sample.picture(view).notices.isEmpty)
+  }
+
+  @Test(.rule("PICTURE-42")) func `a whole turn begins at its angle`() throws {
+    let (stops, start) = try turn(from: 30, to: 390)
+    #expect(start == 30)
+    #expect(luminances(stops) == [[0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
+  }
+
+  @Test(.rule("PICTURE-42")) func `the colours of both ends share what a smaller angle leaves`() throws {
+    let (stops, start) = try turn(from: 0, to: 180)
+    #expect(start == 0)
+    #expect(luminances(stops) == [[0, 1], [0, 1], [0.5, 0], [0.75, 0], [0.75, 1], [1, 1]])
+    let (none, _) = try turn(from: 90, to: 90)
+    #expect(Paints.color(of: none, at: 0.25).red == 0 && Paints.color(of: none, at: 0.75).red == 1)
+  }
+
+  @Test(.rule("PICTURE-42")) func `an angle backwards has the other order, and a large one its last turn`() throws {
+    let (back, start) = try turn(from: 180, to: 0)
+    #expect(start == 0 && luminances(back).prefix(3) == [[0, 0], [0, 0], [0.5, 1]])
+    let (long, _) = try turn(from: 0, to: 720)
+    #expect(luminances(long).first == [0, 0.5] && luminances(long).last == [1, 0])
+  }
+
+  @Test(.rule("PICTURE-42")) func `wedges fill the turn without a gap, each in the colour of its middle`() throws {
+    let stops = [Paint.Stop(color: .white, location: 0), Paint.Stop(color: RGBA(0, 0, 0), location: 1)]
+    let wedges = Wedges(stops: stops, centre: Point(x: 0, y: 0), start: 0, [Point(x: 10, y: 0)]).all
+    #expect(wedges.count == 128)
+    #expect(abs((wedges.first?.color.red ?? 0) - 1 + 0.5 / 128) < 0.0001)
+    for (one, next) in zip(wedges, wedges.dropFirst() + wedges.prefix(1)) {
+      let (end, begin) = (one.path.points[2], next.path.points[1])
+      #expect(hypot(end.x - begin.x, end.y - begin.y) < 0.0001)
+    }
+    let plain = [Paint.Stop(color: .white, location: 0), Paint.Stop(color: .white, location: 1)]
+    #expect(Wedges(stops: plain, centre: Point(x: 0, y: 0), start: 0, []).all.count == 8)
+  }
+
+  @Test(.rule("PICTURE-01", "PICTURE-42")) func `lines and texts show wedges through a mask`() throws {
+    let paint = ArchivedValue.record(["angularGradient": .list(["red", "blue"]), "to": 360])
+    let line = ViewArchive("Circle").with("stroke", ["style": paint, "lineWidth": 8])
+    let text = ViewArchive.text("Turn").with("foregroundStyle", ["style": paint])
+    let shape = ViewArchive("Circle").with("fill", ["style": paint])
+    let styles = [line, text, shape].map { sample.svg($0) }
+    #expect(styles[0].contains("<g mask=\"url(#mask2)\" shape-rendering=\"crispEdges\">"))
+    #expect(styles[1].contains("role=\"img\" aria-label=\"Turn\" shape-rendering=\"crispEdges\">"))
+    #expect(styles[2].contains("<g clip-path=\"url(#clip2)\" shape-rendering=\"crispEdges\">"))
+    for style in styles { #expect(try elements(style).count > 50) }
+    #expect(sample.svg(line) == styles[0])
+  }
+
+  @Test(.rule("PICTURE-42"), arguments: [Double.nan, .infinity, -.infinity, 1e300])
+  func `numbers that are no angles and radii have a picture`(number: Double) throws {
+    let value = ArchivedValue.number(number)
+    for name in ["angularGradient", "ellipticalGradient", "radialGradient", "linearGradient"] {
+      for view in [
+        gradient(name, ["from": value, "to": 90]), gradient(name, ["from": 0, "to": value]),
+        gradient(name, ["from": value, "to": value, "center": .string("(\(number), \(number))")]),
+      ] {
+        #expect(try isDocument(sample.svg(view)))
+      }
+    }
+    let stop = ArchivedValue.record(["color": "red", "location": value])
+    let view = ViewArchive("Color", ["color": .record(["angularGradient": .list([stop, stop, "blue"]), "to": 360])])
+    #expect(try isDocument(sample.svg(view)))
+    for list in [[], [stop]] as [[ArchivedValue]] {
+      for name in ["angularGradient", "ellipticalGradient"] {
+        #expect(try isDocument(sample.svg(ViewArchive("Color", ["color": .record([name: .list(list)])]))))
+      }
+    }
+  }
+
+  // MARK: Blend modes
+
+  @Test(.rule("PICTURE-43")) func `a blend mode is that of the group around`() {
+    for blend in Drawing.Blend.allCases where blend != .normal {
+      let view = ViewArchive.red.with("blendMode", ["mode": .string(blend.rawValue)])
+      #expect(sample.picture(view).groups.contains { $0.blend == blend })
+      #expect(sample.picture(view).notices.isEmpty)
+    }
+    let burn = ViewArchive.red.with("blendMode", ["mode": "colorBurn"])
+    #expect(sample.svg(burn).contains("<g style=\"mix-blend-mode:color-burn\">"))
+    #expect(sample.svg(burn.with("compositingGroup")).contains("<g style=\"isolation:isolate\">"))
+  }
+
+  @Test(.rule("PICTURE-43"), arguments: ["sourceAtop", "destinationOver", "destinationOut", "plusDarker", "other"])
+  func `a blend mode that is not drawn is named`(mode: String) {
+    let picture = sample.picture(ViewArchive.red.with("blendMode", ["mode": .string(mode)]))
+    #expect(picture.notices == ["the blend mode \(mode) is drawn as normal"])
+  }
+
+  // MARK: Effects
+
+  /// The colour that a map makes of another one.
+  private func mapped(_ color: [Double], _ name: String, _ arguments: [String: ArchivedValue]) throws -> [Double] {
+    let group = try #require(sample.picture(ViewArchive.red.with(name, arguments)).groups.first { !$0.colors.isEmpty })
+    guard case .matrix(let numbers) = try #require(group.colors.first) else { return [] }
+    #expect(numbers.count == 20)
+    return (0..<4).map { row in
+      let sum = (0..<4).reduce(numbers[row * 5 + 4]) { $0 + numbers[row * 5 + $1] * color[$1] }
+      return (min(max(sum, 0), 1) * 1000).rounded() / 1000
+    }
+  }
+
+  @Test(.rule("PICTURE-44")) func `a colour effect is a matrix`() throws {
+    let color = [0.2, 0.4, 0.6, 0.5]
+    #expect(try mapped(color, "brightness", ["amount": 0.3]) == [0.5, 0.7, 0.9, 0.5])
+    #expect(try mapped(color, "contrast", ["amount": 2]) == [0, 0.3, 0.7, 0.5])
+    #expect(try mapped(color, "contrast", ["amount": 0]) == [0.5, 0.5, 0.5, 0.5])
+    #expect(try mapped(color, "saturation", ["amount": 1]) == color)
+    #expect(try mapped(color, "saturation", ["amount": 0]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, "grayscale", ["amount": 1]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, "grayscale", ["amount": 0]) == color)
+    #expect(try mapped(color, "colorInvert", [:]) == [0.8, 0.6, 0.4, 0.5])
+    let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
+    #expect(try mapped(color, "colorMultiply", ["color": half]) == [0.2, 0.4, 0.6, 0.25])
+    #expect(try mapped(color, "luminanceToAlpha", [:]) == [0, 0, 0, 0.372])
+    #expect(try mapped(color, "hueRotation", ["degrees": 0]) == color)
+    #expect(try mapped(color, "hueRotation", ["degrees": 360]) == color)
+    // A gray stays gray.
+    #expect(try mapped([0.5, 0.5, 0.5, 1], "hueRotation", ["degrees": 77]) == [0.5, 0.5, 0.5, 1])
+  }
+
+  @Test(.rule("PICTURE-44"), arguments: ["brightness", "contrast", "saturation", "grayscale", "hueRotation"])
+  func `an amount that is no number has a picture`(name: String) throws {
+    for number in [Double.nan, .infinity, -.infinity, 1e300] {
+      let label = name == "hueRotation" ? "degrees" : "amount"
+      #expect(try isDocument(sample.svg(ViewArchive.red.with(name, [label: .number(number)]))))
+    }
+    #expect(sample.svg(ViewArchive.red.with(name)).contains("<feColorMatrix in=\"SourceGraphic\" type=\"matrix\""))
+  }
+
+  // MARK: Materials
+
+  @Test(.rule("PICTURE-45")) func `a material blurs the widget's background below its colour`() {
+    let fill = ArchivedValue.record(["linearGradient": .list(["red", "blue"]), "from": "top", "to": "bottom"])
+    func picture(_ background: ArchivedValue, _ style: PictureStyle = PictureStyle()) -> Picture {
+      sample.picture(
+        ViewArchive.text("a").with("background", ["style": "thinMaterial"], [ViewArchive("Capsule")])
+          .with("containerBackground", ["placement": "widget", "style": background]), style)
+    }
+    let blurred = picture(fill)
+    #expect(blurred.groups.contains { $0.blur == PictureBuilder.materialBlur })
+    #expect(blurred.paints.contains(.color(RGBA(1, 1, 1, opacity: 0.5))) && blurred.notices.isEmpty)
+    #expect(picture(fill, PictureStyle(colorScheme: .dark)).paints.contains(.color(RGBA(0, 0, 0, opacity: 0.5))))
+    // Plain colour is the same when it is blurred.
+    #expect(!picture("red").groups.contains { $0.blur > 0 })
+  }
+
+  @Test(.rule("PICTURE-45")) func `a material of a line or a text is only its colour, and is named`() {
+    let line = ViewArchive("Circle").with("stroke", ["style": "thickMaterial"])
+    #expect(sample.picture(line).notices == ["the blur of thickMaterial is not drawn in a line"])
+    let text = ViewArchive.text("a").with("foregroundStyle", ["style": "thickMaterial"])
+    #expect(sample.picture(text).notices == ["the blur of thickMaterial is not drawn as a style"])
+    let many = (0..<10).map { _ in ViewArchive("Circle").with("fill", ["style": "barMaterial"]) }
+    let stack = ViewArchive("ZStack", children: many)
+      .with("containerBackground", ["placement": "widget", "style": .list(["red", "blue"])])
+    #expect(sample.picture(stack).notices == ["only eight materials are drawn with a blur"])
+  }
+
+  @Test(.rule("PICTURE-48")) func `a turn in space is named`() {
+    let view = ViewArchive.red.with("rotation3DEffect", ["degrees": 40, "axis": .list([0, 1, 0])])
+    #expect(sample.picture(view).notices == [".rotation3DEffect is not drawn"])
+    #expect(sample.svg(view).contains("#ff3b30"))
+  }
+}
