@@ -57,6 +57,8 @@ struct PictureBuilder {
   let style: PictureStyle
   let glyphs: any GlyphSource
   var paints: Paints
+  /// Read at the first symbol.
+  lazy var symbols = SymbolTable.bundled
   private(set) var notices: [String] = []
 
   init(canvas: LayoutCanvas, _ style: PictureStyle, _ glyphs: any GlyphSource) {

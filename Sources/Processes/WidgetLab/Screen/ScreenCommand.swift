@@ -17,8 +17,8 @@ struct ScreenCommand: AsyncParsableCommand {
       privacySensitive() content. Exit code 78, and the cause, while an extension cannot be started.
 
       --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
-      to a phone's, and not exact: the font is Inter, a symbol is a square with the first letter of its name. Standard \
-      error lists, by name, what is not drawn. It needs libharfbuzz0b.
+      to a phone's, and not exact: the font is Inter, and symbols are icons that are like Apple's. Standard error lists, \
+      by name, what is not drawn. It needs libharfbuzz0b.
 
       LOCATIONS
         \(ScreenLocation.list)
