@@ -99,7 +99,7 @@ extension PictureBuilder {
   ) -> [Drawing] {
     let unit = square.size.width / SymbolTable.side
     let placed = layer.mapped { Point(x: square.minX + $0.x * unit, y: square.minY + $0.y * unit) }
-    let width = layer.hasLines ? weight.symbolStroke * unit : 0
+    let width = ((layer.hasLines ? weight.symbolStroke : 0) + layer.stroke) * unit
     var drawings: [Drawing] = [.fill(placed.path, paint, isEvenOdd: false)]
     if width > 0 {
       let stroke = Stroke(width: width, join: "round")

@@ -210,7 +210,7 @@ struct SVGPathReader {
   ) -> [(one: Point, two: Point, end: Point)] {
     let dot = one.x * other.x + one.y * other.y
     let cross = sign * (one.x * other.y - one.y * other.x)
-    if (dot < 0 || cross < 0), depth < 3 {
+    if dot < 0 || cross < 0, depth < 3 {
       var middle = Point(x: one.x + other.x, y: one.y + other.y)
       let length = (middle.x * middle.x + middle.y * middle.y).squareRoot()
       if length < 1e-4 {

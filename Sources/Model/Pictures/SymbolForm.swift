@@ -67,7 +67,7 @@ enum SymbolFrame: String, CaseIterable, Sendable {
     case .square, .app: (0.58, Point(x: 8, y: 8))
     case .hexagon: (0.5, Point(x: 8, y: 8))
     case .diamond: (0.42, Point(x: 8, y: 8))
-    case .triangle: (0.4, Point(x: 8, y: 9.6))
+    case .triangle: (0.48, Point(x: 8, y: 9.7))
     case .shield: (0.46, Point(x: 8, y: 7.6))
     }
   }
@@ -83,6 +83,8 @@ struct SymbolLayer: Hashable, Sendable {
   var clips: [Path] = []
   /// Whether the layer consists of lines, which are thicker in a heavier font.
   var hasLines: Bool
+  /// The width of a line along the outline in a regular font, in units.
+  var stroke = 0.0
 
   func mapped(_ change: (Point) -> Point) -> SymbolLayer {
     var layer = self

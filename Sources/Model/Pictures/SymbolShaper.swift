@@ -62,10 +62,17 @@ struct SymbolShaper {
   }
 
   private func within(_ sign: SymbolForm, _ frame: SymbolFrame, isFilled: Bool) -> [SymbolLayer]? {
-    let place = frame.place
     guard var shape = layers(of: .icon(isFilled ? frame.filledIcon : frame.icon))?.first,
-      let signs = changed(sign, Self.scaled(by: place.scale, to: place.centre))
+      var signs = layers(of: sign)
     else { return nil }
+    let place = frame.place
+    let hasLines = signs.allSatisfy(\.hasLines)
+    signs = signs.map { sign in
+      // Lines would be too thin at the scale of the sign.
+      var sign = sign.mapped(Self.scaled(by: hasLines ? place.scale * 1.2 : place.scale, to: place.centre))
+      if sign.hasLines { sign.stroke = 0.35 }
+      return sign
+    }
     if isFilled, !isLayered, let hole = signs.first, signs.count == 1, hole.clips.isEmpty {
       let parts = hole.path.parts
       if parts.count > 1, parts.haveCommonBounds {
@@ -90,14 +97,10 @@ struct SymbolShaper {
       let centre = Point(x: 13.2, y: 2.8)
       return ([SymbolLayer(path: circle(centre, 2.8), hasLines: false)], circle(centre, 3.8))
     }
-    let centre = Point(x: 12.3, y: 12.3)
-    if case .icon(let name) = sign, SymbolTable.signs.values.contains(name) {
-      guard let hole = changed(sign, Self.scaled(by: 0.3, to: centre))?.first else { return nil }
-      let path = circle(centre, 3.7).joined(hole.path.reversed)
-      return ([SymbolLayer(path: path, hasLines: false)], circle(centre, 4.6))
-    }
-    guard let layers = changed(sign, Self.scaled(by: 0.45, to: centre)) else { return nil }
-    return (layers, circle(centre, 4.8))
+    let centre = Point(x: 12.2, y: 12.2)
+    // A sign in a circle stays as it is in all modes.
+    let shaper = SymbolShaper(table: table)
+    return shaper.changed(sign, Self.scaled(by: 0.475, to: centre)).map { ($0, circle(centre, 4.8)) }
   }
 }
 

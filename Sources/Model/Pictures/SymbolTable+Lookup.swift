@@ -10,10 +10,11 @@ extension SymbolTable {
     var name: String
   }
 
-  /// The signs that a badge shows in a circle, by their names.
-  static let signs = [
-    "plus": "plus-lg", "minus": "dash-lg", "xmark": "x-lg", "checkmark": "check-lg",
-    "exclamationmark": "exclamation-lg", "questionmark": "question-lg", "ellipsis": "three-dots",
+  /// The badges that are a sign in a circle, by the names of the signs.
+  static let signs: [String: SymbolForm] = [
+    "plus": .icon("plus-circle-fill"), "minus": .icon("dash-circle-fill"), "xmark": .icon("x-circle-fill"),
+    "checkmark": .icon("check-circle-fill"), "exclamationmark": .icon("exclamation-circle-fill"),
+    "questionmark": .icon("question-circle-fill"), "ellipsis": .within(.icon("three-dots"), .circle, isFilled: true),
   ]
 
   /// What shows a name: its line in the table, the filled form of a line, or a composition, in this order. A name
@@ -64,8 +65,8 @@ extension SymbolTable {
     guard let behind = form(isFilled ? rest[..<index] + ["fill"] : rest[..<index], isLayered) else { return nil }
     let name = rest[(index + 1)...]
     if name.isEmpty { return .badged(behind, nil) }
-    let known = Self.signs[name.joined(separator: ".")].map { SymbolForm.icon($0) }
-    return (known ?? single(name + ["fill"]) ?? single(name)).map { .badged(behind, $0) }
+    let sign = Self.signs[name.joined(separator: ".")] ?? single(name + ["fill"]) ?? single(name)
+    return sign.map { .badged(behind, $0) }
   }
 
   /// A letter, or a number from 0 to 50, which symbols have in shapes.
