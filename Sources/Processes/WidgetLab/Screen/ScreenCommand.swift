@@ -17,7 +17,7 @@ struct ScreenCommand: AsyncParsableCommand {
       privacySensitive() content. Exit code 78, and the cause, while an extension cannot be started.
 
       --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
-      to a phone's, and not exact: the font is Inter, a symbol is a square with the first letter of its name. Standard \
+      to a phone's, and not exact: the font is Inter, symbols are icons that are like Apple's. Standard \
       error lists, by name, what is not drawn. It needs libharfbuzz0b. Inter has Latin, Greek and Cyrillic letters. With \
       --fonts, other characters are drawn in the fonts of a folder: the upright ones first, then the nearest weight, then \
       the first file name. Without it the same views have the same picture on each machine.
