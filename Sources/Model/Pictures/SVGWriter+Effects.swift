@@ -104,15 +104,6 @@ extension Path {
       }
     }
   }
-
-  /// A rectangle around all points.
-  var bounds: Rect {
-    let (x, y) = (points.map(\.x).filter(\.isFinite), points.map(\.y).filter(\.isFinite))
-    guard let left = x.min(), let right = x.max(), let top = y.min(), let bottom = y.max() else {
-      return Rect(x: 0, y: 0, width: 0, height: 0)
-    }
-    return Rect(x: left, y: top, width: right - left, height: bottom - top)
-  }
 }
 
 // MARK: Groups

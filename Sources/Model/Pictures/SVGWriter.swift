@@ -39,7 +39,7 @@ struct SVGWriter {
       let rule = isEvenOdd ? " clip-rule=\"evenodd\"" : ""
       writeTurn(stops, about: centre, start, clip: "<path d=\"\(path.svg)\"\(rule)/>", reaching: path.points)
     case .stroke(let path, .angular(let stops, let centre, let start), let stroke):
-      let space = Path(path.bounds.inset(Insets(-stroke.width * 8)))
+      let space = Path((path.bounds ?? Rect(x: 0, y: 0, width: 0, height: 0)).inset(Insets(-stroke.width * 8)))
       writeTurn(
         stops, about: centre, start, mask: .stroke(path, .color(.white), stroke), reaching: space.points)
     case .text(let words, let glyphs, .angular(let stops, let centre, let start)):

@@ -105,10 +105,11 @@ struct SymbolShaper {
 }
 
 extension Path {
-  /// The bounds of the points and the control points; `nil` for an empty path.
+  /// The bounds of the finite points and control points; `nil` without any.
   var bounds: Rect? {
     var (low, high) = (Point(x: .infinity, y: .infinity), Point(x: -.infinity, y: -.infinity))
     _ = mapped { point in
+      guard point.x.isFinite, point.y.isFinite else { return point }
       (low.x, low.y) = (min(low.x, point.x), min(low.y, point.y))
       (high.x, high.y) = (max(high.x, point.x), max(high.y, point.y))
       return point
