@@ -136,7 +136,7 @@ import Testing
   @Test(.rule("LAYOUT-23"), arguments: ["center", "firstTextBaseline"])
   func `nested grids are laid out, or have a notice`(alignment: String) {
     var view = ViewArchive.text("a")
-    for _ in 0..<150 {
+    for _ in 0..<30 {
       view = grid(
         [row(.text("b"), view, alignment: alignment), row(.color(), alignment: alignment)], alignment: "leading")
     }

@@ -46,6 +46,8 @@ class LayoutNode {
   let style: ViewStyle
   let context: LayoutContext
   private var sizes: [(proposal: Proposal, size: Size)] = []
+  /// The sizes after the first eight, which are found more quickly in a list.
+  private var furtherSizes: [Proposal: Size] = [:]
   /// What the view prefers as the distance to its neighbours.
   private(set) final lazy var spacing = preferredSpacing()
 
@@ -57,14 +59,14 @@ class LayoutNode {
 
   /// The size for a proposal: not negative, and never not a number; infinite only where infinity is proposed.
   final func size(_ proposal: Proposal) -> Size {
-    if let known = sizes.first(where: { $0.proposal == proposal }) { return known.size }
+    if let known = sizes.first(where: { $0.proposal == proposal })?.size ?? furtherSizes[proposal] { return known }
     var size = Size.zero
     if context.mayMeasure(name) {
       size = calculateSize(proposal)
       if !(size.width >= 0) { size.width = 0 }
       if !(size.height >= 0) { size.height = 0 }
     }
-    sizes.append((proposal, size))
+    if sizes.count < 8 { sizes.append((proposal, size)) } else { furtherSizes[proposal] = size }
     return size
   }
 
