@@ -121,10 +121,10 @@ package struct SymbolTable: Sendable {
         guard let factor = rest.popFirst().flatMap(Double.init), (0.1...2).contains(factor) else { return nil }
         form = .scaled(form, factor)
       case "in":
-        guard let words = rest.popFirst()?.split(separator: "-"), let frame = SymbolFrame(rawValue: String(words[0])),
-          words.count == 1 || words[1...] == ["fill"]
-        else { return nil }
-        form = .within(form, frame, isFilled: words.count == 2)
+        guard let shape = rest.popFirst() else { return nil }
+        let isFilled = shape.hasSuffix("-fill")
+        guard let frame = SymbolFrame(rawValue: isFilled ? String(shape.dropLast(5)) : shape) else { return nil }
+        form = .within(form, frame, isFilled: isFilled)
       case "badge":
         guard let sign = rest.popFirst() else { return nil }
         form = .badged(form, sign == "dot" ? nil : .icon(sign))

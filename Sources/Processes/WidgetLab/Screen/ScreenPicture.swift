@@ -85,7 +85,7 @@ struct ScreenPicture {
     let style = PictureStyle(
       colorScheme: screen.reply.state.colorScheme, settings: settings, isNew: device.majorVersion >= 26,
       cornerRadius: isAccessory ? 0 : cornerRadius, showsBackground: !isAccessory, mode: tile.renderingMode,
-      tint: screen.reply.tint.map(RGBA.init))
+      tint: screen.reply.tint.map { RGBA($0) })
     // The picture needs the opacity of the author's colours, which the accented text leaves out.
     var appearance = screen.appearance(of: tile)
     appearance.isAccented = false

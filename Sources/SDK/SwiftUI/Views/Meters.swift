@@ -30,9 +30,8 @@ nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: Vi
     var labels = ArchivedLabels(["label", "currentValueLabel"])
     labels.add(try context.children(of: label), "label")
     labels.add(try context.children(of: currentValueLabel), "currentValueLabel")
-    var arguments = arguments
-    arguments["labels"] = labels.names
-    return ViewArchive("ProgressView", given: arguments, children: labels.views)
+    let named = arguments.merging(["labels": labels.names]) { $1 }
+    return ViewArchive("ProgressView", given: named, children: labels.views)
   }
 
   private static func part<V: BinaryFloatingPoint>(_ value: V?, of total: V) -> Double? {
@@ -152,8 +151,8 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
     }
     let names = ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"]
     var labels = ArchivedLabels(names)
-    let ends: [(any View)?] = [boundLabels.first, boundLabels.last]
-    for (name, view) in zip(names, [label, currentValueLabel] + ends) {
+    let given: [(any View)?] = [label, currentValueLabel, boundLabels.first, boundLabels.last]
+    for (name, view) in zip(names, given) {
       if let view { labels.add(try context.children(of: view), name) }
     }
     arguments["labels"] = labels.names
