@@ -44,7 +44,6 @@ import WidgetLabTesting
       defer { try? FileManager.default.removeItem(at: file) }
       let answer = try await fixture.cluster.attempt(["screen", "--picture", file.path])
       #expect(answer.status == 0 && answer.output.contains("2 widgets"), "\(answer.output)\(answer.errors)")
-      let small = "widgetlab: 1 Caffeine systemSmall: "
       #expect(!answer.errors.contains("the symbol"), "\(answer.errors)")
       #expect(!answer.errors.contains("Gauge") && !answer.errors.contains("Button"))
       let text = try String(contentsOf: file, encoding: .utf8)
