@@ -357,9 +357,8 @@ let package = Package(
       "SDKTests",
       [
         "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "DefaultsLog", "FidelityRules",
-        "HTTPRules",
-        "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI", "UserDefaultsAPI",
-        "WidgetKit",
+        "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI",
+        "UserDefaultsAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),

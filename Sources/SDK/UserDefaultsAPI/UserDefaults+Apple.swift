@@ -5,8 +5,8 @@ public import Foundation
 // What UserDefaults has on Apple's systems and not on Linux, or does differently there.
 
 extension UserDefaults {
-  /// The defaults of an app group or of another suite; `nil` for the name of the process's bundle and for the global domain,
-  /// as on Apple's systems. It is chosen instead of Foundation's for a name that is not optional.
+  /// The defaults of an app group or of another suite; `nil` for the name of the process's bundle and for the global
+  /// domain, as on Apple's systems. It is chosen instead of Foundation's for a name that is not optional.
   public convenience init?(suiteName: String) {
     let store = UserDefaultsStore.current
     guard suiteName != store.standardName, suiteName != Self.globalDomain else { return nil }

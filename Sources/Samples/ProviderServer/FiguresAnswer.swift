@@ -62,20 +62,25 @@ final class FiguresAnswer: Sendable {
   }
 
   /// Streams the bytes in chunks: as fast as the client reads them, or at most `bytesPerSecond`, in twenty chunks a
-  /// second, the first one at once. A body is held before `holdAt`, until `release()`.
+  /// second, the first one at once. The byte `holdAt` of the file and those behind it are sent after `release()`.
   private func body(of figures: Figures, _ range: Range<Int>, _ query: FiguresQuery, path: String) -> ResponseBody {
     let largest = 1 << 16
     let chunk = query.bytesPerSecond.map { min(max(1, $0 / 20), largest) } ?? largest
     return ResponseBody(contentLength: range.count) { [self] writer in
       let clock = ContinuousClock()
       var due = clock.now
-      for start in stride(from: range.lowerBound, to: range.upperBound, by: chunk) {
+      var start = range.lowerBound
+      while start < range.upperBound {
         try await Task.sleep(until: due, clock: clock)
-        while let holdAt = query.holdAt, start >= holdAt, !isReleased.load(ordering: .relaxed) {
-          try await Task.sleep(for: .milliseconds(10))
+        var end = min(start + chunk, range.upperBound)
+        if let holdAt = query.holdAt {
+          // Repeated looks at a flag, because any number of responses wait, and each may be cancelled.
+          while start >= holdAt, !isReleased.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(10)) }
+          if start < holdAt { end = min(end, holdAt) }
         }
-        let bytes = figures.bytes(start..<min(start + chunk, range.upperBound))
+        let bytes = figures.bytes(start..<end)
         try await writer.write(ByteBuffer(bytes: bytes))
+        start = end
         served.count(bytes: bytes.count, for: path)
         if let bytesPerSecond = query.bytesPerSecond {
           due = max(due, clock.now - .milliseconds(50)) + .seconds(Double(bytes.count) / Double(bytesPerSecond))

@@ -19,8 +19,10 @@ struct ProviderServer: AsyncParsableCommand {
     discussion: """
       GET /figures   today's figures as JSON. Query parameters: size=BYTES (the body has exactly that many),
                      bytesPerSecond=N, holdAt=BYTES (no byte from this one on is sent before POST /figures/release),
-                     delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server cannot resume), seed=STRING (the same seed gives the same bytes; default: today's date, with the
-                     drinks that were posted today).
+                     delay=MILLISECONDS (before the headers), status=CODE, ranges=off (the server cannot resume),
+                     seed=STRING (the same seed gives the same bytes; default: today's date, with the drinks that were
+                     posted today).
+      POST /figures/release  ends all holds, those of later requests too.
       POST /drinks   {"name":"Espresso","milligrams":63}: adds to today's figures, and notifies widgets through APNs.
       PUT, DELETE /subscriptions/INSTALLATION  {"token":"HEX","widgets":[{"kind":"…","family":"…"}]}: the push token of
                      one installation of the app; GET /subscriptions lists all.
