@@ -87,7 +87,7 @@ import Testing
     let picture = view.picture(in: LayoutCanvas(size: Size(width: 158, height: 158)), with: font)
     #expect(
       picture.notices == [
-        "\"😀\" is only a picture in colour in emoji.ttf, and is drawn as a box", "the font has no glyph for \"日\"",
+        "\"😀\" is only a picture in colour in emoji.ttf, and is drawn as a box", "no font has a glyph for \"日\"",
       ])
     withExtendedLifetime(folder) {}
   }

@@ -100,7 +100,8 @@ import Testing
   }
 
   @Test(.rule("PICTURE-03")) func `a missing glyph is named`() {
-    #expect(picture(.text("日本")).notices == ["the font has no glyph for \"日本\""])
+    let notice = "Inter has no glyph for \"日本\": use --fonts with a folder of fonts that have it"
+    #expect(picture(.text("日本")).notices == [notice])
   }
 
   @Test func `effects become groups`() {

@@ -4,7 +4,7 @@ import Archive
 
 /// `Grid`: cells in columns and rows. Sources: `SwiftUI.Grid` and its modifiers; QuickLayout for the order in which columns
 /// get their widths.
-final class GridNode: LayoutNode {
+final class GridNode: CellsNode {
   private struct Cell {
     let node: LayoutNode
     let traits: GridTraits
@@ -41,7 +41,6 @@ final class GridNode: LayoutNode {
   private var columnGaps: [Double] = []
   private var rowGaps: [Double] = []
   private var last: (proposal: Proposal, arrangement: Arrangement)?
-  private var baselines: [BaselineQuestion: Double?] = [:]
 
   /// - Parameter distances: between columns and between rows, in points; `nil`: what the cells prefer.
   init(
@@ -220,10 +219,10 @@ final class GridNode: LayoutNode {
   // MARK: Places
 
   /// The cells with their places from the grid's corner, and the proposals that gave them their sizes.
-  private func places(_ proposal: Proposal) -> [(node: LayoutNode, place: Point, proposal: Proposal)] {
+  override func cells(_ proposal: Proposal) -> [PlacedCell] {
     let found = arranged(proposal)
     let (columns, lines) = (Self.starts(found.widths, columnGaps), Self.starts(found.heights, rowGaps))
-    var places: [(node: LayoutNode, place: Point, proposal: Proposal)] = []
+    var places: [PlacedCell] = []
     for (index, row) in rows.enumerated() {
       let height = found.heights[index]
       let proposals = row.map { Proposal(width: length(of: $0, found.widths), height: height) }
@@ -258,26 +257,6 @@ final class GridNode: LayoutNode {
       place += length + (index < gaps.count ? gaps[index] : 0)
     }
     return starts
-  }
-
-  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
-    let question = BaselineQuestion(guide: guide, proposal: proposal)
-    if let known = baselines[question] { return known }
-    var found: Double?
-    if context.mayMeasure(name) {
-      found = guide.combined(
-        places(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
-    }
-    baselines.updateValue(found, forKey: question)
-    return found
-  }
-
-  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, [:], at: origin, size(proposal))
-    view.children = inDrawingOrder(places(proposal), \.node.zIndex).flatMap { cell in
-      cell.node.place(at: Point(x: origin.x + cell.place.x, y: origin.y + cell.place.y), cell.proposal)
-    }
-    return [view]
   }
 
   override func preferredSpacing() -> Spacing {

@@ -31,12 +31,6 @@ struct GridTraits {
   }
 }
 
-/// A baseline that a grid was asked for. A grid finds each once, so that nested grids do not repeat the search.
-struct BaselineQuestion: Hashable {
-  var guide: AlignmentGuide
-  var proposal: Proposal
-}
-
 /// `gridCellColumns` and similar modifiers, and the row that contains a view. Outside of a grid they have no effect.
 final class GridCellNode: WrappingNode {
   private let own: GridTraits

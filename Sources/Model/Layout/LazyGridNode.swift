@@ -54,7 +54,7 @@ struct LazyGridTrack {
 }
 
 /// `LazyVGrid` and `LazyHGrid`. A widget creates all of their views. Source: objc.io, "How SwiftUI lays out grids".
-final class LazyGridNode: LayoutNode {
+final class LazyGridNode: CellsNode {
   /// A column of a `LazyVGrid`, a row of a `LazyHGrid`.
   private struct Lane {
     var start: Double
@@ -81,7 +81,6 @@ final class LazyGridNode: LayoutNode {
   private let gap: Double
   private let children: [LayoutNode]
   private var last: (proposal: Proposal, arrangement: Arrangement)?
-  private var baselines: [BaselineQuestion: Double?] = [:]
 
   /// - Parameters:
   ///   - alignment: of the lanes in the width of the grid.
@@ -176,12 +175,12 @@ final class LazyGridNode: LayoutNode {
   // MARK: Places
 
   /// The cells for the size that the grid has: a second pass begins with the width that the first one found.
-  private func cells(_ proposal: Proposal) -> [(node: LayoutNode, place: Point, proposal: Proposal)] {
+  override func cells(_ proposal: Proposal) -> [PlacedCell] {
     let across = size(proposal)[axis.other]
     let found = arrangement(across: across)
     guard !found.lanes.isEmpty else { return [] }
     let inset = alignment.standard(in: across) - alignment.standard(in: found.across)
-    var (cells, line) = ([(node: LayoutNode, place: Point, proposal: Proposal)](), 0.0)
+    var (cells, line) = ([PlacedCell](), 0.0)
     for (row, first) in stride(from: 0, to: children.count, by: found.lanes.count).enumerated() {
       for (child, lane) in zip(children[first...], found.lanes) {
         let proposal = Proposal(nil, along: axis, across: lane.length)
@@ -198,26 +197,6 @@ final class LazyGridNode: LayoutNode {
       line += found.lines[row] + gap
     }
     return cells
-  }
-
-  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
-    let question = BaselineQuestion(guide: guide, proposal: proposal)
-    if let known = baselines[question] { return known }
-    var found: Double?
-    if context.mayMeasure(name) {
-      found = guide.combined(
-        cells(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
-    }
-    baselines.updateValue(found, forKey: question)
-    return found
-  }
-
-  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, [:], at: origin, size(proposal))
-    view.children = inDrawingOrder(cells(proposal), \.node.zIndex).flatMap { cell in
-      cell.node.place(at: Point(x: origin.x + cell.place.x, y: origin.y + cell.place.y), cell.proposal)
-    }
-    return [view]
   }
 }
 

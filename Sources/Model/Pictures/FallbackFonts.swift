@@ -17,17 +17,8 @@ final class FallbackFonts {
     let hasColors: Bool
   }
 
-  private struct FontKey: Hashable {
-    var face: Int
-    var weight: Int
-  }
-
-  private struct TextKey: Hashable {
-    var text: String
-    var font: FontKey
-    var isRightToLeft: Bool?
-    var hasMonospacedDigits: Bool
-  }
+  private typealias FontKey = FaceKey<Int>
+  private typealias TextKey = ShapingKey<Int>
 
   private struct CharacterKey: Hashable {
     var character: Character

@@ -34,6 +34,21 @@ extension Path {
   }
 }
 
+/// A face in a weight.
+struct FaceKey<Face: Hashable>: Hashable {
+  var face: Face
+  var weight: Int
+}
+
+/// What determines the glyphs of a text.
+struct ShapingKey<Face: Hashable>: Hashable {
+  var text: String
+  var font: FaceKey<Face>
+  /// `nil`: the direction of the first letter's script.
+  var isRightToLeft: Bool?
+  var hasMonospacedDigits: Bool
+}
+
 /// A text as glyphs of one font, in units of one em, from left to right.
 struct ShapedText {
   struct Glyph {

@@ -33,17 +33,8 @@ package final class InterFont: GlyphSource {
     case display = "InterDisplay-roman.var.ttf"
   }
 
-  private struct FontKey: Hashable {
-    var face: Face
-    var weight: Int
-  }
-
-  private struct TextKey: Hashable {
-    var text: String
-    var font: FontKey
-    var isRightToLeft: Bool?
-    var hasMonospacedDigits: Bool
-  }
+  private typealias FontKey = FaceKey<Face>
+  private typealias TextKey = ShapingKey<Face>
 
   /// The contents of the font files; they stay where they are as long as HarfBuzz uses them.
   private var files: [Face: UnsafeMutableRawBufferPointer] = [:]
@@ -230,7 +221,13 @@ package final class InterFont: GlyphSource {
         rest.unicodeScalars.append(scalar)
       }
     }
-    return notices + (rest.isEmpty ? [] : ["the font has no glyph for \"\(rest.prefix(8))\""])
+    guard !rest.isEmpty else { return notices }
+    let characters = "\"\(rest.prefix(8))\""
+    return notices + [
+      fallback == nil
+        ? "Inter has no glyph for \(characters): use --fonts with a folder of fonts that have it"
+        : "no font has a glyph for \(characters)"
+    ]
   }
 
   package func outline(of key: GlyphKey) -> Path {
