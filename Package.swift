@@ -252,9 +252,9 @@ let package = Package(
       "Pushes", in: "Device",
       ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
 
-    // APNs: Apple's push servers. APNs and PushStore do not use sockets, APNsServer does not use a database.
+    // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushStore", in: "APNs", ["MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+    module("PushDelivery", in: "APNs", ["MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -291,7 +291,7 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "MessageBus", "Messages", "PushStore", "StandingProcesses", "Stores",
+        "APNs", "APNsServer", "Cluster", "MessageBus", "Messages", "PushDelivery", "StandingProcesses", "Stores",
         arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
@@ -401,9 +401,9 @@ let package = Package(
       ]),
     tests("APNsTests", ["APNs", "FidelityRules", "Messages", asn1, crypto, x509]),
     tests(
-      "PushStoreTests",
+      "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PushStore",
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PushDelivery",
         "Timekeeping", grdb,
       ]),
     tests(
@@ -411,7 +411,7 @@ let package = Package(
       ["APNs", "APNsServer", "FidelityRules", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
     tests(
       "PushServerTests",
-      ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushStore", grdb]),
+      ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(

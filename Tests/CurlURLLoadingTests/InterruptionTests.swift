@@ -8,7 +8,7 @@ import WidgetLabTesting
 
 @testable import URLSessionAPI
 
-/// Redirections, cancellation, suspension, time-outs, challenges and failures of a request.
+/// Redirections, cancellation, suspension, timeouts, challenges and failures of a request.
 @Suite(.timeLimit(.minutes(1))) struct InterruptionTests {
   @Test(.rule("INLINE-11")) func `a redirection is followed, and its own body is not delivered`() async throws {
     try await CurlFixture.run(Self.redirecting) { fixture in
@@ -84,7 +84,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("INLINE-14"))
-  func `a request to a server that stops sending ends with -1001 at the request or resource time-out`() async throws {
+  func `a request to a server that stops sending ends with -1001 at the request or resource timeout`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let session = fixture.session()
       let request = URLRequest(url: fixture.server.url(), timeoutInterval: 0.2)
@@ -102,7 +102,7 @@ import WidgetLabTesting
       task.resume()
       await recorder.waitFor("data a")
       fixture.server.release()
-      // The test needs this time: it is longer than the time-out.
+      // The test needs this time: it is longer than the timeout.
       try await Task.sleep(for: .milliseconds(4200))
       #expect(recorder.all == ["response 200", "data a"])
       task.resume()

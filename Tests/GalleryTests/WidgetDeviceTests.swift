@@ -102,7 +102,11 @@ import Testing
       shown.dark = shown.dark?.backed
       shown.placeholder = shown.placeholder?.backed
       shown.darkPlaceholder = shown.darkPlaceholder?.backed
-      shown.hidden = shown.hidden.map { ArchivedEntry.Form(view: $0.view.backed, darkView: $0.darkView?.backed) }
+      func backed(_ form: ArchivedEntry.Form) -> ArchivedEntry.Form {
+        ArchivedEntry.Form(view: form.view.backed, darkView: form.darkView?.backed)
+      }
+      shown.hidden = shown.hidden.map(backed)
+      shown.invalidated = shown.invalidated.map(backed)
     }
     return gallery.tile(of: placement, shown, on: screen, isProtected: isProtected, now: .distantPast)
   }
@@ -136,6 +140,23 @@ import Testing
     #expect(tile(GallerySamples.widget(), .systemSmall, DeviceScreen(colorScheme: .dark)).view.lines == ["dark"])
     #expect(tile(GallerySamples.widget()).content == .entry)
     #expect(tile(GallerySamples.widget(), shown: ShownWidget()).content == .skeleton)
+  }
+
+  @Test(.rule("GALLERY-40"), arguments: [(false, ["light", "touched"]), (true, ["dark", "touched dark"])])
+  func `a tile shows the form for an invalidated view after a tap`(isDark: Bool, lines: [String]) {
+    let screen = DeviceScreen(colorScheme: isDark ? .dark : .light)
+    var shown = ShownWidget(
+      light: .text("light"), dark: .text("dark"),
+      hidden: ArchivedEntry.Form(view: .text("hidden")),
+      invalidated: ArchivedEntry.Form(view: .text("touched"), darkView: .text("touched dark")), date: .distantPast)
+    let before = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
+    shown.touched = 1
+    let after = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
+    #expect([before, after].flatMap(\.view.lines) == lines)
+    // While private content is hidden, its own form is shown.
+    var locked = screen
+    locked.isLocked = true
+    #expect(tile(GallerySamples.widget(), .systemSmall, locked, shown: shown).view.lines == ["hidden"])
   }
 
   @Test(.rule("GALLERY-06"))

@@ -64,7 +64,7 @@ import WidgetLabTesting
   }
 
   @Test func `tail and wait exit with 1 when the timeout expires`() async throws {
-    try await LiveFixture.run("time-out") { fixture in
+    try await LiveFixture.run("timeout") { fixture in
       let answer = try await fixture.cluster.attempt(["tail", "--exit-when", "kind == nothing", "--timeout", "0.3"])
       #expect(answer.status == 1)
       #expect(answer.errors.contains("no envelope matched"))

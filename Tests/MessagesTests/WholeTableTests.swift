@@ -36,6 +36,7 @@ private let everything = """
   event   process.memory-exceeded agent > host
   event   process.locks-held agent > host
   notice  process.started    agent > journal
+  notice  process.left-out-code agent > journal
   notice  process.output     agent > journal
   notice  process.state      host > journal
   request process.ready      app extension > host

@@ -74,11 +74,11 @@ import Testing
       ("primary", true, false, false, "#ffffff"), ("mint", false, false, true, "#00c8b3"),
     ])
   func `a named colour is that of the system`(
-    name: String, isDark: Bool, hasContrast: Bool, isNew: Bool, color: String
+    name: String, isDark: Bool, hasContrast: Bool, usesIOS26Colors: Bool, color: String
   ) {
     var settings = DeviceSettings()
     settings.increasesContrast = hasContrast
-    let style = PictureStyle(colorScheme: isDark ? .dark : .light, settings: settings, isNew: isNew)
+    let style = PictureStyle(colorScheme: isDark ? .dark : .light, settings: settings, usesIOS26Colors: usesIOS26Colors)
     #expect(svg(ViewArchive("Color", ["color": .string(name)]), style).contains("fill=\"\(color)\""))
   }
 

@@ -10,10 +10,10 @@ import Testing
 /// Responses requested by an operator.
 @Suite struct `Response overrides` {
   private func order(
-    _ status: Int, _ reason: String? = nil, manner: AnswerPushes.Manner = .response, times: Int = 1,
+    _ status: Int, _ reason: String? = nil, manner: OverrideResponses.Manner = .response, times: Int = 1,
     token: String? = nil, latency: Double = 0
-  ) -> AnswerPushes {
-    AnswerPushes(status: status, reason: reason, manner: manner, times: times, token: token, latency: latency)
+  ) -> OverrideResponses {
+    OverrideResponses(status: status, reason: reason, manner: manner, times: times, token: token, latency: latency)
   }
 
   @Test func `response overrides apply in order, each to its number of requests`() {

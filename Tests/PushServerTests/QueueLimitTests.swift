@@ -7,7 +7,7 @@ import FidelityRules
 import Foundation
 import GRDB
 import Messages
-import PushStore
+import PushDelivery
 import Testing
 
 @testable import PushServer

@@ -171,9 +171,9 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     _ = await fixture.received(PushProgress.self, 2)
     _ = try await fixture.pushServer("aa")
     // Acknowledged progress is deleted.
-    let left = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pushStations") ?? 0 }
+    let left = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM pushSteps") ?? 0 }
     for try await count in left.values(in: fixture.database) where count == 0 { break }
-    let names = await fixture.sent(PushProgress.self).map(\.station.name)
+    let names = await fixture.sent(PushProgress.self).map(\.step.name)
     #expect(names.suffix(2) == [.noContentChanged, .discarded])
   }
 
@@ -229,7 +229,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     #expect(taken == 100)
     _ = await fixture.received(PushProgress.self, 99)
     let sent = await fixture.sent(PushProgress.self)
-    #expect(Set(sent.map(\.uniqueID)).count == 99 && sent.allSatisfy { $0.station.name == .supersededOnDevice })
+    #expect(Set(sent.map(\.uniqueID)).count == 99 && sent.allSatisfy { $0.step.name == .supersededOnDevice })
     let again = try await fixture.host()
     #expect(await again.notifications.open.map(\.id) == open.map(\.id))
   }
@@ -279,8 +279,8 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     await service.awake(app)
     #expect(await fixture.received(ReceiveNotification.self)?.payload == push.payload)
     let progress = await fixture.received(PushProgress.self)
-    #expect(progress?.station.name == .handled)
-    #expect(progress?.station.detail == "newData")
+    #expect(progress?.step.name == .handled)
+    #expect(progress?.step.detail == "newData")
   }
 
   @Test func `an ended push service has no running task, and the next instance does the rest`() async throws {

@@ -106,7 +106,7 @@ extension NotificationStateMachine.Action {
     switch self {
     case .output(let output): output.words
     case .process(let action): action.words
-    case .station(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
+    case .step(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
     case .ask(let address, let notification): "ask \(address.short) \(notification.uniqueID.short)"
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AppIntents
 import Archive
 import FidelityRules
 import Foundation
@@ -20,6 +21,7 @@ import Testing
     .rule("VIEW-12", "WIDGET-05"),
     arguments: [
       ("plain", 1), ("scheme", 2), ("reasons", 2), ("reasons scheme", 4), ("redacted", 1), ("scheme in private", 3),
+      ("reasons button", 3), ("button", 1), ("reasons scheme button", 6),
     ])
   func `an entry is archived in as many forms as its views read, and no more`(keys: String, times: Int) async throws {
     let fixture = try await SDKFixture.serving { Reading(keys: keys).descriptions }
@@ -28,8 +30,12 @@ import Testing
     let readsScheme = keys.contains("scheme") && !keys.contains("in private")
     #expect((entry.darkView != nil) == readsScheme)
     #expect((entry.privateForm != nil) == (keys.contains("reasons") || keys.contains("in private")))
-    #expect((entry.privateForm?.darkView != nil) == ["reasons scheme", "scheme in private"].contains(keys))
-    #expect(entry.privateForm?.view.lines.first == entry.privateForm.map { _ in "private" })
+    let darkKeys = ["reasons scheme", "reasons scheme button", "scheme in private"]
+    #expect((entry.privateForm?.darkView != nil) == darkKeys.contains(keys))
+    #expect(entry.privateForm?.view.lines.first == entry.privateForm.map { _ in "privacy" })
+    #expect((entry.invalidatedForm != nil) == (keys.contains("reasons") && keys.contains("button")))
+    #expect((entry.invalidatedForm?.darkView != nil) == (keys == "reasons scheme button"))
+    #expect(entry.invalidatedForm?.view.lines.first == entry.invalidatedForm.map { _ in "invalidated" })
   }
 
   @Test(.rule("VIEW-14"))
@@ -55,15 +61,20 @@ private struct ReadingView: View {
     evaluations.withLock { $0[keys, default: 0] += 1 }
     return VStack {
       if keys.contains("reasons") || keys.contains("in private") {
-        Text(
-          verbatim: reasons.contains(.privacy) ? "private" : reasons.contains(.placeholder) ? "placeholder" : "shown")
+        Text(verbatim: reasons == [] ? "shown" : reasons.name)
       }
       if keys.contains("scheme"), !keys.contains("in private") || reasons.contains(.privacy) {
         Text(verbatim: "\(scheme)")
       }
+      if keys.contains("button") { Button("Press", intent: Press()) }
       if keys == "redacted" { Text(verbatim: "redacted").redacted(reason: .privacy) }
     }
   }
+}
+
+private struct Press: AppIntent {
+  static let title: LocalizedStringResource = "Press"
+  func perform() async throws -> some IntentResult { .result() }
 }
 
 private struct Reading: Widget {

@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test(.rule("INLINE-06"))
-  func `an inline request takes headers, time-outs and policies from its configuration unless it has its own`()
+  func `an inline request takes headers, timeouts and policies from its configuration unless it has its own`()
     async throws
   {
     let fixture = try SDKFixture()

@@ -35,7 +35,7 @@ import Testing
     #expect(Self.asked(fixture.handle(.awake(widget))) == [])
     let rest = all.dropFirst(concurrentTimelines)
     #expect(Self.asked(fixture.give()) == Array(rest.prefix(1)))
-    while fixture.stateMachine.asking[widget] != nil { fixture.give() }
+    while fixture.stateMachine.outstanding[widget] != nil { fixture.give() }
     #expect(fixture.stateMachine.placements.values.allSatisfy { $0.pendingReload == nil })
     #expect(!fixture.stateMachine.isBusy)
   }
@@ -58,10 +58,10 @@ import Testing
   @Test(.rule("TIMELINE-31")) func `a request that takes too long does not end the others`() {
     var fixture = Self.fixture(2)
     fixture.handle(.awake(widget))
-    guard let first = fixture.stateMachine.asking[widget] else { return #expect(Bool(false), "nothing is asked") }
+    guard let first = fixture.stateMachine.outstanding[widget] else { return #expect(Bool(false), "nothing is asked") }
     let words = fixture.handle(.overran(first, limit: 30))
     #expect(words.contains("stop widget") && words.contains("halt widget") && words.contains("want widget"))
-    #expect(fixture.stateMachine.asking.all.map(\.placement.id) == [2])
+    #expect(fixture.stateMachine.outstanding.all.map(\.placement.id) == [2])
     #expect(Self.asked(fixture.handle(.awake(widget))) == ["ask 3 Coffee timeline"])
   }
 

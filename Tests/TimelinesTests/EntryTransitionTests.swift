@@ -117,7 +117,7 @@ import Testing
     }
     fixture.reload()
     fixture.handle(.awake(widget))
-    let question = try #require(fixture.stateMachine.asking[widget])
+    let asked = try #require(fixture.stateMachine.outstanding[widget])
     let facts = TimelineFacts(
       because: .operator, entries: 4, first: origin, last: origin + 1800, policy: .never, bytes: 1, digest: "",
       note: nil)
@@ -130,7 +130,7 @@ import Testing
       }
       return others
     }
-    #expect(handle(.gave(question, facts, entries)) == 0)
+    #expect(handle(.gave(asked, facts, entries)) == 0)
     for event in [nil, .luminance(isReduced: true), .seen([], isStandBy: false)] as [TimelineStateMachine.Event?] {
       if let event { _ = handle(event) }
       fixture.now += 600

@@ -64,8 +64,8 @@ struct TimelineFixture {
   @discardableResult
   mutating func giveAll(_ policy: ReloadPolicy = .never, _ dates: [Double] = [0]) -> [String] {
     var words = handle(.awake(widget))
-    while let question = stateMachine.asking[widget] {
-      words += question.purpose == .timeline ? give(policy, dates) : handle(.answered(question))
+    while let asked = stateMachine.outstanding[widget] {
+      words += asked.purpose == .timeline ? give(policy, dates) : handle(.answered(asked))
     }
     return words
   }
@@ -73,22 +73,22 @@ struct TimelineFixture {
   /// Replies with a timeline whose entries have the given offsets in seconds from the current date.
   @discardableResult
   mutating func give(_ policy: ReloadPolicy = .never, _ dates: [Double] = [0]) -> [String] {
-    guard let question = stateMachine.asking[widget] else { return ["nothing is asked"] }
+    guard let asked = stateMachine.outstanding[widget] else { return ["nothing is asked"] }
     // The same view: no entry is animated.
     let transition = EntryTransition(.text(""), Data())
     let entries = dates.map {
       UpcomingEntry(date: now + $0, text: ["\($0)"], relevance: nil, transition: transition)
     }
     let facts = TimelineFacts(
-      because: question.because, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
+      because: asked.because, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
       policy: policy, bytes: 1, digest: "", note: nil)
-    return handle(.gave(question, facts, entries))
+    return handle(.gave(asked, facts, entries))
   }
 
   @discardableResult
   mutating func fail(_ failure: ReloadFailed.Failure = .failed) -> [String] {
-    guard let question = stateMachine.asking[widget] else { return ["nothing is asked"] }
-    return handle(.failed(question, failure, reason: "it failed"))
+    guard let asked = stateMachine.outstanding[widget] else { return ["nothing is asked"] }
+    return handle(.failed(asked, failure, reason: "it failed"))
   }
 
   mutating func pass(_ seconds: Double) { now += seconds }
@@ -115,8 +115,8 @@ extension TimelineStateMachine.Action {
     case .output(.broken): "broken"
     case .output(.relevanceChanged): "relevance"
     case .report(let report): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
-    case .ask(let question): "ask \(question.placement.id) \(question.placement.kind) \(question.purpose)"
-    case .stopAsking(let question): "stop \(question.address.tail)"
+    case .ask(let asked): "ask \(asked.placement.id) \(asked.placement.kind) \(asked.purpose)"
+    case .stopAsking(let asked): "stop \(asked.address.tail)"
     case .decided(let line, _): "\(line.verdict) \(line.reload) of \(line.placement): \(line.because), \(line.rule)"
     case .shown(let shown, _): "shown \(shown.placement): \(shown.text.joined())"
     case .reloadFailed(let failed, _): "failed \(failed.widgetKind): \(failed.reason)"

@@ -167,7 +167,7 @@ import Timekeeping
     #expect(fixture.handle(.edited(edited, .none)) == ["free 2 of 1: edited, edited", "want widget"])
     #expect(fixture.handle(.edited(edited, .none)) == [])
     fixture.handle(.awake(widget))
-    #expect(fixture.stateMachine.asking[widget]?.placement.configuration == ["size": "large"])
+    #expect(fixture.stateMachine.outstanding[widget]?.placement.configuration == ["size": "large"])
   }
 
   @Test func `nothing is stored of a placement that is removed during its request`() {
@@ -268,9 +268,9 @@ import Timekeeping
     fixture.giveAll()
     fixture.reload()
     fixture.handle(.awake(widget))
-    let question = try #require(fixture.stateMachine.asking[widget])
+    let asked = try #require(fixture.stateMachine.outstanding[widget])
     #expect(
-      fixture.handle(.overran(question, limit: 30)) == [
+      fixture.handle(.overran(asked, limit: 30)) == [
         "stop widget",
         "failed Coffee: no timeline within 30 s: the extension is suspended, and the last timeline stays",
         "halt widget", "want widget",

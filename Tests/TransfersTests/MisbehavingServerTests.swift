@@ -8,7 +8,7 @@ import Testing
 @testable import Transfers
 
 /// Each rule of "Servers that misbehave" in Documentation/fidelity/transfers.md: what the author sees, and whether the
-/// task is retried until its resource time-out.
+/// task is retried until its resource timeout.
 @Suite(.timeLimit(.minutes(1))) struct MisbehavingServerTests {
   private let half = String(repeating: "a", count: 70_000)
   private let other = String(repeating: "b", count: 70_000)

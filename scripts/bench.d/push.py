@@ -242,8 +242,8 @@ def delivered(run):
     left = watch.end()
     spent = {name: (cpu_seconds(pid) - before[name]) / count * 1e6 for name, pid in cluster.processes.items()}
     late = [row[0] * 1e3 for row in server.read(
-        "SELECT stations.at - requests.at FROM stations JOIN requests ON requests.number = request WHERE name = 'delivered'")]
-    passed = server.read("SELECT COUNT(*) FROM stations WHERE name IN ('superseded', 'collapsed', 'expired')")[0][0]
+        "SELECT steps.at - requests.at FROM steps JOIN requests ON requests.number = request WHERE name = 'delivered'")]
+    passed = server.read("SELECT COUNT(*) FROM steps WHERE name IN ('superseded', 'collapsed', 'expired')")[0][0]
     text = f"push: {count} at {rate}/s to a host with {APPS} apps"
     return [
         Figure(f"{text}: not acknowledged, at most", "pushes", watch.backlog, value=max(watch.backlog)),

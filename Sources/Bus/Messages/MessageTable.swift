@@ -102,6 +102,9 @@ package enum MessageTable {
       LocksHeld.self, [Route([.agent], to: .host)],
       "A suspended child holds locks on files of an app group; the host ends it."),
     .notice(ProcessStarted.self, [Route([.agent], to: .journal)], "A child was started."),
+    .notice(
+      LeftOutCode.self, [Route([.agent], to: .journal)],
+      "The sources of an executable have code that is compiled for a phone and not here."),
     .notice(ProcessOutput.self, [Route([.agent], to: .journal)], "A line of a child's standard output or error."),
     .notice(ProcessState.self, [Route([.host], to: .journal)], "The host's view of a process changed."),
     .request(
@@ -294,7 +297,7 @@ package enum MessageTable {
       ChangeToken.self, [Route([.operator], to: .pushServer)], "Replaces, expires or unregisters a device token.",
       failure: "When indefinite, the tokens show whether it was done."),
     .request(
-      AnswerPushes.self, [Route([.operator], to: .pushServer)],
+      OverrideResponses.self, [Route([.operator], to: .pushServer)],
       "Makes the push server send something else than the regular response.", failure: "No override is set."),
     .request(
       SetPower.self, [Route([.operator], to: .host)], "Puts the device to sleep, or wakes it.",

@@ -87,10 +87,10 @@ package struct DeliverPush: Event {
 package struct PushProgress: Event {
   package static let kind: Kind = "push.progress"
   package let uniqueID: UUID
-  package let station: PushStation
-  package init(uniqueID: UUID, station: PushStation) {
+  package let step: PushStep
+  package init(uniqueID: UUID, step: PushStep) {
     self.uniqueID = uniqueID
-    self.station = station
+    self.step = step
   }
 }
 
@@ -100,12 +100,12 @@ package struct PushLogged: Notice {
   package let uniqueID: UUID
   package let subject: PushSubject?
   package let type: String?
-  package let station: PushStation
-  package init(uniqueID: UUID, subject: PushSubject?, type: String?, station: PushStation) {
+  package let step: PushStep
+  package init(uniqueID: UUID, subject: PushSubject?, type: String?, step: PushStep) {
     self.uniqueID = uniqueID
     self.subject = subject
     self.type = type
-    self.station = station
+    self.step = step
   }
 }
 
@@ -209,7 +209,7 @@ package struct ChangeToken: Request {
 }
 
 /// Makes the push server send something else than the regular response.
-package struct AnswerPushes: Request {
+package struct OverrideResponses: Request {
   package static let kind: Kind = "push.answer"
   package typealias Reply = Done
   /// What the provider receives.

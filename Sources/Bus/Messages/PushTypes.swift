@@ -126,7 +126,7 @@ package struct PushedNotification: Codable, Hashable, Sendable {
 }
 
 /// One step in the delivery of a notification.
-package struct PushStation: Codable, Hashable, Sendable {
+package struct PushStep: Codable, Hashable, Sendable {
   package enum Name: String, Codable, Hashable, Sendable, CaseIterable {
     // At the push server.
     /// Answered with 200.
@@ -198,10 +198,10 @@ package struct PushRecord: Codable, Hashable, Sendable {
   package let status: Int
   /// The reason in the response, when rejected.
   package let reason: String?
-  package let stations: [PushStation]
+  package let steps: [PushStep]
   package init(
     number: Int64, uniqueID: UUID, apnsID: String, subject: PushSubject?, token: String, type: String?, status: Int,
-    reason: String?, stations: [PushStation]
+    reason: String?, steps: [PushStep]
   ) {
     self.number = number
     self.uniqueID = uniqueID
@@ -211,6 +211,6 @@ package struct PushRecord: Codable, Hashable, Sendable {
     self.type = type
     self.status = status
     self.reason = reason
-    self.stations = stations
+    self.steps = steps
   }
 }

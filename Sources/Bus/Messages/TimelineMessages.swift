@@ -92,14 +92,18 @@ package struct ArchivedEntry: Codable, Hashable, Sendable {
   package let darkView: ViewArchive?
   /// For a device that hides private content; `nil` when it is the same.
   package let privateForm: Form?
+  /// For the time between a tap and its timeline; `nil` when it is the same.
+  package let invalidatedForm: Form?
   package let relevance: Relevance?
   package init(
-    date: Date, view: ViewArchive, darkView: ViewArchive? = nil, privateForm: Form? = nil, relevance: Relevance? = nil
+    date: Date, view: ViewArchive, darkView: ViewArchive? = nil, privateForm: Form? = nil,
+    invalidatedForm: Form? = nil, relevance: Relevance? = nil
   ) {
     self.date = date
     self.view = view
     self.darkView = darkView
     self.privateForm = privateForm
+    self.invalidatedForm = invalidatedForm
     self.relevance = relevance
   }
 }

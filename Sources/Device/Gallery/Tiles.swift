@@ -12,6 +12,8 @@ package struct ShownWidget: Sendable, Hashable {
   package var dark: ViewArchive?
   /// The views while private content is hidden; `nil` if they are the same.
   package var hidden: ArchivedEntry.Form?
+  /// The views between a tap and its timeline; `nil` if they are the same.
+  package var invalidated: ArchivedEntry.Form?
   package var date: Date?
   package var isPlaceholder: Bool
   /// The provider's placeholder, which replaces hidden content; `nil` if the extension provided none.
@@ -22,13 +24,14 @@ package struct ShownWidget: Sendable, Hashable {
   /// The button or toggle whose intent is running, or whose timeline is pending; from 1.
   package var touched: Int?
   package init(
-    light: ViewArchive? = nil, dark: ViewArchive? = nil, hidden: ArchivedEntry.Form? = nil, date: Date? = nil,
-    isPlaceholder: Bool = false,
+    light: ViewArchive? = nil, dark: ViewArchive? = nil, hidden: ArchivedEntry.Form? = nil,
+    invalidated: ArchivedEntry.Form? = nil, date: Date? = nil, isPlaceholder: Bool = false,
     placeholder: ViewArchive? = nil, darkPlaceholder: ViewArchive? = nil, note: String? = nil, touched: Int? = nil
   ) {
     self.light = light
     self.dark = dark
     self.hidden = hidden
+    self.invalidated = invalidated
     self.date = date
     self.isPlaceholder = isPlaceholder
     self.placeholder = placeholder
@@ -58,7 +61,8 @@ extension GalleryStateMachine {
     let isDark = screen.colorScheme == .dark
     let hidesPrivate = screen.isLocked && device.options.hidesSensitiveContent
     var view = (isDark ? shown.dark : nil) ?? shown.light
-    if hidesPrivate, let hidden = shown.hidden { view = (isDark ? hidden.darkView : nil) ?? hidden.view }
+    let form = hidesPrivate ? shown.hidden : shown.touched == nil ? nil : shown.invalidated
+    if let form { view = (isDark ? form.darkView : nil) ?? form.view }
     if let touched = shown.touched { view = view?.touched(touched) }
     if hiding != nil { view = (isDark ? shown.darkPlaceholder : nil) ?? shown.placeholder }
     let isRefused = view.map { lacksBackground($0, of: placement) } ?? false

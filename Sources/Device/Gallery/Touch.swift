@@ -108,9 +108,6 @@ extension TapWidget {
 }
 
 extension ViewArchive {
-  /// Its buttons and toggles, in reading order.
-  package var controls: [ViewArchive] { all { $0.name == "Button" || $0.name == "Toggle" } }
-
   /// The texts of a control or a link.
   package var label: String { lines.joined(separator: " ") }
 
@@ -123,11 +120,6 @@ extension ViewArchive {
       if let found = child.widgetURL { return found }
     }
     return nil
-  }
-
-  fileprivate func all(_ isMeant: (ViewArchive) -> Bool) -> [ViewArchive] {
-    (isMeant(self) ? [self] : [])
-      + (children + modifiers.flatMap(\.views)).flatMap { $0.all(isMeant) }
   }
 }
 

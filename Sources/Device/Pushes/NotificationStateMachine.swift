@@ -58,7 +58,7 @@ package struct NotificationStateMachine: Sendable {
   package enum Action: Sendable, Equatable {
     case output(PushOutput)
     case process(ProcessAction)
-    case station(UUID, PushStation.Name, String?)
+    case step(UUID, PushStep.Name, String?)
     case ask(Address, PushedNotification)
   }
 
@@ -116,11 +116,11 @@ package struct NotificationStateMachine: Sendable {
     case .widgets, .control:
       guard PushPayload(notification.payload).isContentChanged else {
         return [
-          .station(id, .noContentChanged, "its payload has no \"content-changed\": true in aps: it reloads nothing")
+          .step(id, .noContentChanged, "its payload has no \"content-changed\": true in aps: it reloads nothing")
         ]
       }
       let placed = placements[notification.key] ?? [:]
-      guard !placed.isEmpty else { return [.station(id, .noWidget, notification.nothingPlaced)] }
+      guard !placed.isEmpty else { return [.step(id, .noWidget, notification.nothingPlaced)] }
       let waiting = open.filter { $0.key == notification.key && !$0.hasBegun }
       open.append(Open(notification: notification, outstanding: Set(placed.keys)))
       return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.uuidString.lowercased())") }
@@ -151,7 +151,7 @@ package struct NotificationStateMachine: Sendable {
     guard !open[index].hasBegun else { return [] }
     open[index].hasBegun = true
     let names = open[index].outstanding.sorted().map { name($0, open[index].key) }
-    return [.station(open[index].id, .reloading, names.joined(separator: ", "))]
+    return [.step(open[index].id, .reloading, names.joined(separator: ", "))]
   }
 
   /// The placements at which the reload for a push is not finished.
@@ -167,13 +167,13 @@ package struct NotificationStateMachine: Sendable {
     case .pending: return actions
     case .delayed(let rule, let until):
       let end = until.map { " until \($0.formatted(.iso8601))" } ?? ""
-      return actions + [.station(report.push, .budget, "\(what) waits\(end): \(rule)")]
-    case .failed(let reason): return actions + [.station(report.push, .reloadFailed, "\(what): \(reason)")]
-    case .refused(let rule): actions.append(.station(report.push, .budget, "\(what) is refused: \(rule)"))
-    case .stored: actions.append(.station(report.push, .reloaded, what))
-    case .gaveUp(let reason): actions.append(.station(report.push, .reloadFailed, "\(what): \(reason)"))
+      return actions + [.step(report.push, .budget, "\(what) waits\(end): \(rule)")]
+    case .failed(let reason): return actions + [.step(report.push, .reloadFailed, "\(what): \(reason)")]
+    case .refused(let rule): actions.append(.step(report.push, .budget, "\(what) is refused: \(rule)"))
+    case .stored: actions.append(.step(report.push, .reloaded, what))
+    case .gaveUp(let reason): actions.append(.step(report.push, .reloadFailed, "\(what): \(reason)"))
     case .superseded:
-      if !open[index].wasSuperseded { actions.append(.station(report.push, .supersededOnDevice, "at \(what)")) }
+      if !open[index].wasSuperseded { actions.append(.step(report.push, .supersededOnDevice, "at \(what)")) }
       open[index].wasSuperseded = true
     }
     open[index].outstanding.remove(report.placement)
@@ -232,12 +232,12 @@ package struct NotificationStateMachine: Sendable {
 
   // MARK: Closing and resuming
 
-  private mutating func close(_ id: UUID, _ name: PushStation.Name, _ detail: String) -> [Action] {
+  private mutating func close(_ id: UUID, _ name: PushStep.Name, _ detail: String) -> [Action] {
     guard let index = open.firstIndex(where: { $0.id == id }) else { return [] }
     let closed = open.remove(at: index)
     asking.remove(id)
     expected.remove(id)
-    let actions: [Action] = [.station(id, name, detail)]
+    let actions: [Action] = [.step(id, name, detail)]
     guard !closed.reloads else { return actions }
     let address = Address.app(device, closed.app)
     return actions + [.process(.release(address, because: NotificationStateMachine.assertion(id)))]

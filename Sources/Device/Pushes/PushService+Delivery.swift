@@ -126,7 +126,7 @@ extension PushService {
     if !Task.isCancelled { handle(event) }
   }
 
-  // MARK: Stations
+  // MARK: Steps
 
   /// How many reports may be unacknowledged at once.
   private static let window = 100

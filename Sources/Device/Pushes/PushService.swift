@@ -31,8 +31,8 @@ package actor PushService {
   var notice: [Address: [UUID: Task<Void, Never>]] = [:]
   /// Callers that wait for an app's token.
   var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
-  /// Stations that the push server has not acknowledged; the first `sent` of them are under way.
-  var reports: [StationReport]
+  /// Steps that the push server has not acknowledged; the first `sent` of them are under way.
+  var reports: [StepReport]
   var sent = 0
   var acknowledged: [Int64] = []
   /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
@@ -261,12 +261,12 @@ package actor PushService {
     guard failure == nil else { return }
     let before = notifications.open
     let actions = events.flatMap { notifications.handle($0) }
-    let stations = actions.compactMap { action -> PushProgress? in
-      guard case .station(let id, let name, let detail) = action else { return nil }
-      return PushProgress(uniqueID: id, station: PushStation(name, at: machine.now, detail: detail))
+    let steps = actions.compactMap { action -> PushProgress? in
+      guard case .step(let id, let name, let detail) = action else { return nil }
+      return PushProgress(uniqueID: id, step: PushStep(name, at: machine.now, detail: detail))
     }
     do {
-      reports += try store.save(notifications.open, since: before, taken: taken, stations: stations)
+      reports += try store.save(notifications.open, since: before, taken: taken, steps: steps)
     } catch {
       _ = fail(error)
       return
@@ -278,7 +278,7 @@ package actor PushService {
       case .output(let output): outputs.yield(output)
       case .process(let action): processes.yield(action)
       case .ask(let app, let notification): notify(app, notification)
-      case .station: break
+      case .step: break
       }
     }
     report()

@@ -5,8 +5,8 @@ import GRDB
 import Messages
 import Stores
 
-/// A station that is reported to the push server until it is acknowledged.
-struct StationReport: Sendable {
+/// A step that is reported to the push server until it is acknowledged.
+struct StepReport: Sendable {
   /// The position of the report: reports are sent in this order.
   let number: Int64
   /// The message id, the same for each redelivery.
@@ -30,7 +30,7 @@ struct PushesStore: Sendable {
       CREATE TABLE takenPushes (number INTEGER PRIMARY KEY AUTOINCREMENT, uniqueID TEXT NOT NULL UNIQUE);
       CREATE TABLE openPushes (
         number INTEGER PRIMARY KEY AUTOINCREMENT, uniqueID TEXT NOT NULL UNIQUE, push BLOB NOT NULL);
-      CREATE TABLE pushStations (
+      CREATE TABLE pushSteps (
         number INTEGER PRIMARY KEY AUTOINCREMENT, envelope TEXT NOT NULL, progress BLOB NOT NULL);
       """)
   }
@@ -50,11 +50,11 @@ struct PushesStore: Sendable {
     }
   }
 
-  func reports() throws -> [StationReport] {
+  func reports() throws -> [StepReport] {
     try database.read { db in
-      try Row.fetchAll(db, sql: "SELECT * FROM pushStations ORDER BY number").compactMap { row in
+      try Row.fetchAll(db, sql: "SELECT * FROM pushSteps ORDER BY number").compactMap { row in
         guard let envelope = UUID(uuidString: row["envelope"]) else { return nil }
-        return StationReport(
+        return StepReport(
           number: row["number"], envelope: envelope, progress: try row.decoded("progress"))
       }
     }
@@ -77,12 +77,12 @@ struct PushesStore: Sendable {
   /// Writes the results of some events in one transaction.
   ///
   /// - Parameter taken: the notifications whose arrival the events report.
-  /// - Returns: the reports of the stations, in order.
+  /// - Returns: the reports of the steps, in order.
   func save(
     _ open: [NotificationStateMachine.Open], since before: [NotificationStateMachine.Open], taken: [UUID],
-    stations: [PushProgress]
-  ) throws -> [StationReport] {
-    guard open != before || !taken.isEmpty || !stations.isEmpty else { return [] }
+    steps: [PushProgress]
+  ) throws -> [StepReport] {
+    guard open != before || !taken.isEmpty || !steps.isEmpty else { return [] }
     let earlier = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0) })
     let left = Set(open.map(\.id))
     return try database.write { db in
@@ -101,12 +101,12 @@ struct PushesStore: Sendable {
       for id in earlier.keys where !left.contains(id) {
         try db.run("DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString])
       }
-      return try stations.map { progress in
+      return try steps.map { progress in
         let envelope = UUID()
         try db.run(
-          "INSERT INTO pushStations (envelope, progress) VALUES (?, ?)",
+          "INSERT INTO pushSteps (envelope, progress) VALUES (?, ?)",
           [envelope.uuidString, try BodyCoding.data(progress)])
-        return StationReport(number: db.lastInsertedRowID, envelope: envelope, progress: progress)
+        return StepReport(number: db.lastInsertedRowID, envelope: envelope, progress: progress)
       }
     }
   }
@@ -114,7 +114,7 @@ struct PushesStore: Sendable {
   /// Deletes reports that the push server acknowledged.
   func remove(_ numbers: [Int64]) throws {
     try database.write { db in
-      for number in numbers { try db.run("DELETE FROM pushStations WHERE number = ?", [number]) }
+      for number in numbers { try db.run("DELETE FROM pushSteps WHERE number = ?", [number]) }
     }
   }
 }

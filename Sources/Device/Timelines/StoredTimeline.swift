@@ -24,6 +24,7 @@ struct StoredTimeline: Sendable {
     let darkView: Data?
     /// JSON of an `ArchivedEntry.Form`.
     let privateForm: Data?
+    let invalidatedForm: Data?
   }
 
   let entries: [Entry]
@@ -46,21 +47,25 @@ struct StoredTimeline: Sendable {
     var bytes = 0
     var hash = SHA256()
     for entry in kept {
-      let views = [entry.view, entry.darkView, entry.privateForm?.view, entry.privateForm?.darkView]
+      var views = [entry.view, entry.darkView]
+      for form in [entry.privateForm, entry.invalidatedForm] { views += [form?.view, form?.darkView] }
       for view in views.compactMap(\.self) { try Self.check(view, limits) }
       let view = try Self.encode(entry.view)
       let dark = try entry.darkView.map { view throws(TimelineFault) in try Self.encode(view) }
       let hidden = try entry.privateForm.map { form throws(TimelineFault) in try Self.encode(form) }
-      bytes += view.count + (dark?.count ?? 0) + (hidden?.count ?? 0)
+      let invalidated = try entry.invalidatedForm.map { form throws(TimelineFault) in try Self.encode(form) }
+      let others = [dark, hidden, invalidated].compactMap(\.self)
+      bytes += view.count + others.reduce(0) { $0 + $1.count }
       guard bytes <= limits.bytes else {
         throw TimelineFault(.tooLarge, "bytes: the archive exceeds the limit of \(limits.bytes) bytes")
       }
       hash.update(data: view)
-      for other in [dark, hidden].compactMap(\.self) { hash.update(data: other) }
+      for other in others { hash.update(data: other) }
       let upcoming = UpcomingEntry(
         date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
         transition: EntryTransition(entry.view, view))
-      entries.append(Entry(upcoming: upcoming, view: view, darkView: dark, privateForm: hidden))
+      entries.append(
+        Entry(upcoming: upcoming, view: view, darkView: dark, privateForm: hidden, invalidatedForm: invalidated))
     }
     self.entries = entries
     self.bytes = bytes

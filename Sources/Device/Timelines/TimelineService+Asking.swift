@@ -10,34 +10,34 @@ import Timekeeping
 // Sending requests to an extension, and handling its replies.
 
 extension TimelineService {
-  func ask(_ question: TimelineStateMachine.Question) {
+  func ask(_ asked: TimelineStateMachine.ProviderRequest) {
     let limit = settings.deadline
-    deadlines.removeValue(forKey: question.address)?.cancel()
-    timeLimits[QuestionKey(question)] = afterDeadline { .overran(question, limit: limit) }
-    var environment = environment(question.placement)
-    environment.isPreview = question.purpose == .snapshot
+    deadlines.removeValue(forKey: asked.address)?.cancel()
+    timeLimits[ProviderRequestKey(asked)] = afterDeadline { .overran(asked, limit: limit) }
+    var environment = environment(asked.placement)
+    environment.isPreview = asked.purpose == .snapshot
     let request = RequestTimeline(
-      question.purpose, widgetKind: question.placement.kind,
-      placement: question.purpose == .snapshot ? nil : question.placement.id, because: question.because,
-      environment: environment, configuration: question.placement.configuration, limits: settings.limits)
-    let times = settings.requestsTimelinesTwice && question.purpose == .timeline ? 2 : 1
-    questions[QuestionKey(question)] = tasks.start {
+      asked.purpose, widgetKind: asked.placement.kind,
+      placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.because,
+      environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
+    let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
+    providerRequests[ProviderRequestKey(asked)] = tasks.start {
       let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
-        for _ in 0..<times { group.addTask { await self.send(request, question) } }
+        for _ in 0..<times { group.addTask { await self.send(request, asked) } }
         return await group.reduce(into: []) { $0.append($1) }
       }
       guard let last = results.last else { return }
-      await self.ended(question, results.last { (try? $0.get()) != nil } ?? last)
+      await self.ended(asked, results.last { (try? $0.get()) != nil } ?? last)
     }
   }
 
   private nonisolated func send(
-    _ request: RequestTimeline, _ question: TimelineStateMachine.Question
+    _ request: RequestTimeline, _ asked: TimelineStateMachine.ProviderRequest
   ) async -> Result<RequestTimeline.Reply, BusError> {
     do throws(BusError) {
       return .success(
         try await bus.request(
-          request, to: question.address, context: question.context, within: .seconds(86_400), whenUnreachable: .wait))
+          request, to: asked.address, context: asked.context, within: .seconds(86_400), whenUnreachable: .wait))
     } catch {
       return .failure(error)
     }
@@ -45,15 +45,15 @@ extension TimelineService {
 
   /// Handles the reply to a request. The reply to a cancelled request is dropped.
   private func ended(
-    _ question: TimelineStateMachine.Question, _ result: Result<RequestTimeline.Reply, BusError>
+    _ asked: TimelineStateMachine.ProviderRequest, _ result: Result<RequestTimeline.Reply, BusError>
   ) {
     guard !Task.isCancelled else { return }
     if case .failure(let error) = result, error.code == .closed { return }
-    questions[QuestionKey(question)] = nil
-    timeLimits.removeValue(forKey: QuestionKey(question))?.cancel()
+    providerRequests[ProviderRequestKey(asked)] = nil
+    timeLimits.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
     switch result {
-    case .success(let reply): answered(question, reply)
-    case .failure(let error): handle(.failed(question, failure(error), reason: "\(error)"))
+    case .success(let reply): answered(asked, reply)
+    case .failure(let error): handle(.failed(asked, failure(error), reason: "\(error)"))
     }
   }
 
@@ -65,42 +65,42 @@ extension TimelineService {
     }
   }
 
-  private func answered(_ question: TimelineStateMachine.Question, _ reply: RequestTimeline.Reply) {
+  private func answered(_ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply) {
     do throws(TimelineFault) {
-      let kept = try kept(reply, question)
-      let isPlaced = stateMachine.placements[question.placement.id] != nil
-      switch question.purpose {
+      let kept = try kept(reply, asked)
+      let isPlaced = stateMachine.placements[asked.placement.id] != nil
+      switch asked.purpose {
       case .timeline:
-        let shown = stateMachine.placements[question.placement.id]?.shown
+        let shown = stateMachine.placements[asked.placement.id]?.shown
         var change = TimelineStore.Change()
-        if isPlaced { change.timeline = (question.placement.id, kept, shown, clock.now) }
+        if isPlaced { change.timeline = (asked.placement.id, kept, shown, clock.now) }
         // Persisted before it is announced.
-        handle(.gave(question, kept.facts(question.because), kept.entries.map(\.upcoming)), change)
+        handle(.gave(asked, kept.facts(asked.because), kept.entries.map(\.upcoming)), change)
       case .placeholder:
         var change = TimelineStore.Change()
-        if isPlaced { change.placeholder = (question.placement.id, kept.entries[0]) }
-        handle(.answered(question), change)
+        if isPlaced { change.placeholder = (asked.placement.id, kept.entries[0]) }
+        handle(.answered(asked), change)
       case .snapshot:
-        finishSnapshot(question.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
-        handle(.answered(question))
+        finishSnapshot(asked.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
+        handle(.answered(asked))
       }
     } catch {
-      handle(.failed(question, error.failure, reason: error.reason))
+      handle(.failed(asked, error.failure, reason: error.reason))
     }
   }
 
   private func kept(
-    _ reply: RequestTimeline.Reply, _ question: TimelineStateMachine.Question
+    _ reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest
   ) throws(TimelineFault) -> StoredTimeline {
     guard let file = reply.file else { return try StoredTimeline(reply.entries, reply, settings.limits) }
     let entries = try ReplyFile.entries(
-      at: file, in: container(question.address), limit: settings.limits.bytes)
+      at: file, in: container(asked.address), limit: settings.limits.bytes)
     return try StoredTimeline(entries, reply, settings.limits)
   }
 
-  func recordStored(_ question: TimelineStateMachine.Question, _ facts: TimelineFacts) {
-    guard let placed = stateMachine.placements[question.placement.id], placed.timeline == facts else { return }
-    bus.record(stored(placed, facts), context: question.context)
+  func recordStored(_ asked: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {
+    guard let placed = stateMachine.placements[asked.placement.id], placed.timeline == facts else { return }
+    bus.record(stored(placed, facts), context: asked.context)
   }
 
   func stored(_ placed: PlacementState, _ facts: TimelineFacts?) -> TimelineStored {
@@ -117,14 +117,14 @@ extension TimelineService {
 }
 
 /// Identifies a request to an extension.
-struct QuestionKey: Hashable {
+struct ProviderRequestKey: Hashable {
   let address: Address
   let purpose: RequestTimeline.Purpose
   let serial: Int
 
-  init(_ question: TimelineStateMachine.Question) {
-    address = question.address
-    purpose = question.purpose
-    serial = question.serial
+  init(_ asked: TimelineStateMachine.ProviderRequest) {
+    address = asked.address
+    purpose = asked.purpose
+    serial = asked.serial
   }
 }

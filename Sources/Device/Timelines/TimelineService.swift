@@ -29,9 +29,9 @@ package actor TimelineService {
   let environment: @Sendable (Placement) -> WidgetEnvironment
   let container: @Sendable (Address) -> String?
   private(set) var stateMachine: TimelineStateMachine
-  var questions: [QuestionKey: Task<Void, Never>] = [:]
+  var providerRequests: [ProviderRequestKey: Task<Void, Never>] = [:]
   /// Time limits for their replies.
-  var timeLimits: [QuestionKey: Task<Void, Never>] = [:]
+  var timeLimits: [ProviderRequestKey: Task<Void, Never>] = [:]
   /// Time limits for extensions that do not start.
   var deadlines: [Address: Task<Void, Never>] = [:]
   /// Callers that wait for a snapshot, by its number.
@@ -158,7 +158,7 @@ package actor TimelineService {
       holdClock(false)
       return resumeWaiters()
     }
-    if case .gave(let question, let facts, _) = event { recordStored(question, facts) }
+    if case .gave(let asked, let facts, _) = event { recordStored(asked, facts) }
     for action in actions { perform(action) }
     setTimer()
     holdClock(stateMachine.isBusy)
@@ -175,17 +175,17 @@ package actor TimelineService {
     switch action {
     case .output(let output): outputs.yield(output)
     case .process(let action):
-      if case .want(let address, _, _) = action, !questions.keys.contains(where: { $0.address == address }) {
+      if case .want(let address, _, _) = action, !providerRequests.keys.contains(where: { $0.address == address }) {
         deadlines[address]?.cancel()
         deadlines[address] = afterDeadline { .stalled(address) }
       }
       if case .release(let address, _) = action { deadlines.removeValue(forKey: address)?.cancel() }
       processes.yield(action)
     case .report(let report): reports.yield(report)
-    case .ask(let question): ask(question)
-    case .stopAsking(let question):
-      questions.removeValue(forKey: QuestionKey(question))?.cancel()
-      timeLimits.removeValue(forKey: QuestionKey(question))?.cancel()
+    case .ask(let asked): ask(asked)
+    case .stopAsking(let asked):
+      providerRequests.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
+      timeLimits.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
     case .decided(let line, let context): bus.record(BudgetDecided(line), context: context)
     case .shown(let notice, let context): bus.record(notice, context: context)
     case .reloadFailed(let notice, let context): bus.record(notice, context: context)

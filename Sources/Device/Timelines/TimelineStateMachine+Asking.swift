@@ -24,7 +24,7 @@ extension TimelineStateMachine {
         id: 0, bundle: target.bundleIdentifier ?? target.short, kind: kind,
         family: family ?? kinds[target]?[kind] ?? .systemSmall, location: .homeScreen)
       snapshots[target, default: []].append(
-        Question(
+        ProviderRequest(
           purpose: .snapshot, address: target, placement: placement, because: .gallery, serial: serial,
           context: .none))
     }
@@ -32,30 +32,32 @@ extension TimelineStateMachine {
   }
 
   /// Whether an extension can get one more request now.
-  func mayAsk(_ address: Address) -> Bool { asking.count(to: address) < settings.concurrentTimelines }
+  func mayAsk(_ address: Address) -> Bool { outstanding.count(to: address) < settings.concurrentTimelines }
 
   /// Sends a running extension its next requests, or releases the extension.
   mutating func next(_ address: Address, _ now: Date) -> [Action] {
     guard mayAsk(address) else { return [] }
     var actions = resolveReloads(address, now) + dropUnknown(address) + dropUnknownSnapshots(address)
-    while mayAsk(address), let question = nextSnapshot(address) ?? timelineQuestion(address) {
-      asking.append(question)
-      actions.append(.ask(question))
+    while mayAsk(address), let asked = nextSnapshot(address) ?? nextTimeline(address) {
+      outstanding.append(asked)
+      actions.append(.ask(asked))
     }
-    if asking[address] == nil {
+    if outstanding[address] == nil {
       wanted.remove(address)
       actions.append(.process(.release(address, because: TimelineStateMachine.assertion)))
     }
     return actions
   }
 
-  private func nextSnapshot(_ address: Address) -> Question? { snapshots[address]?.first { !asking.contains($0) } }
+  private func nextSnapshot(_ address: Address) -> ProviderRequest? {
+    snapshots[address]?.first { !outstanding.contains($0) }
+  }
 
-  private func timelineQuestion(_ address: Address) -> Question? {
-    for id in ids(of: address) where !asking.concern(placement: id) {
+  private func nextTimeline(_ address: Address) -> ProviderRequest? {
+    for id in ids(of: address) where !outstanding.concern(placement: id) {
       guard let placed = placements[id], let pendingReload = placed.pendingReload, pendingReload.isDue else { continue }
       let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
-      return Question(
+      return ProviderRequest(
         purpose: purpose, address: address, placement: placed.placement, because: pendingReload.because,
         serial: pendingReload.reload,
         context: pendingReload.context)
@@ -92,41 +94,41 @@ extension TimelineStateMachine {
   mutating func outcome(_ event: Event, _ now: Date) -> [Action] {
     switch event {
     case .instanceEnded(let address): return instanceEnded(address, now)
-    case .answered(let question):
-      guard asking.contains(question) else { return [] }
-      close(question)
-      return next(question.address, now)
-    case .gave(let question, let facts, let entries): return gave(question, facts, entries, now)
-    case .failed(let question, let failure, let reason):
-      guard asking.contains(question) else { return [] }
-      close(question)
-      return fail(question, failure, reason, now) + next(question.address, now)
-    case .overran(let question, let limit): return overran(question, limit, now)
+    case .answered(let asked):
+      guard outstanding.contains(asked) else { return [] }
+      close(asked)
+      return next(asked.address, now)
+    case .gave(let asked, let facts, let entries): return gave(asked, facts, entries, now)
+    case .failed(let asked, let failure, let reason):
+      guard outstanding.contains(asked) else { return [] }
+      close(asked)
+      return fail(asked, failure, reason, now) + next(asked.address, now)
+    case .overran(let asked, let limit): return overran(asked, limit, now)
     default: return []
     }
   }
 
   /// The extension replied, or will not reply.
-  private mutating func close(_ question: Question) {
-    asking.remove(question)
-    switch question.purpose {
+  private mutating func close(_ asked: ProviderRequest) {
+    outstanding.remove(asked)
+    switch asked.purpose {
     case .placeholder:
-      placements[question.placement.id]?.hasPlaceholder = true
-      placements[question.placement.id]?.isPlaceholderOld = false
-    case .snapshot: snapshots[question.address]?.removeAll { $0 == question }
+      placements[asked.placement.id]?.hasPlaceholder = true
+      placements[asked.placement.id]?.isPlaceholderOld = false
+    case .snapshot: snapshots[asked.address]?.removeAll { $0 == asked }
     case .timeline: break
     }
   }
 
   private mutating func gave(
-    _ question: Question, _ facts: TimelineFacts, _ entries: [UpcomingEntry], _ now: Date
+    _ asked: ProviderRequest, _ facts: TimelineFacts, _ entries: [UpcomingEntry], _ now: Date
   ) -> [Action] {
-    guard asking.contains(question) else { return [] }
-    close(question)
-    let id = question.placement.id
-    guard var placed = placements[id] else { return next(question.address, now) }
-    if placed.pendingReload?.reload == question.serial { placed.pendingReload = nil }
-    placed.noted(question.serial, .stored)
+    guard outstanding.contains(asked) else { return [] }
+    close(asked)
+    let id = asked.placement.id
+    guard var placed = placements[id] else { return next(asked.address, now) }
+    if placed.pendingReload?.reload == asked.serial { placed.pendingReload = nil }
+    placed.noted(asked.serial, .stored)
     placed.failures = 0
     placed.lastFailure = nil
     placed.timeline = facts
@@ -134,24 +136,24 @@ extension TimelineStateMachine {
     placed.shown = nil
     placements[id] = placed
     upcoming[id] = entries
-    return show(id, now) + next(question.address, now)
+    return show(id, now) + next(asked.address, now)
   }
 
   /// A reload failed: the last entry stays, and the next try waits for the back-off.
   private mutating func fail(
-    _ question: Question, _ failure: ReloadFailed.Failure, _ reason: String, _ now: Date
+    _ asked: ProviderRequest, _ failure: ReloadFailed.Failure, _ reason: String, _ now: Date
   ) -> [Action] {
-    switch question.purpose {
-    case .snapshot: return [.noSnapshot(serial: question.serial, reason: reason)]
+    switch asked.purpose {
+    case .snapshot: return [.noSnapshot(serial: asked.serial, reason: reason)]
     // The timeline is requested nevertheless, unless the extension exited or took too long even for this.
     case .placeholder where failure != .overran && failure != .exited: return []
     case .placeholder, .timeline: break
     }
-    guard var placed = placements[question.placement.id] else { return [] }
+    guard var placed = placements[asked.placement.id] else { return [] }
     placed.failures += 1
     placed.lastFailure = PlacementState.Failure(failure: failure, reason: reason)
     var nextTry: Date?
-    if var pendingReload = placed.pendingReload, pendingReload.reload == question.serial {
+    if var pendingReload = placed.pendingReload, pendingReload.reload == asked.serial {
       if failure == .unknownKind {
         placed.pendingReload = nil
       } else {
@@ -160,9 +162,9 @@ extension TimelineStateMachine {
         placed.pendingReload = pendingReload
       }
     }
-    placed.failed(question.serial, reason, later: placed.pendingReload)
-    placements[question.placement.id] = placed
-    return [reloadFailed(placed.placement, question.because, failure, reason, nextTry, question.context)]
+    placed.failed(asked.serial, reason, later: placed.pendingReload)
+    placements[asked.placement.id] = placed
+    return [reloadFailed(placed.placement, asked.because, failure, reason, nextTry, asked.context)]
   }
 
   private func reloadFailed(
@@ -177,41 +179,41 @@ extension TimelineStateMachine {
 
   /// The extension is suspended at once, and receives its other requests when it resumes. Those that it has already
   /// received stay open.
-  private mutating func overran(_ question: Question, _ limit: Double, _ now: Date) -> [Action] {
-    guard asking.contains(question) else { return [] }
-    close(question)
+  private mutating func overran(_ asked: ProviderRequest, _ limit: Double, _ now: Date) -> [Action] {
+    guard outstanding.contains(asked) else { return [] }
+    close(asked)
     let reason =
-      "no \(question.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
+      "no \(asked.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
       + "stays"
-    wanted.remove(question.address)
-    return [.stopAsking(question)] + fail(question, .overran, reason, now) + [
-      .process(.halt(question.address, because: TimelineStateMachine.assertion))
-    ] + (isDone(question.address) ? [] : [want(question.address)])
+    wanted.remove(asked.address)
+    return [.stopAsking(asked)] + fail(asked, .overran, reason, now) + [
+      .process(.halt(asked.address, because: TimelineStateMachine.assertion))
+    ] + (isDone(asked.address) ? [] : [want(asked.address)])
   }
 
   private mutating func instanceEnded(_ address: Address, _ now: Date) -> [Action] {
-    let questions = asking.removeAll(to: address)
-    guard !questions.isEmpty else {
+    let removed = outstanding.removeAll(to: address)
+    guard !removed.isEmpty else {
       // It exited before it could be asked: Launching restarts it, with a growing back-off.
       if wanted.contains(address) { stalled.insert(address) }
       return []
     }
-    return questions.flatMap { [.stopAsking($0)] + exited(during: $0, now) } + wantOrRelease(address)
+    return removed.flatMap { [.stopAsking($0)] + exited(during: $0, now) } + wantOrRelease(address)
   }
 
   /// The process instance ended during a request.
-  private mutating func exited(during question: Question, _ now: Date) -> [Action] {
-    let id = question.placement.id
-    if question.purpose == .snapshot {
-      close(question)
-    } else if var pendingReload = placements[id]?.pendingReload, pendingReload.reload == question.serial {
+  private mutating func exited(during asked: ProviderRequest, _ now: Date) -> [Action] {
+    let id = asked.placement.id
+    if asked.purpose == .snapshot {
+      close(asked)
+    } else if var pendingReload = placements[id]?.pendingReload, pendingReload.reload == asked.serial {
       pendingReload.exits += 1
       placements[id]?.pendingReload = pendingReload
       guard pendingReload.exits > settings.retriesAfterExit else { return withholdIfDue(id, now) ?? [] }
     }
     let exits = placements[id]?.pendingReload?.exits ?? 1
-    let times = question.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
-    return fail(question, .exited, "the extension exited\(times) during the request", now)
+    let times = asked.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
+    return fail(asked, .exited, "the extension exited\(times) during the request", now)
   }
 
   private mutating func wantOrRelease(_ address: Address) -> [Action] {

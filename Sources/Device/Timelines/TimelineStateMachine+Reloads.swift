@@ -157,7 +157,7 @@ extension TimelineStateMachine {
 
   /// Whether the timeline of this reload is being requested. During the request of its placeholder it is still pending.
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
-    asking.all.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
+    outstanding.all.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
   }
 
   /// Decides a reload again that waits for its payment, and retries one after a failure.

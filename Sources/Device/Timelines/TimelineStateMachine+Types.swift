@@ -18,7 +18,7 @@ extension TimelineStateMachine {
   package static let assertion: Assertion = "timeline"
 
   /// One request to one extension.
-  package struct Question: Sendable, Equatable {
+  package struct ProviderRequest: Sendable, Equatable {
     package let purpose: RequestTimeline.Purpose
     package let address: Address
     /// Number 0: a snapshot in the gallery.
@@ -78,11 +78,11 @@ extension TimelineStateMachine {
     case instanceEnded(Address)
     /// The extension was wanted and did not start in time: the clock does not wait for it.
     case stalled(Address)
-    case answered(Question)
-    case gave(Question, TimelineFacts, [UpcomingEntry])
-    case failed(Question, ReloadFailed.Failure, reason: String)
+    case answered(ProviderRequest)
+    case gave(ProviderRequest, TimelineFacts, [UpcomingEntry])
+    case failed(ProviderRequest, ReloadFailed.Failure, reason: String)
     /// The time for a reply, in seconds, is over.
-    case overran(Question, limit: Double)
+    case overran(ProviderRequest, limit: Double)
   }
 
   package enum Action: Sendable {
@@ -90,9 +90,9 @@ extension TimelineStateMachine {
     case process(ProcessAction)
     /// The state of a widget push at a placement has changed.
     case report(PlacementReloadReport)
-    case ask(Question)
+    case ask(ProviderRequest)
     /// Cancel the request: the process instance has ended, or took too long.
-    case stopAsking(Question)
+    case stopAsking(ProviderRequest)
     case decided(LedgerEntry, MessageContext)
     case shown(EntryShown, MessageContext)
     /// A reload failed.

@@ -37,10 +37,10 @@ package struct TimelineStateMachine: Sendable {
   var standByAsked: [Int: Date] = [:]
   /// Extensions whose timelines cannot be stored now.
   var withheld: [Address: Withholding] = [:]
-  var asking = OpenQuestions()
+  var outstanding = OutstandingRequests()
   /// By extension, in the order of the requests. A kind that no extension has reported is requested from every
   /// extension that never ran.
-  var snapshots: [Address: [Question]] = [:]
+  var snapshots: [Address: [ProviderRequest]] = [:]
   /// Extensions that this state machine keeps awake.
   var wanted: Set<Address> = []
   /// Those of them that do not start at present.
@@ -58,7 +58,7 @@ package struct TimelineStateMachine: Sendable {
   }
 
   /// Whether an extension is asked for something, or is about to be. While it is, the clock does not advance.
-  var isBusy: Bool { !asking.all.isEmpty || !wanted.subtracting(stalled).isEmpty }
+  var isBusy: Bool { !outstanding.all.isEmpty || !wanted.subtracting(stalled).isEmpty }
 
   /// The next date at which `timerFired` is due.
   package var nextInstant: Date? {
@@ -145,7 +145,7 @@ package struct TimelineStateMachine: Sendable {
   /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
   private mutating func systemChanged(_ setting: String, _ context: MessageContext, _ now: Date) -> [Action] {
     if Self.settingsOfViews.contains(setting) {
-      let asked = Set(asking.all.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      let asked = Set(outstanding.all.filter { $0.purpose == .placeholder }.map(\.placement.id))
       for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
     }
     return placements.keys.sorted().flatMap { requestReload($0, .system, context, now: now) }

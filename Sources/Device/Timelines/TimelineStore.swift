@@ -38,7 +38,8 @@ struct TimelineStore: Sendable {
       CREATE TABLE timelineFacts (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
       CREATE TABLE entries (
         placement INTEGER NOT NULL, position INTEGER NOT NULL, date REAL NOT NULL, view BLOB NOT NULL, dark BLOB,
-        private BLOB, text BLOB NOT NULL, relevance BLOB, transition BLOB NOT NULL, PRIMARY KEY (placement, position));
+        private BLOB, invalidated BLOB, text BLOB NOT NULL, relevance BLOB, transition BLOB NOT NULL,
+        PRIMARY KEY (placement, position));
       CREATE TABLE ledger (
         number INTEGER PRIMARY KEY, reload INTEGER NOT NULL, placement INTEGER NOT NULL, line BLOB NOT NULL);
       CREATE INDEX ledgerByReload ON ledger (reload);
@@ -143,12 +144,13 @@ struct TimelineStore: Sendable {
   private func insert(_ id: Int, _ position: Int, _ entry: StoredTimeline.Entry, _ db: Database) throws {
     try db.run(
       """
-      INSERT OR REPLACE INTO entries (placement, position, date, view, dark, private, text, relevance, transition)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO entries
+        (placement, position, date, view, dark, private, invalidated, text, relevance, transition)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         id, position, entry.upcoming.date.timeIntervalSince1970, entry.view, entry.darkView,
-        entry.privateForm, try BodyCoding.data(entry.upcoming.text),
+        entry.privateForm, entry.invalidatedForm, try BodyCoding.data(entry.upcoming.text),
         try entry.upcoming.relevance.map { try BodyCoding.data($0) },
         try BodyCoding.data(entry.upcoming.transition),
       ])
@@ -179,7 +181,8 @@ struct TimelineStore: Sendable {
   private func entry(_ row: Row) throws -> ArchivedEntry {
     ArchivedEntry(
       date: row.date("date"), view: try row.decoded("view"), darkView: try row.decodedIfPresent("dark"),
-      privateForm: try row.decodedIfPresent("private"), relevance: try row.decodedIfPresent("relevance"))
+      privateForm: try row.decodedIfPresent("private"), invalidatedForm: try row.decodedIfPresent("invalidated"),
+      relevance: try row.decodedIfPresent("relevance"))
   }
 
   /// A page of the ledger.

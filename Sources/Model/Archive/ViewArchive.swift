@@ -83,6 +83,14 @@ package struct ViewArchive: Codable, Hashable, Sendable {
     }
   }
 
+  /// Its buttons and toggles, in reading order.
+  package var controls: [ViewArchive] { all { $0.name == "Button" || $0.name == "Toggle" } }
+
+  /// The views in it that satisfy a condition, itself included, in reading order.
+  package func all(_ isMeant: (ViewArchive) -> Bool) -> [ViewArchive] {
+    (isMeant(self) ? [self] : []) + (children + modifiers.flatMap(\.views)).flatMap { $0.all(isMeant) }
+  }
+
   private enum Key: String, CodingKey {
     case name = "n"
     case arguments = "a"

@@ -3,7 +3,7 @@
 import Archive
 
 /// `ZStack`. Source: OpenSwiftUI, `Layout/Stack/ZStack.swift`.
-final class LayeredNode: LayoutNode {
+final class ZStackNode: LayoutNode {
   private let alignment: Alignment
   private let children: [LayoutNode]
   private let arguments: [String: ArchivedValue]
@@ -69,7 +69,7 @@ final class LayeredNode: LayoutNode {
 
 /// `background`, `overlay`, `mask` and `clipShape`: layers that get the size of the view and do not change it. Source:
 /// OpenSwiftUI, `Modifier/ViewModifier/OverlayModifier.swift`.
-final class LayersNode: WrappingNode {
+final class DecoratedNode: WrappingNode {
   private let layers: [LayoutNode]
   private let alignment: Alignment
   private let arguments: [String: ArchivedValue]

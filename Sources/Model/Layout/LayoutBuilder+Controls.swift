@@ -84,7 +84,7 @@ extension LayoutBuilder {
       metrics.shape(border, isFilled: look.isFilled),
       operations: [ViewArchive.Modifier("fill", ["style": look.fill(style)])], style, context)
     let background = ViewArchive.Modifier("background")
-    return [ContainerNode(view, LayersNode(background, content, [shape], .center, style), style)]
+    return [ContainerNode(view, DecoratedNode(background, content, [shape], .center, style), style)]
   }
 
   // MARK: Toggles

@@ -25,12 +25,12 @@ extension LayoutBuilder {
     case "ZStack":
       let children = nodes(of: view.children, style, axis: nil, depth: depth)
       return [
-        LayeredNode(
+        ZStackNode(
           view.name, Arguments(of: view, context).alignment, children, arguments: view.arguments, style, context)
       ]
     case "GeometryReader":
       let children = nodes(of: view.children, style, axis: nil, depth: depth)
-      return [GeometryReaderNode(view, LayeredNode("ZStack", .topLeading, children, style, context), style)]
+      return [GeometryReaderNode(view, ZStackNode("ZStack", .topLeading, children, style, context), style)]
     case "ViewThatFits":
       let children = nodes(of: view.children, style, axis: axis, depth: depth)
       return [FittingNode(Arguments(of: view, context).axes, children, style, context)]

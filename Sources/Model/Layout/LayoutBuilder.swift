@@ -56,7 +56,7 @@ struct LayoutBuilder {
     case .stack(let axis):
       return StackNode(
         axis == .vertical ? "VStack" : "HStack", along: axis, .center, distance: nil, nodes, style, context)
-    case .layers(let alignment): return LayeredNode("ZStack", alignment, nodes, style, context)
+    case .layers(let alignment): return ZStackNode("ZStack", alignment, nodes, style, context)
     }
   }
 
@@ -142,7 +142,7 @@ struct LayoutBuilder {
   private func layered(
     _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle, depth: Int
   ) -> LayoutNode {
-    LayersNode(
+    DecoratedNode(
       modifier, node, layers(of: modifier, arguments.alignment, style, depth: depth), arguments.alignment, style)
   }
 

@@ -7,16 +7,17 @@ import Layout
 /// Turns archived styles into paints. What it does not know is in `unknown`, and is drawn in the system's gray.
 struct Paints {
   let hasIncreasedContrast: Bool
-  let isNew: Bool
+  let usesIOS26Colors: Bool
   private(set) var unknown: [String] = []
 
-  init(hasIncreasedContrast: Bool, isNew: Bool) {
+  init(hasIncreasedContrast: Bool, usesIOS26Colors: Bool) {
     self.hasIncreasedContrast = hasIncreasedContrast
-    self.isNew = isNew
+    self.usesIOS26Colors = usesIOS26Colors
   }
 
   private func colors(_ style: ViewStyle) -> SystemColors {
-    SystemColors(isDark: style.colorScheme == .dark, hasIncreasedContrast: hasIncreasedContrast, isNew: isNew)
+    SystemColors(
+      isDark: style.colorScheme == .dark, hasIncreasedContrast: hasIncreasedContrast, usesIOS26Colors: usesIOS26Colors)
   }
 
   /// The paint of a text or a shape without a style.

@@ -8,7 +8,7 @@ package struct PictureStyle: Hashable, Sendable {
   package var colorScheme: ColorSchemeName
   package var settings: DeviceSettings
   /// Whether the system is iOS 26 or later.
-  package var isNew: Bool
+  package var usesIOS26Colors: Bool
   /// Of the widget, in points; 0 for a widget without a shape.
   package var cornerRadius: Double
   /// Whether a widget without a container background has the colour of one.
@@ -19,12 +19,12 @@ package struct PictureStyle: Hashable, Sendable {
   package var tint: RGBA?
 
   package init(
-    colorScheme: ColorSchemeName = .light, settings: DeviceSettings = DeviceSettings(), isNew: Bool = false,
+    colorScheme: ColorSchemeName = .light, settings: DeviceSettings = DeviceSettings(), usesIOS26Colors: Bool = false,
     cornerRadius: Double = 22, showsBackground: Bool = true, mode: RenderingModeName = .fullColor, tint: RGBA? = nil
   ) {
     self.colorScheme = colorScheme
     self.settings = settings
-    self.isNew = isNew
+    self.usesIOS26Colors = usesIOS26Colors
     self.cornerRadius = cornerRadius
     self.showsBackground = showsBackground
     self.mode = mode
@@ -83,7 +83,7 @@ struct PictureBuilder {
     self.canvas = canvas
     self.style = style
     self.glyphs = glyphs
-    paints = Paints(hasIncreasedContrast: style.settings.increasesContrast, isNew: style.isNew)
+    paints = Paints(hasIncreasedContrast: style.settings.increasesContrast, usesIOS26Colors: style.usesIOS26Colors)
   }
 
   mutating func note(_ notice: String) {

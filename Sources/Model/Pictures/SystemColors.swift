@@ -7,7 +7,7 @@ struct SystemColors {
   let isDark: Bool
   let hasIncreasedContrast: Bool
   /// Whether the system is iOS 26 or later, which has other colours.
-  let isNew: Bool
+  let usesIOS26Colors: Bool
 
   /// Light, dark, light with increased contrast, dark with increased contrast. Source: the SDK of iOS 26, as two public
   /// tables of 2025 agree.
@@ -55,7 +55,7 @@ struct SystemColors {
 
   /// The colour with this name; `nil` for an unknown one.
   subscript(name: String) -> RGBA? {
-    if let row = (isNew ? Self.new : Self.old)[name] {
+    if let row = (usesIOS26Colors ? Self.new : Self.old)[name] {
       let parts = row[(isDark ? 1 : 0) + (hasIncreasedContrast ? 2 : 0)]
       return RGBA(bytes: parts[0], parts[1], parts[2])
     }

@@ -38,8 +38,8 @@ extension Device {
     guard let shown else { return ShownWidget(note: failure) }
     let placeholder = try await timelines.placeholder(placement.id)
     return ShownWidget(
-      light: shown.entry.view, dark: shown.entry.darkView, hidden: shown.entry.privateForm, date: shown.entry.date,
-      isPlaceholder: shown.isPlaceholder,
+      light: shown.entry.view, dark: shown.entry.darkView, hidden: shown.entry.privateForm,
+      invalidated: shown.entry.invalidatedForm, date: shown.entry.date, isPlaceholder: shown.isPlaceholder,
       placeholder: placeholder?.view, darkPlaceholder: placeholder?.darkView, note: failure,
       touched: await intents.touchedControl(of: placement.id))
   }

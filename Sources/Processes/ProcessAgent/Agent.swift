@@ -15,9 +15,10 @@ import ZeroMQ
 /// Requests, all with definite failures unless stated otherwise: `process.spawn` (`no-such-executable`,
 /// `already-running`, `not-started`), `process.signal` (`no-such-instance`), `process.list`. Messages that it sends:
 /// `agent.started` at its start and whenever the host connects, `process.exited`, `process.memory-exceeded` and
-/// `process.locks-held` until the host has acknowledged them, `process.started` and `process.output` to the journal.
+/// `process.locks-held` until the host has acknowledged them, `process.started`, `process.left-out-code` and
+/// `process.output` to the journal.
 package actor Agent {
-  private let connection: any BusConnection
+  let connection: any BusConnection
   private let host: Address
   private let executables: ExecutableSearch
   let bundles: BundleFolder?
@@ -32,6 +33,8 @@ package actor Agent {
   private(set) var table: ChildTable
   private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
   var folders: [ProcessInstance: ChildFolders] = [:]
+  /// The executables whose sources were searched for code that is left out.
+  var examined: Set<ExecutableBuild> = []
   private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
   private(set) var isHostPresent = false
@@ -40,9 +43,9 @@ package actor Agent {
   /// The number of process instances that the broker has not retired yet.
   private var retirements = 0
   /// Continuations that wait until no child runs, or until nothing is left to be sent.
-  private var quietWaiters: [UUID: QuietWaiter] = [:]
-  private typealias Quiet = @Sendable (isolated Agent) -> Bool
-  private typealias QuietWaiter = (isQuiet: Quiet, continuation: CheckedContinuation<Void, Never>)
+  var quietWaiters: [UUID: QuietWaiter] = [:]
+  typealias Quiet = @Sendable (isolated Agent) -> Bool
+  typealias QuietWaiter = (isQuiet: Quiet, continuation: CheckedContinuation<Void, Never>)
 
   /// - Parameters:
   ///   - connection: the agent's own, not yet started.
@@ -242,6 +245,7 @@ package actor Agent {
       let launch = table.started(
         instance, pid: pid, executable: order.executable, memoryLimit: order.memory?.bytes)
       connection.record(launch, context: context)
+      reportLeftOutCode(of: instance.address, order.executable)
       logger.info("spawned", metadata: metadata(instance, ["pid": "\(pid)", "executable": "\(order.executable)"]))
       launches.removeValue(forKey: instance)?.resume(returning: .success(pid))
       announceAgain()
@@ -360,38 +364,6 @@ package actor Agent {
   /// Replaces an announcement that was not acknowledged yet.
   private func announceAgain() {
     if announcement != nil { announce() }
-  }
-
-  // MARK: Waiting
-
-  private func checkQuiet() {
-    for (id, waiter) in quietWaiters where waiter.isQuiet(self) {
-      quietWaiters.removeValue(forKey: id)?.continuation.resume()
-    }
-  }
-
-  /// Waits until the agent satisfies the condition.
-  ///
-  /// - Returns: `false` when the time limit passed before.
-  @discardableResult
-  private func quiet(within limit: Duration? = nil, _ isQuiet: @escaping Quiet) async -> Bool {
-    let id = UUID()
-    let timer = limit.flatMap { limit in
-      tasks.start {
-        try? await Task.sleep(for: limit)
-        await self.stopWaiting(id)
-      }
-    }
-    await withCheckedContinuation { continuation in
-      quietWaiters[id] = (isQuiet, continuation)
-      checkQuiet()
-    }
-    timer?.cancel()
-    return isQuiet(self)
-  }
-
-  private func stopWaiting(_ id: UUID) {
-    quietWaiters.removeValue(forKey: id)?.continuation.resume()
   }
 
   private func metadata(_ instance: ProcessInstance, _ more: Logger.Metadata) -> Logger.Metadata {

@@ -3,7 +3,7 @@
 import APNs
 import Foundation
 import Messages
-import PushStore
+import PushDelivery
 import Synchronization
 
 /// Handles the requests of one environment. The contract validates a request at once; an accepted one goes to the
@@ -17,8 +17,8 @@ struct PushBackend: APNsBackend {
   /// The response overrides of the operator, for both environments.
   final class Orders: Sendable {
     private let orders = Mutex(ResponseOverrides())
-    func handle(_ order: AnswerPushes) { orders.withLock { $0.handle(order) } }
-    func next(for token: String) -> AnswerPushes? { orders.withLock { $0.next(for: token) } }
+    func handle(_ order: OverrideResponses) { orders.withLock { $0.handle(order) } }
+    func next(for token: String) -> OverrideResponses? { orders.withLock { $0.next(for: token) } }
   }
 
   func open(certificate: [UInt8]?) -> ProviderSession { ProviderSession(certificate: certificate) }

@@ -4,7 +4,7 @@ import APNs
 import Foundation
 import MessageBus
 import Messages
-import PushStore
+import PushDelivery
 
 /// Handles operator requests other than those for tokens and the log.
 struct PushServerOperator: Sendable {
@@ -15,7 +15,7 @@ struct PushServerOperator: Sendable {
   /// Registers the handlers. Call before the connection is started.
   func listen(on connection: any BusConnection) {
     connection.onRequest(SendPush.self) { request, _ in try await send(request) }
-    connection.onRequest(AnswerPushes.self) { order, _ in
+    connection.onRequest(OverrideResponses.self) { order, _ in
       try ResponseOverrides.check(order)
       orders.handle(order)
       return Done()

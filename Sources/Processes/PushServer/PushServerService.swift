@@ -8,7 +8,7 @@ import GRDB
 import Logging
 import MessageBus
 import Messages
-import PushStore
+import PushDelivery
 import StandingProcesses
 import Stores
 

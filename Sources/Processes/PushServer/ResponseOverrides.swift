@@ -6,10 +6,10 @@ import Messages
 
 /// Responses that the operator has set for requests, oldest first, each for a number of times. They are not persisted.
 struct ResponseOverrides: Sendable {
-  private var orders: [AnswerPushes] = []
+  private var orders: [OverrideResponses] = []
 
   /// Adds an override; one for 0 times removes those for the same token.
-  mutating func handle(_ order: AnswerPushes) {
+  mutating func handle(_ order: OverrideResponses) {
     if order.times == 0 {
       orders.removeAll { order.token == nil || $0.token == order.token }
     } else {
@@ -18,7 +18,7 @@ struct ResponseOverrides: Sendable {
   }
 
   /// Returns the override for a request to a token, and decrements its count.
-  mutating func next(for token: String) -> AnswerPushes? {
+  mutating func next(for token: String) -> OverrideResponses? {
     guard !orders.isEmpty else { return nil }
     let token = token.lowercased()
     guard let index = orders.firstIndex(where: { $0.token == nil || $0.token == token }) else { return nil }
@@ -26,7 +26,7 @@ struct ResponseOverrides: Sendable {
     if order.times == 1 {
       orders.remove(at: index)
     } else {
-      orders[index] = AnswerPushes(
+      orders[index] = OverrideResponses(
         status: order.status, reason: order.reason, manner: order.manner, times: order.times - 1, token: order.token,
         latency: order.latency)
     }
@@ -36,7 +36,7 @@ struct ResponseOverrides: Sendable {
   /// Validates an override.
   ///
   /// - Throws: `refused`.
-  static func check(_ order: AnswerPushes) throws(BusError) {
+  static func check(_ order: OverrideResponses) throws(BusError) {
     guard (0...1_000_000).contains(order.times) else {
       throw BusError(.refused, "times must be 0 to 1000000, not \(order.times)")
     }
@@ -54,7 +54,7 @@ struct ResponseOverrides: Sendable {
   }
 }
 
-extension AnswerPushes {
+extension OverrideResponses {
   /// How the response is sent.
   var mannerOnWire: APNsAnswer.Manner {
     switch manner {

@@ -84,13 +84,13 @@ struct OperatorSession: Sendable {
     try await awaitLaunch { AwaitLaunch(bundle: bundle, limit: $0) }
   }
 
-  /// Returns when the launches in question have ended, or at the limit.
+  /// Returns when the launches in request have ended, or at the limit.
   ///
-  /// - Parameter question: creates the request for a number of seconds.
+  /// - Parameter request: creates the request for a number of seconds.
   /// - Throws: a command error with what cannot be started, and the cause.
-  func awaitLaunch(within limit: Double = 10, _ question: (Double) -> AwaitLaunch) async throws {
+  func awaitLaunch(within limit: Double = 10, _ request: (Double) -> AwaitLaunch) async throws {
     do {
-      let reply = try await ask(question(limit), within: .seconds(limit + 5))
+      let reply = try await ask(request(limit), within: .seconds(limit + 5))
       guard reply.failures.isEmpty else { throw CommandError(notLaunched: reply.failures.map(\.error), in: folder) }
     } catch let error as BusError where !error.isDefinite {
       // The host exited in between. The earlier request is still valid.
@@ -100,10 +100,10 @@ struct OperatorSession: Sendable {
   /// Sends a request to the host. Waits while the host is being restarted.
   ///
   /// - Throws: `BusError`; a host that is not back within the limit counts as not replying.
-  func ask<Question: Request>(
-    _ question: Question, within limit: Duration = .seconds(10)
-  ) async throws -> Question.Reply {
-    try await connection.request(question, to: cluster.host, within: limit, whenUnreachable: .wait)
+  func ask<R: Request>(
+    _ request: R, within limit: Duration = .seconds(10)
+  ) async throws -> R.Reply {
+    try await connection.request(request, to: cluster.host, within: limit, whenUnreachable: .wait)
   }
 }
 

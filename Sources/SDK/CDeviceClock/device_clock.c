@@ -2,7 +2,7 @@
 
 // The functions of an executable take precedence over those of its shared libraries, for its own code and for theirs,
 // so no library has to be preloaded. Clocks that measure durations (CLOCK_MONOTONIC, CLOCK_BOOTTIME) are not changed,
-// so sleeps and network time-outs are real. Some waits of Swift end at a wall clock time. They last as many real
+// so sleeps and network timeouts are real. Some waits of Swift end at a wall clock time. They last as many real
 // seconds as the device clock needs to reach it.
 #define _GNU_SOURCE
 #include "device_clock.h"

@@ -72,7 +72,7 @@ public struct URLRequest: Hashable, Sendable, CustomStringConvertible, CustomDeb
   }
   private var method = "GET"
   private var fields: [Field] = []
-  /// The time-out that the author set; `nil` for the session's.
+  /// The timeout that the author set; `nil` for the session's.
   private(set) var ownTimeout: TimeInterval?
   // Read once, by the performer of the request. Apple's URLRequest also carries the stream by reference.
   nonisolated(unsafe) private var stream: InputStream?
@@ -84,7 +84,7 @@ public struct URLRequest: Hashable, Sendable, CustomStringConvertible, CustomDeb
     func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
   }
 
-  /// A `GET` request. A time-out of 60 seconds, the default, is treated as not set: the session's time-out applies.
+  /// A `GET` request. A timeout of 60 seconds, the default, is treated as not set: the session's timeout applies.
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = URLRequest.timeout
   ) {
@@ -96,7 +96,7 @@ public struct URLRequest: Hashable, Sendable, CustomStringConvertible, CustomDeb
   /// A placeholder for a task from resume data, whose URL is not known.
   init(nothing: Void) { cachePolicy = .useProtocolCachePolicy }
 
-  /// The default time-out, in seconds.
+  /// The default timeout, in seconds.
   public static var timeout: TimeInterval { 60 }
 
   /// In seconds without data, after which the request fails or, in a background session, is retried.

@@ -66,8 +66,8 @@ import SwiftUI
 }
 
 extension ArchivedEntry {
-  /// The entry with its views in as many forms as they read: for the dark colour scheme if they read the scheme, and
-  /// for hidden content if they read the redaction reasons.
+  /// The entry with its views in as many forms as they read: for the dark colour scheme if they read the scheme, for
+  /// hidden content if they read the redaction reasons, and for the time after a tap if they also have a control.
   @MainActor fileprivate init(_ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline) throws {
     let reads = EnvironmentReads()
     func view(_ scheme: ColorSchemeName, _ reasons: RedactionReasons) throws -> ViewArchive {
@@ -89,9 +89,12 @@ extension ArchivedEntry {
     let entry = timeline.entry(index)
     let shown = try form(request.purpose == .placeholder ? .placeholder : [])
     // Only entries of a timeline are shown while content is hidden; a placeholder has nothing to hide.
-    let hidden = request.purpose == .timeline && reads.containsRedactionReasons ? try form(.privacy) : shown
+    let readsReasons = request.purpose == .timeline && reads.containsRedactionReasons
+    let hidden = readsReasons ? try form(.privacy) : shown
+    let invalidated = readsReasons && !shown.view.controls.isEmpty ? try form(.invalidated) : shown
     self.init(
       date: entry.date, view: shown.view, darkView: shown.darkView, privateForm: hidden == shown ? nil : hidden,
+      invalidatedForm: invalidated == shown ? nil : invalidated,
       relevance: entry.relevance.map { Relevance(score: Double($0.score), duration: $0.duration) })
   }
 }

@@ -121,16 +121,22 @@ struct Fill: AppIntent {
   }
 }
 
+private struct FillView: View {
+  @Environment(\.redactionReasons) private var reasons
+
+  var body: some View {
+    VStack {
+      Toggle(isOn: Fill.isFull, intent: Fill()) { Text("Full") }
+      Text("what it holds").invalidatableContent()
+      Text(verbatim: reasons.contains(.invalidated) ? "is being filled" : "is quiet")
+    }
+  }
+}
+
 struct SlowWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Slow", provider: MomentProvider()) { _ in
-      VStack {
-        Toggle(isOn: Fill.isFull, intent: Fill()) { Text("Full") }
-        Text("what it holds").invalidatableContent()
-      }
-      .backed
-    }
-    .supportedFamilies([.systemSmall])
+    StaticConfiguration(kind: "Slow", provider: MomentProvider()) { _ in FillView().backed }
+      .supportedFamilies([.systemSmall])
   }
 }
 

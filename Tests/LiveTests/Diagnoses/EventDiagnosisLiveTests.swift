@@ -180,6 +180,20 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("DIAGNOSIS-12"))
+  func `code that is compiled for a phone and left out here is reported with its file and line`() async throws {
+    try await MistakeFixture.run("unsimulated") { fixture in
+      for _ in 1...2 { try await fixture.reload() }
+      try await fixture.cluster.eventually("the code of both processes is reported") {
+        let found = try await fixture.cluster.diagnoses().filter { $0.code == "code-left-out" }
+        #expect(found.allSatisfy { $0.times == 1 && $0.severity == "note" }, "once for each build")
+        #expect(found.allSatisfy { $0.subject == "Sources/Testing/FixtureMistakes/LeftOut.swift" })
+        #expect(found.allSatisfy { $0.what == "line 5: #if os(iOS)" })
+        return Set(found.map(\.process)) == [fixture.wrong.owner.short, fixture.right.owner.short]
+      }
+    }
+  }
+
   // EkoLabs/react-native-background-downloader issue 24; trap 2.
   @Test func `diagnose reports a session without a shared container, but not one with it`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in

@@ -87,18 +87,19 @@ import WidgetLabTesting
       unlink(gate)
       try await fixture.add("Slow")
       let before = try await fixture.entry(of: 1).views.joined()
-      #expect(before.contains("Toggle(isOn: false)") && !before.contains("redacted"))
+      #expect(before.contains("Toggle(isOn: false)") && !before.contains("redacted") && before.contains("is quiet"))
       async let output = fixture.cluster.run("tap", "1", "--control", "1")
       try await fixture.cluster.eventually("the toggle is on, without a new timeline") {
         let views = try await fixture.entry(of: 1).views.joined()
         return views.contains("Toggle(isOn: true)") && views.contains(".redacted(invalidated)")
+          && views.contains("is being filled")
       }
       #expect(try await fixture.all(TimelineStored.self).count == 1)
       try Data().write(to: URL(fileURLWithPath: gate))
       #expect(try await output.contains("was performed by extension"))
       try await fixture.cluster.eventually("the new timeline is shown") {
         let views = try await fixture.entry(of: 1).views.joined()
-        return views.contains("Toggle(isOn: true)") && !views.contains("redacted")
+        return views.contains("Toggle(isOn: true)") && !views.contains("redacted") && views.contains("is quiet")
       }
       #expect(try await fixture.all(TimelineStored.self).count == 2)
     }

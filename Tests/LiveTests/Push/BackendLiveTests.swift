@@ -31,7 +31,7 @@ import WidgetLabTesting
       let second = try await fixture.drink()
       try await fixture.shown(second)
       let accepted = try await fixture.journal.all().filter { $0.sequence > first.after }
-        .compactMap { $0.reading(PushLogged.self) }.filter { $0.station.name == .accepted }
+        .compactMap { $0.reading(PushLogged.self) }.filter { $0.step.name == .accepted }
       #expect(accepted.count == 1)
     }
   }

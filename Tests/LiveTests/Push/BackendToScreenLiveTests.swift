@@ -38,15 +38,15 @@ import WidgetLabTesting
     try await SampleFixture.run("push to a device offline") { fixture in
       try await fixture.cluster.run("device", "offline")
       let first = try await fixture.drink()
-      let superseded = try await fixture.station(.storedOffline, after: first.after)
+      let superseded = try await fixture.step(.storedOffline, after: first.after)
       try await fixture.pushIs("sent")
       let second = try await fixture.drink()
-      let delivered = try await fixture.station(.storedOffline, after: second.after)
-      #expect(try await fixture.station(.superseded, after: first.after) == superseded)
+      let delivered = try await fixture.step(.storedOffline, after: second.after)
+      #expect(try await fixture.step(.superseded, after: first.after) == superseded)
       #expect(!(try await fixture.journal.all().contains { $0.kind == "push.deliver" }))
       try await fixture.cluster.run("device", "online")
       try await fixture.shown(second)
-      #expect(try await fixture.station(.delivered, after: second.after) == delivered)
+      #expect(try await fixture.step(.delivered, after: second.after) == delivered)
       try await fixture.expectOneOfEach(2, since: first, superseded: 1)
     }
   }

@@ -81,11 +81,11 @@ import WidgetLabTesting
       try await fixture.reloaded(push)
       #expect(try await fixture.stored(.push) == PushesFixture.taking)
       try await fixture.widget.prints("Second has the push info \(token)")
-      try await fixture.cluster.eventually("the log has all stations") {
+      try await fixture.cluster.eventually("the log has all steps") {
         try await fixture.cluster.run("push", "log", push.uuidString).contains("reloaded: placement 3 (Other)")
       }
       #expect(
-        try await fixture.stations(push) == [.reloading, .reloaded, .reloaded, .reloaded])
+        try await fixture.steps(push) == [.reloading, .reloaded, .reloaded, .reloaded])
       // Each placement reloads in the hour after its own last timeline.
       try await fixture.cluster.run("clock", "advance", "61m")
       #expect(try await Set(fixture.stored(.policy)) == Set(PushesFixture.taking + ["Plain"]))
@@ -99,7 +99,7 @@ import WidgetLabTesting
       try await fixture.begin()
       let push = try await fixture.push()
       try await fixture.reloaded(push)
-      try await fixture.station(push, .reloaded, "(Plain)")
+      try await fixture.step(push, .reloaded, "(Plain)")
       #expect(try await Set(fixture.stored(.push)) == Set(PushesFixture.taking + ["Plain"]))
       // The handlers receive only the widgets that take pushes.
       #expect(try await fixture.received(1).widgets.map(\.kind) == PushesFixture.taking)
@@ -111,7 +111,7 @@ import WidgetLabTesting
     try await PushesFixture.run("no change") { fixture in
       try await fixture.begin()
       let push = try await fixture.push(payload: #"{"aps":{}}"#)
-      try await fixture.station(push, .noContentChanged)
+      try await fixture.step(push, .noContentChanged)
       let next = try await fixture.push()
       try await fixture.reloaded(next)
       #expect(try await fixture.stored(.push) == PushesFixture.taking)
@@ -123,10 +123,10 @@ import WidgetLabTesting
     try await PushesFixture.run("budget", settings: [], isHeld: true) { fixture in
       try await fixture.begin()
       let first = try await fixture.push()
-      try await fixture.station(first, .budget, "(First) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      try await fixture.step(first, .budget, "(First) waits until 2026-03-01T06:05:00Z: minimum-spacing")
       let second = try await fixture.push()
-      try await fixture.station(first, .supersededOnDevice)
-      try await fixture.station(second, .budget, "(Other) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      try await fixture.step(first, .supersededOnDevice)
+      try await fixture.step(second, .budget, "(Other) waits until 2026-03-01T06:05:00Z: minimum-spacing")
       #expect(try await fixture.stored(.push).isEmpty)
       try await fixture.cluster.run("clock", "advance", "5m")
       try await fixture.reloaded(second)
@@ -144,7 +144,7 @@ import WidgetLabTesting
     try await PushesFixture.run("refused", settings: ["budget: \(path)"]) { fixture in
       try await fixture.begin()
       let push = try await fixture.push()
-      for kind in PushesFixture.taking { try await fixture.station(push, .budget, "(\(kind)) is refused: no-reloads") }
+      for kind in PushesFixture.taking { try await fixture.step(push, .budget, "(\(kind)) is refused: no-reloads") }
       #expect(try await fixture.stored(.push).isEmpty)
     }
   }
@@ -160,7 +160,7 @@ import WidgetLabTesting
         $0.reading(DeviceReach.self)?.isAwake == false
       }
       let quiet = try await fixture.push("--priority", "5")
-      try await fixture.station(quiet, .storedPower)
+      try await fixture.step(quiet, .storedPower)
       let loud = try await fixture.push("--priority", "10")
       try await fixture.reloaded(loud)
       // The state survives a host kill.
@@ -168,18 +168,18 @@ import WidgetLabTesting
       try await fixture.cluster.eventually("the host runs again") {
         try await fixture.cluster.attempt(["device"]).output == "asleep, network: wifi\n"
       }
-      #expect(try await fixture.stations(quiet).isEmpty)
+      #expect(try await fixture.steps(quiet).isEmpty)
       try await fixture.cluster.run("device", "wake")
       try await fixture.reloaded(quiet)
 
       try await fixture.cluster.run("device", "offline")
       let former = try await fixture.push()
-      try await fixture.station(former, .storedOffline)
+      try await fixture.step(former, .storedOffline)
       let latter = try await fixture.push()
-      try await fixture.station(former, .superseded)
+      try await fixture.step(former, .superseded)
       try await fixture.cluster.run("device", "online")
       try await fixture.reloaded(latter)
-      #expect(try await fixture.stations(former).isEmpty)
+      #expect(try await fixture.steps(former).isEmpty)
     }
   }
 
@@ -198,10 +198,10 @@ import WidgetLabTesting
       try await fixture.reloaded(next)
       let stored = try await fixture.stored(.push)
       #expect(stored.suffix(3).sorted() == PushesFixture.taking.sorted())
-      // The host may have been killed with a stored timeline that is not in the journal; its stations are persistent.
+      // The host may have been killed with a stored timeline that is not in the journal; its steps are persistent.
       let first = stored.dropLast(3)
       #expect(Set(first).count == first.count, "\(first)")
-      #expect(try await fixture.stations(push).filter { $0 == .reloaded }.count == 3)
+      #expect(try await fixture.steps(push).filter { $0 == .reloaded }.count == 3)
     }
   }
 
@@ -218,11 +218,11 @@ import WidgetLabTesting
         throw error
       }
       try host.signal(SIGCONT)
-      try await fixture.station(push, .expired, "its expiration passed before it arrived")
+      try await fixture.step(push, .expired, "its expiration passed before it arrived")
       // The end of a second push shows that nothing of the first is left.
       let next = try await fixture.push()
       try await fixture.reloaded(next)
-      #expect(try await fixture.stations(push).isEmpty)
+      #expect(try await fixture.steps(push).isEmpty)
     }
   }
 
@@ -287,9 +287,9 @@ extension PushesFixture {
       let push = try await push("--expiration", "\(Int(expiration.timeIntervalSince1970))")
       let end = try await journal.waitFor("push \(push) is sent or has expired") {
         guard let logged = $0.reading(PushLogged.self), logged.uniqueID == push else { return false }
-        return [.sent, .expired].contains(logged.station.name)
+        return [.sent, .expired].contains(logged.step.name)
       }
-      guard end.reading(PushLogged.self)?.station.name == .sent else { continue }
+      guard end.reading(PushLogged.self)?.step.name == .sent else { continue }
       try await Task.sleep(for: .seconds(max(0, expiration.timeIntervalSinceNow)))  // until it expires
       return push
     }

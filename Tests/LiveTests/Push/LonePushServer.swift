@@ -142,15 +142,15 @@ struct LonePushServer: Sendable {
       payload: #"{"aps":{"content-changed":true}}"#)
   }
 
-  /// Waits until a notification reaches a station; returns its record in the delivery log.
-  func record(_ id: UUID, at name: PushStation.Name, _ tool: Connection) async throws -> PushRecord {
+  /// Waits until a notification reaches a step; returns its record in the delivery log.
+  func record(_ id: UUID, at name: PushStep.Name, _ tool: Connection) async throws -> PushRecord {
     let deadline = ContinuousClock.now + LabTimeout.usual
     var seen: PushRecord?
     while ContinuousClock.now < deadline {
       let page = try await tool.request(
         ListPushes(uniqueID: id), to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
       seen = page.pushes.first
-      if let seen, seen.stations.contains(where: { $0.name == name }) { return seen }
+      if let seen, seen.steps.contains(where: { $0.name == name }) { return seen }
       try await Task.sleep(for: .milliseconds(20))  // polls the delivery log
     }
     throw LabError("\(id) did not reach \(name.rawValue): \(String(describing: seen))")

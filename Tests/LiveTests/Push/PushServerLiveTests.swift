@@ -48,7 +48,7 @@ import WidgetLabTesting
       var arrivals = received.stream.makeAsyncIterator()
       #expect(await arrivals.next()?.uniqueID == answered.uniqueID)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
-      #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .sent, .delivered])
+      #expect(record.steps.map(\.name) == [.accepted, .storedOffline, .sent, .delivered])
       // A restarted push server has nothing left to deliver: the next notification is the next push.
       try await lone.kill()
       _ = try await lone.start()
@@ -87,7 +87,7 @@ import WidgetLabTesting
       }
       try await reportReach(device)
       let record = try await lone.record(answered.uniqueID, at: .delivered, tool)
-      #expect(record.stations.map(\.name) == [.accepted, .sent, .sent, .delivered])
+      #expect(record.steps.map(\.name) == [.accepted, .sent, .sent, .delivered])
       #expect(received.ids == [answered.uniqueID])
       for connection in [device, tool] { await connection.leave() }
     }
@@ -130,7 +130,7 @@ import WidgetLabTesting
       #expect(ids.count >= 50)
       for id in ids {
         let record = try await lone.record(id, at: .accepted, tool)
-        let ends = record.stations.filter { [.delivered, .superseded].contains($0.name) }
+        let ends = record.steps.filter { [.delivered, .superseded].contains($0.name) }
         #expect(ends.count == 1, "\(record)")
       }
       for connection in [device, tool] { await connection.leave() }

@@ -96,31 +96,31 @@ struct PushesFixture: Sendable {
     return try JSONDecoder().decode(Answer.self, from: Data(output.output.utf8)).uniqueID
   }
 
-  /// Waits for a station of a push; `detail` selects one of several with the same name.
+  /// Waits for a step of a push; `detail` selects one of several with the same name.
   @discardableResult
-  func station(_ push: UUID, _ name: PushStation.Name, _ detail: String = "") async throws -> LabEnvelope {
+  func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
     try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
-      let (id, station) = envelope.pushStation ?? (nil, nil)
-      guard id == push, station?.name == name else { return false }
+      let (id, step) = envelope.pushStep ?? (nil, nil)
+      guard id == push, step?.name == name else { return false }
       // Foundation's `contains` is false for an empty string.
-      return detail.isEmpty || station?.detail?.contains(detail) == true
+      return detail.isEmpty || step?.detail?.contains(detail) == true
     }
   }
 
-  /// All stations of a push that the device has reported.
-  func stations(_ push: UUID) async throws -> [PushStation.Name] {
+  /// All steps of a push that the device has reported.
+  func steps(_ push: UUID) async throws -> [PushStep.Name] {
     var seen: Set<UUID> = []
     return try await journal.all().compactMap { envelope in
       guard let progress = envelope.reading(PushProgress.self), progress.uniqueID == push,
         seen.insert(envelope.id).inserted
       else { return nil }
-      return progress.station.name
+      return progress.step.name
     }
   }
 
   /// Returns when the three widgets have their timelines from this push.
   func reloaded(_ push: UUID) async throws {
-    for kind in Self.taking { try await station(push, .reloaded, "(\(kind))") }
+    for kind in Self.taking { try await step(push, .reloaded, "(\(kind))") }
   }
 
   /// The kinds of the timelines that were stored for a cause, in order.
@@ -148,10 +148,10 @@ struct PushesFixture: Sendable {
 }
 
 extension LabEnvelope {
-  /// The id and the station of a push that the device or the push server reports.
-  fileprivate var pushStation: (UUID?, PushStation?)? {
-    if let progress = reading(PushProgress.self) { return (progress.uniqueID, progress.station) }
-    if let logged = reading(PushLogged.self) { return (logged.uniqueID, logged.station) }
+  /// The id and the step of a push that the device or the push server reports.
+  fileprivate var pushStep: (UUID?, PushStep?)? {
+    if let progress = reading(PushProgress.self) { return (progress.uniqueID, progress.step) }
+    if let logged = reading(PushLogged.self) { return (logged.uniqueID, logged.step) }
     return nil
   }
 }

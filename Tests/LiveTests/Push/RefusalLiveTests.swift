@@ -65,10 +65,10 @@ import WidgetLabTesting
       let arrived = [await arrivals.next()?.uniqueID, await arrivals.next()?.uniqueID]
       #expect(arrived == [ids[0], ids[3]])
       for id in ids[1...2] {
-        let stations = try await lone.record(id, at: .superseded, tool).stations.map(\.name)
-        #expect(stations == [.accepted, .storedPower, .superseded])
+        let steps = try await lone.record(id, at: .superseded, tool).steps.map(\.name)
+        #expect(steps == [.accepted, .storedPower, .superseded])
       }
-      let last = try await lone.record(ids[3], at: .delivered, tool).stations.map(\.name)
+      let last = try await lone.record(ids[3], at: .delivered, tool).steps.map(\.name)
       #expect(last == [.accepted, .storedPower, .sent, .delivered])
       for connection in [device, tool] { await connection.leave() }
     }

@@ -144,12 +144,11 @@ struct SampleFixture: Sendable {
     }
   }
 
-  /// Returns when a notification has reached a station of the push server.
+  /// Returns when a notification has reached a step of the push server.
   @discardableResult
-  func station(_ name: PushStation.Name, after: UInt64, within limit: Duration = LabTimeout.usual) async throws -> UUID
-  {
+  func step(_ name: PushStep.Name, after: UInt64, within limit: Duration = LabTimeout.usual) async throws -> UUID {
     let found = try await journal.waitFor("a push is \(name.rawValue)", after: after, within: limit) {
-      $0.reading(PushLogged.self)?.station.name == name
+      $0.reading(PushLogged.self)?.step.name == name
     }
     return try #require(found.reading(PushLogged.self)).uniqueID
   }
@@ -173,24 +172,24 @@ struct SampleFixture: Sendable {
   ///
   /// - Parameter superseded: how many notifications were superseded before their delivery.
   func expectOneOfEach(_ changes: Int, since first: Change, superseded: Int = 0) async throws {
-    let ends: Set<PushStation.Name> = [.reloaded, .superseded, .supersededOnDevice]
+    let ends: Set<PushStep.Name> = [.reloaded, .superseded, .supersededOnDevice]
     try await cluster.eventually("\(changes) pushes have ended") {
-      let stations = try await logged(since: first)
-      return Set(stations.filter { ends.contains($0.name) }.map(\.uniqueID)).count >= changes
+      let steps = try await logged(since: first)
+      return Set(steps.filter { ends.contains($0.name) }.map(\.uniqueID)).count >= changes
     }
     // A redelivery would follow the restart of the host.
     try await killAndReturn("host", .host(LiveFixture.device))
     try await cluster.run("reload", "CaffeineTracker")
-    let stations = try await logged(since: first)
-    let accepted = stations.filter { $0.name == .accepted }.map(\.uniqueID)
-    #expect(accepted.count == changes && Set(accepted).count == changes, "\(stations)")
+    let steps = try await logged(since: first)
+    let accepted = steps.filter { $0.name == .accepted }.map(\.uniqueID)
+    #expect(accepted.count == changes && Set(accepted).count == changes, "\(steps)")
     let widgets = try await subscriptions().first?.widgets.count ?? 0
     for id in accepted {
-      let names = stations.filter { $0.uniqueID == id }.map(\.name)
+      let names = steps.filter { $0.uniqueID == id }.map(\.name)
       #expect(names.filter(ends.contains).count == (names.contains(.reloaded) ? widgets : 1), "\(names)")
       #expect(names.filter { $0 == .reloading }.count == (names.contains(.reloaded) ? 1 : 0), "\(names)")
     }
-    #expect(stations.filter { [.superseded, .supersededOnDevice].contains($0.name) }.count == superseded)
+    #expect(steps.filter { [.superseded, .supersededOnDevice].contains($0.name) }.count == superseded)
     let since = try await journal.all().filter { $0.sequence > first.after }
     let stored = since.compactMap { $0.reading(TimelineStored.self) }.filter { $0.because == .push }
     #expect(stored.count == (changes - superseded) * widgets)
@@ -198,14 +197,14 @@ struct SampleFixture: Sendable {
     #expect(!since.contains { $0.kind == "timeline.reload" && authors.contains($0.envelope.header.source) })
   }
 
-  /// The stations that the push server and the device have reported since a change. A report that is repeated because
+  /// The steps that the push server and the device have reported since a change. A report that is repeated because
   /// it was not acknowledged has the same id, and counts once.
-  private func logged(since change: Change) async throws -> [(uniqueID: UUID, name: PushStation.Name)] {
+  private func logged(since change: Change) async throws -> [(uniqueID: UUID, name: PushStep.Name)] {
     var output: Set<UUID> = []
     return try await journal.all().filter { $0.sequence > change.after }.compactMap { entry in
-      if let logged = entry.reading(PushLogged.self) { return (logged.uniqueID, logged.station.name) }
+      if let logged = entry.reading(PushLogged.self) { return (logged.uniqueID, logged.step.name) }
       guard let progress = entry.reading(PushProgress.self), output.insert(entry.id).inserted else { return nil }
-      return (progress.uniqueID, progress.station.name)
+      return (progress.uniqueID, progress.step.name)
     }
   }
 }

@@ -54,7 +54,7 @@ package enum DiagnosticTable {
       ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), SuspendedWithLock(),
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
-      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated),
+      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), CodeLeftOut(),
     ]
   }
 

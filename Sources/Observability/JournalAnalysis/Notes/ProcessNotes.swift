@@ -26,6 +26,10 @@ enum ProcessNotes {
     .note(ProcessStarted.self, mark: { _ in .launch }, about: \.address) {
       "\($0.address.tailName) generation \($0.generation) pid \($0.pid) \($0.executable)"
     },
+    .note(LeftOutCode.self, about: \.address) { left in
+      let first = left.blocks.first.map { "\($0.file):\($0.line) \($0.directive)" } ?? ""
+      return "\(left.address.tailName) left out: \(first)" + (left.count > 1 ? ", and \(left.count - 1) more" : "")
+    },
     .note(ProcessOutput.self, about: \.address) { "\($0.address.tailName) \($0.stream): \($0.line)" },
     .note(ProcessState.self, about: \.address) { "\($0.address.tailName) \($0.state): \($0.why)" },
     .note(ProcessReady.self) { "pid \($0.pid) \($0.executable) \($0.widgetKinds.joined(separator: " "))" },

@@ -29,9 +29,9 @@ enum PushNotes {
       let push = deliver.notification
       return "\(push.type.rawValue) \(push.uniqueID.prefix) for \(push.subject.bundle)"
     },
-    .note(PushProgress.self, mark: { $0.station.name.mark }) { "\($0.uniqueID.prefix) \($0.station.text)" },
-    .note(PushLogged.self, mark: { $0.station.name.mark }) { logged in
-      [logged.type, logged.uniqueID.prefix, logged.subject?.bundle, logged.station.text].compactMap(\.self)
+    .note(PushProgress.self, mark: { $0.step.name.mark }) { "\($0.uniqueID.prefix) \($0.step.text)" },
+    .note(PushLogged.self, mark: { $0.step.name.mark }) { logged in
+      [logged.type, logged.uniqueID.prefix, logged.subject?.bundle, logged.step.text].compactMap(\.self)
         .joined(separator: " ")
     },
     .note(SendPush.self) { send in
@@ -43,7 +43,7 @@ enum PushNotes {
     },
     .constant(ListPushes.self),
     .reply(to: ListPushes.self) { "\($0.pushes.count) pushes" },
-    .note(AnswerPushes.self) { "\($0.status) \($0.reason ?? "") \($0.times) times" },
+    .note(OverrideResponses.self) { "\($0.status) \($0.reason ?? "") \($0.times) times" },
     .note(SetPower.self) { power in power.isAwake.map { $0 ? "wake" : "sleep" } ?? "" },
     .reply(to: SetPower.self) { $0.isAwake ? "awake" : "asleep" },
   ]
@@ -79,11 +79,11 @@ extension UUID {
   fileprivate var prefix: String { uuidString.lowercased().prefix(8) + "…" }
 }
 
-extension PushStation {
+extension PushStep {
   fileprivate var text: String { [name.rawValue, detail].compactMap(\.self).joined(separator: ": ") }
 }
 
-extension PushStation.Name {
+extension PushStep.Name {
   fileprivate var mark: EnvelopeNote.Mark {
     switch self {
     case .refused, .expired, .notStored, .tokenUnregistered, .budget, .reloadFailed, .discarded: .refused

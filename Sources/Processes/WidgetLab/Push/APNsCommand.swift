@@ -100,11 +100,11 @@ struct AnswerCommand: AsyncParsableCommand {
     }
   }
 
-  private func order() throws -> AnswerPushes {
+  private func order() throws -> OverrideResponses {
     guard !(closeStream && goaway) else { throw ValidationError("give --close-stream or --goaway, not both") }
     guard (0...1_000_000).contains(times) else { throw ValidationError("--times must be 0 to 1000000") }
     guard (0...3_600).contains(latency) else { throw ValidationError("--latency must be 0 to 3600 seconds") }
-    return AnswerPushes(
+    return OverrideResponses(
       status: status, reason: try knownReason(),
       manner: closeStream ? .closesStream : goaway ? .goesAway : .response, times: times, token: token?.lowercased(),
       latency: latency)
@@ -130,7 +130,7 @@ struct AnswerCommand: AsyncParsableCommand {
   }
 }
 
-extension AnswerPushes {
+extension OverrideResponses {
   /// The message for the user.
   var line: String {
     let who = token.map { " to \($0.tokenExcerpt)" } ?? ""

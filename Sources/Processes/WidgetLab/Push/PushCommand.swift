@@ -14,7 +14,7 @@ struct PushCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab push                      to the only app
         widgetlab push com.example.CaffeineTracker --type alert --payload hello.json
-        widgetlab push log                  recent notifications, with every station
+        widgetlab push log                  recent notifications, with every step
         widgetlab push log --follow
       """,
     subcommands: [PushSendCommand.self, PushLogCommand.self], defaultSubcommand: PushSendCommand.self)

@@ -10,9 +10,9 @@ import Messages
 struct PushLogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Shows the delivery log: every station of a notification, and why one was refused.",
+    abstract: "Shows the delivery log: every step of a notification, and why one was refused.",
     discussion: """
-      STATIONS
+      STEPS
         accepted, refused                           the response to the provider
         storedOffline, storedPower                  waiting for the device
         superseded, collapsed, expired, notStored,
@@ -39,10 +39,10 @@ struct PushLogCommand: AsyncParsableCommand {
   @Option(help: "The number of newest notifications to print.")
   var limit = 20
 
-  @Flag(help: "Print each new station, until Ctrl-C.")
+  @Flag(help: "Print each new step, until Ctrl-C.")
   var follow = false
 
-  @Flag(help: "One JSON object per line: a request with its stations; with --follow one station with its request.")
+  @Flag(help: "One JSON object per line: a request with its steps; with --follow one step with its request.")
   var json = false
 
   func validate() throws {
@@ -72,7 +72,7 @@ struct PushLogCommand: AsyncParsableCommand {
   private func printRecord(_ record: PushRecord) throws {
     if json { return Output.print(String(decoding: try BodyCoding.data(record), as: UTF8.self)) }
     Output.print(record.headline)
-    for station in record.stations { Output.print("  \(Amount.text(station.at))  \(station.line)") }
+    for step in record.steps { Output.print("  \(Amount.text(step.at))  \(step.line)") }
   }
 }
 
@@ -102,7 +102,7 @@ struct PushLog {
     return found
   }
 
-  /// A station with its notification.
+  /// A step with its notification.
   private struct Line: Encodable {
     let number: Int64
     let uniqueID: UUID
@@ -110,36 +110,36 @@ struct PushLog {
     let type: String?
     let status: Int
     let reason: String?
-    let station: PushStation
+    let step: PushStep
   }
 
-  /// Prints each station of the last `limit` requests and of all later ones.
+  /// Prints each step of the last `limit` requests and of all later ones.
   func follow(_ limit: Int, json: Bool) async throws {
     var output: [Int64: Int] = [:]
     while true {
-      // The device reports its stations later, so the last requests are read again.
+      // The device reports its steps later, so the last requests are read again.
       let records = try await records(nil, max(limit, 100))
       let first = output.isEmpty ? records.suffix(limit) : records[...]
       for record in first {
-        for station in record.stations.dropFirst(output[record.number] ?? 0) {
-          try printRecord(record, station, json)
+        for step in record.steps.dropFirst(output[record.number] ?? 0) {
+          try printRecord(record, step, json)
         }
-        output[record.number] = record.stations.count
+        output[record.number] = record.steps.count
       }
-      for record in records where output[record.number] == nil { output[record.number] = record.stations.count }
+      for record in records where output[record.number] == nil { output[record.number] = record.steps.count }
       let oldest = records.first?.number ?? 0
       output = output.filter { $0.key >= oldest }
       try await Task.sleep(for: .milliseconds(250))
     }
   }
 
-  private func printRecord(_ record: PushRecord, _ station: PushStation, _ json: Bool) throws {
+  private func printRecord(_ record: PushRecord, _ step: PushStep, _ json: Bool) throws {
     guard json else {
-      return Output.print("\(Amount.text(station.at))  \(record.name)  \(station.line)")
+      return Output.print("\(Amount.text(step.at))  \(record.name)  \(step.line)")
     }
     let line = Line(
       number: record.number, uniqueID: record.uniqueID, subject: record.subject, type: record.type,
-      status: record.status, reason: record.reason, station: station)
+      status: record.status, reason: record.reason, step: step)
     Output.print(String(decoding: try BodyCoding.data(line), as: UTF8.self))
   }
 }
@@ -157,6 +157,6 @@ extension PushRecord {
   }
 }
 
-extension PushStation {
+extension PushStep {
   var line: String { [name.rawValue, detail].compactMap(\.self).joined(separator: ": ") }
 }

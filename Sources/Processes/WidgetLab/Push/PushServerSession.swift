@@ -10,16 +10,16 @@ extension OperatorSession {
   /// Sends a request to the push server. Waits while it is being restarted.
   ///
   /// - Throws: a command error when the cluster has no push server; `BusError`.
-  func askPushServer<Question: Request>(
-    _ question: Question, within limit: Duration = .seconds(10)
-  ) async throws -> Question.Reply {
+  func askPushServer<R: Request>(
+    _ request: R, within limit: Duration = .seconds(10)
+  ) async throws -> R.Reply {
     guard cluster.configuration.pushServer != nil else {
       throw CommandError(
         Exit.configuration, "this cluster has no push server", at: cluster.configurationPath,
         advice: "add `pushServer: {}`, or the entitlement aps-environment to a product; then run `widgetlab up`"
       )
     }
-    return try await connection.request(question, to: .pushServer, within: limit, whenUnreachable: .wait)
+    return try await connection.request(request, to: .pushServer, within: limit, whenUnreachable: .wait)
   }
 }
 

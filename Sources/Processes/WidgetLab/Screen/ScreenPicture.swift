@@ -83,7 +83,7 @@ struct ScreenPicture {
       isRightToLeft: settings.isRightToLeft, family: tile.placement.family)
     let isAccessory = tile.placement.family.isAccessory
     let style = PictureStyle(
-      colorScheme: screen.reply.state.colorScheme, settings: settings, isNew: device.majorVersion >= 26,
+      colorScheme: screen.reply.state.colorScheme, settings: settings, usesIOS26Colors: device.majorVersion >= 26,
       cornerRadius: isAccessory ? 0 : cornerRadius, showsBackground: !isAccessory, mode: tile.renderingMode,
       tint: screen.reply.tint.map { RGBA($0) })
     // The picture needs the opacity of the author's colours, which the accented text leaves out.

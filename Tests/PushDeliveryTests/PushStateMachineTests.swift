@@ -5,7 +5,7 @@ import Foundation
 import Messages
 import Testing
 
-@testable import PushStore
+@testable import PushDelivery
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use: .widgets)
@@ -54,9 +54,9 @@ private struct PushStateMachineFixture {
 }
 
 extension [PushStateMachine.Action] {
-  /// The stations with the numbers of their requests, such as `sent 1`.
-  fileprivate var stations: [String] {
-    compactMap { if case .station(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil } }
+  /// The steps with the numbers of their requests, such as `sent 1`.
+  fileprivate var steps: [String] {
+    compactMap { if case .step(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil } }
   }
 
   fileprivate var sent: [UUID] {
@@ -73,10 +73,10 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1)
     let actions = fixture.handle(.accepted(first))
-    #expect(actions.stations == ["sent 1"] && actions.sent == [first.id] && actions.kept == [first.id])
+    #expect(actions.steps == ["sent 1"] && actions.sent == [first.id] && actions.kept == [first.id])
     #expect(fixture.stateMachine.count == 1)
     let ended = fixture.handle(.acknowledged(first.id))
-    #expect(ended.stations == ["delivered 1"] && ended.dropped == [first.id])
+    #expect(ended.steps == ["delivered 1"] && ended.dropped == [first.id])
     #expect(fixture.stateMachine.count == 0)
     #expect(fixture.handle(.acknowledged(first.id)).isEmpty, "a second acknowledgement has no effect")
   }
@@ -86,12 +86,12 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture()
     fixture.reach(online: false)
     let pushes = (1...3).map { push(Int64($0)) }
-    #expect(fixture.handle(.accepted(pushes[0])).stations == ["storedOffline 1"])
+    #expect(fixture.handle(.accepted(pushes[0])).steps == ["storedOffline 1"])
     let second = fixture.handle(.accepted(pushes[1]))
-    #expect(second.stations == ["superseded 1", "storedOffline 2"] && second.dropped == [pushes[0].id])
-    #expect(fixture.handle(.accepted(pushes[2])).stations == ["superseded 2", "storedOffline 3"])
+    #expect(second.steps == ["superseded 1", "storedOffline 2"] && second.dropped == [pushes[0].id])
+    #expect(fixture.handle(.accepted(pushes[2])).steps == ["superseded 2", "storedOffline 3"])
     let back = fixture.reach()
-    #expect(back.stations == ["sent 3"] && back.sent == [pushes[2].id])
+    #expect(back.steps == ["sent 3"] && back.sent == [pushes[2].id])
     guard case .send(let notification)? = back.last else { return #expect(Bool(false), "nothing is sent") }
     #expect(notification.isFromStorage)
   }
@@ -101,40 +101,40 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture()
     fixture.reach(online: false)
     _ = fixture.handle(.accepted(push(1, collapseID: "drink")))
-    #expect(fixture.handle(.accepted(push(2, collapseID: "drink"))).stations == ["collapsed 1", "storedOffline 2"])
-    #expect(fixture.handle(.accepted(push(3, collapseID: "meal"))).stations == ["superseded 2", "storedOffline 3"])
-    #expect(fixture.handle(.accepted(push(4))).stations == ["superseded 3", "storedOffline 4"])
-    #expect(fixture.handle(.accepted(push(5))).stations == ["superseded 4", "storedOffline 5"])
+    #expect(fixture.handle(.accepted(push(2, collapseID: "drink"))).steps == ["collapsed 1", "storedOffline 2"])
+    #expect(fixture.handle(.accepted(push(3, collapseID: "meal"))).steps == ["superseded 2", "storedOffline 3"])
+    #expect(fixture.handle(.accepted(push(4))).steps == ["superseded 3", "storedOffline 4"])
+    #expect(fixture.handle(.accepted(push(5))).steps == ["superseded 4", "storedOffline 5"])
   }
 
   @Test(.rule("APNS-22")) func `the notifications of each control are stored separately`() {
     var fixture = PushStateMachineFixture()
     fixture.reach(online: false)
     for (number, subject) in [widgets, control(1), control(2)].enumerated() {
-      let stations = fixture.handle(.accepted(push(Int64(number + 1), for: subject))).stations
-      #expect(stations == ["storedOffline \(number + 1)"])
+      let steps = fixture.handle(.accepted(push(Int64(number + 1), for: subject))).steps
+      #expect(steps == ["storedOffline \(number + 1)"])
     }
     let second = fixture.handle(.accepted(push(4, for: control(1))))
-    #expect(second.stations == ["superseded 2", "storedOffline 4"])
-    #expect(Set(fixture.reach().stations) == ["sent 1", "sent 3", "sent 4"])
+    #expect(second.steps == ["superseded 2", "storedOffline 4"])
+    #expect(Set(fixture.reach().steps) == ["sent 1", "sent 3", "sent 4"])
   }
 
   @Test(.rule("APNS-22")) func `the app's and the widgets' notifications are stored separately`() {
     var fixture = PushStateMachineFixture()
     fixture.reach(online: false)
-    #expect(fixture.handle(.accepted(push(1))).stations == ["storedOffline 1"])
-    #expect(fixture.handle(.accepted(push(2, for: app))).stations == ["storedOffline 2"])
-    #expect(fixture.reach().stations == ["sent 2", "sent 1"])
+    #expect(fixture.handle(.accepted(push(1))).steps == ["storedOffline 1"])
+    #expect(fixture.handle(.accepted(push(2, for: app))).steps == ["storedOffline 2"])
+    #expect(fixture.reach().steps == ["sent 2", "sent 1"])
   }
 
   @Test(.rule("APNS-28"))
   func `a notification with priority 10 wakes a sleeping device, and the others wait until it wakes`() {
     var fixture = PushStateMachineFixture()
     fixture.reach(awake: false)
-    #expect(fixture.handle(.accepted(push(1, priority: 5))).stations == ["storedPower 1"])
-    #expect(fixture.handle(.accepted(push(2, priority: 10))).stations == ["sent 2"])
-    #expect(fixture.handle(.accepted(push(3, priority: 1))).stations == ["superseded 1", "storedPower 3"])
-    #expect(fixture.reach().stations == ["sent 3"])
+    #expect(fixture.handle(.accepted(push(1, priority: 5))).steps == ["storedPower 1"])
+    #expect(fixture.handle(.accepted(push(2, priority: 10))).steps == ["sent 2"])
+    #expect(fixture.handle(.accepted(push(3, priority: 1))).steps == ["superseded 1", "storedPower 3"])
+    #expect(fixture.reach().steps == ["sent 3"])
   }
 
   @Test(.rule("APNS-27")) func `a notification with expiration 0 is attempted once and never stored`() {
@@ -142,10 +142,10 @@ extension [PushStateMachine.Action] {
     let once = Date(timeIntervalSince1970: 0)
     let gone = push(1, expiration: once)
     let missed = fixture.handle(.accepted(gone))
-    #expect(missed.stations == ["notStored 1"] && missed.kept.isEmpty && fixture.stateMachine.count == 0)
+    #expect(missed.steps == ["notStored 1"] && missed.kept.isEmpty && fixture.stateMachine.count == 0)
     fixture.reach()
     let tried = fixture.handle(.accepted(push(2, expiration: once)))
-    #expect(tried.stations == ["sent 2"] && tried.kept.isEmpty)
+    #expect(tried.steps == ["sent 2"] && tried.kept.isEmpty)
   }
 
   @Test(.rule("APNS-25")) func `a stored notification is dropped at its expiration, after 30 days at the latest`() {
@@ -156,13 +156,13 @@ extension [PushStateMachine.Action] {
     fixture.now += 59
     #expect(fixture.handle(.clock).isEmpty)
     fixture.now += 1
-    #expect(fixture.handle(.clock).stations == ["expired 1"])
+    #expect(fixture.handle(.clock).steps == ["expired 1"])
     #expect(fixture.stateMachine.nextInstant == nil)
     _ = fixture.handle(.accepted(push(2, expiration: origin.addingTimeInterval(86_400 * 365))))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
-    #expect(fixture.handle(.accepted(push(3, expiration: origin))).stations == ["expired 3"])
+    #expect(fixture.handle(.accepted(push(3, expiration: origin))).steps == ["expired 3"])
     fixture.now += 86_400 * 30
-    #expect(fixture.reach().stations == ["expired 2"], "a device that connects too late does not receive it")
+    #expect(fixture.reach().steps == ["expired 2"], "a device that connects too late does not receive it")
   }
 
   @Test(.rule("APNS-29"), arguments: [2, 32])
@@ -172,13 +172,13 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture(inFlight: inFlight)
     fixture.reach()
     let pushes = (1...inFlight + 2).map { push(Int64($0)) }
-    let sent = pushes[..<inFlight].flatMap { fixture.handle(.accepted($0)) }.stations
+    let sent = pushes[..<inFlight].flatMap { fixture.handle(.accepted($0)) }.steps
     #expect(sent == (1...inFlight).map { "sent \($0)" })
     let (third, fourth) = (inFlight + 1, inFlight + 2)
-    #expect(fixture.handle(.accepted(pushes[inFlight])).stations == ["storedOffline \(third)"])
-    let newest = fixture.handle(.accepted(pushes[inFlight + 1])).stations
+    #expect(fixture.handle(.accepted(pushes[inFlight])).steps == ["storedOffline \(third)"])
+    let newest = fixture.handle(.accepted(pushes[inFlight + 1])).steps
     #expect(newest == ["superseded \(third)", "storedOffline \(fourth)"])
-    #expect(fixture.handle(.acknowledged(pushes[0].id)).stations == ["delivered 1", "sent \(fourth)"])
+    #expect(fixture.handle(.acknowledged(pushes[0].id)).steps == ["delivered 1", "sent \(fourth)"])
   }
 
   @Test func `a refused notification is sent again when its device reports that it is reachable or a retry is due`() {
@@ -186,16 +186,16 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1)
     _ = fixture.handle(.accepted(first))
-    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).stations == ["storedOffline 1"])
+    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).steps == ["storedOffline 1"])
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30), "no retry is scheduled")
-    #expect(fixture.reach().stations == ["sent 1"])
-    #expect(fixture.handle(.refused(first.id, why: "a full disk", again: true)).stations == ["storedOffline 1"])
+    #expect(fixture.reach().steps == ["sent 1"])
+    #expect(fixture.handle(.refused(first.id, why: "a full disk", again: true)).steps == ["storedOffline 1"])
     fixture.now += 30
-    #expect(fixture.handle(.clock).stations == ["sent 1"])
+    #expect(fixture.handle(.clock).steps == ["sent 1"])
     let second = push(2)
     _ = fixture.handle(.accepted(second))
-    #expect(fixture.handle(.refused(second.id, why: "no network", again: false)).stations == ["storedOffline 2"])
-    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).stations == ["superseded 1"])
+    #expect(fixture.handle(.refused(second.id, why: "no network", again: false)).steps == ["storedOffline 2"])
+    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).steps == ["superseded 1"])
   }
 
   @Test func `a stored notification expires on time even when a retry was scheduled before`() {
@@ -208,7 +208,7 @@ extension [PushStateMachine.Action] {
     fixture.reach(online: false)
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60), "no retry for an offline device")
     fixture.now += 60
-    #expect(fixture.handle(.clock).stations == ["expired 1"])
+    #expect(fixture.handle(.clock).steps == ["expired 1"])
   }
 
   @Test func `replaced notifications leave no deadline behind`() {
@@ -228,20 +228,20 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture()
     fixture.reach(generation: 1)
     fixture.presence(false)
-    #expect(fixture.handle(.accepted(push(1))).stations == ["storedOffline 1"])
-    #expect(fixture.presence(true).stations == ["sent 1"])
+    #expect(fixture.handle(.accepted(push(1))).steps == ["storedOffline 1"])
+    #expect(fixture.presence(true).steps == ["sent 1"])
     fixture.presence(false)
-    #expect(fixture.handle(.accepted(push(2))).stations == ["storedOffline 2"])
+    #expect(fixture.handle(.accepted(push(2))).steps == ["storedOffline 2"])
     #expect(fixture.presence(true, generation: 2).isEmpty)
-    #expect(fixture.reach(generation: 2).stations == ["sent 2"])
+    #expect(fixture.reach(generation: 2).steps == ["sent 2"])
   }
 
   @Test func `a notification that the previous server may have sent is sent again first and is not replaced`() {
     var fixture = PushStateMachineFixture()
     fixture.stateMachine.restore(push(1))
     fixture.stateMachine.restore(push(2, isFromStorage: true))
-    #expect(fixture.handle(.accepted(push(3))).stations == ["superseded 2", "storedOffline 3"])
-    #expect(fixture.reach().stations == ["sent 1", "sent 3"])
+    #expect(fixture.handle(.accepted(push(3))).steps == ["superseded 2", "storedOffline 3"])
+    #expect(fixture.reach().steps == ["sent 1", "sent 3"])
   }
 
   @Test(.rule("APNS-32")) func `a notification that is stored for a token that ends is not delivered`() {
@@ -251,7 +251,7 @@ extension [PushStateMachine.Action] {
     _ = fixture.handle(.accepted(first))
     #expect(fixture.handle(.tokenEnded("another")).isEmpty)
     let ended = fixture.handle(.tokenEnded("00ff"))
-    #expect(ended.stations == ["tokenUnregistered 1"] && ended.dropped == [first.id])
+    #expect(ended.steps == ["tokenUnregistered 1"] && ended.dropped == [first.id])
     #expect(fixture.reach().isEmpty)
   }
 }

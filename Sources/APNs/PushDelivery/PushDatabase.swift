@@ -18,10 +18,10 @@ struct PushDatabase: Sendable {
       let number: Int64
       let arrival: PushArrival
       let at: Date
-      /// The detail of its first station, the verdict.
+      /// The detail of its first step, the verdict.
       let detail: String?
-      /// A second station at the same time.
-      var next: (name: PushStation.Name, detail: String?)?
+      /// A second step at the same time.
+      var next: (name: PushStep.Name, detail: String?)?
     }
     enum TokenWrite: Sendable {
       case token(DeviceToken)
@@ -33,7 +33,7 @@ struct PushDatabase: Sendable {
 
     /// Ordered by number, without gaps.
     private(set) var requests: [Request] = []
-    private(set) var stations: [(number: Int64, station: PushStation)] = []
+    private(set) var steps: [(number: Int64, step: PushStep)] = []
     /// Progress reported by devices.
     var progress: [PushProgress] = []
     private(set) var kept: [Int64: StoredPush] = [:]
@@ -41,21 +41,21 @@ struct PushDatabase: Sendable {
     var tokens: [TokenWrite] = []
 
     var isEmpty: Bool {
-      requests.isEmpty && stations.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
+      requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
     }
 
-    /// Adds a request with its first station.
-    mutating func add(_ number: Int64, _ arrival: PushArrival, _ verdict: PushStation) {
+    /// Adds a request with its first step.
+    mutating func add(_ number: Int64, _ arrival: PushArrival, _ verdict: PushStep) {
       requests.append(Request(number: number, arrival: arrival, at: verdict.at, detail: verdict.detail))
     }
 
-    mutating func add(_ station: PushStation, to number: Int64) {
-      if let first = requests.first?.number, number >= first, requests[Int(number - first)].at == station.at,
+    mutating func add(_ step: PushStep, to number: Int64) {
+      if let first = requests.first?.number, number >= first, requests[Int(number - first)].at == step.at,
         requests[Int(number - first)].next == nil
       {
-        requests[Int(number - first)].next = (station.name, station.detail)
+        requests[Int(number - first)].next = (step.name, step.detail)
       } else {
-        stations.append((number, station))
+        steps.append((number, step))
       }
     }
 
@@ -105,7 +105,7 @@ struct PushDatabase: Sendable {
         token TEXT NOT NULL, type TEXT, status INTEGER NOT NULL, reason TEXT, at REAL NOT NULL, detail TEXT, next TEXT,
         nextDetail TEXT);
       CREATE UNIQUE INDEX requestsByID ON requests (uniqueID);
-      CREATE TABLE stations (
+      CREATE TABLE steps (
         request INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL,
         PRIMARY KEY (request, place)) WITHOUT ROWID;
       CREATE TABLE kept (
@@ -172,7 +172,7 @@ struct PushDatabase: Sendable {
     guard age != nil || !changes.isEmpty else { return 0 }
     return try database.write { db in
       try insert(changes.requests, db)
-      try insert(changes.stations, db)
+      try insert(changes.steps, db)
       for progress in changes.progress { try insert(progress, db) }
       try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
       if !changes.dropped.isEmpty {
@@ -205,16 +205,16 @@ struct PushDatabase: Sendable {
     }
   }
 
-  private func insert(_ stations: [(number: Int64, station: PushStation)], _ db: Database) throws {
-    guard !stations.isEmpty else { return }
+  private func insert(_ steps: [(number: Int64, step: PushStep)], _ db: Database) throws {
+    guard !steps.isEmpty else { return }
     let insert = try db.cachedStatement(
       sql: """
-        INSERT INTO stations (request, place, name, at, detail)
-          SELECT ?1, 1 + COALESCE((SELECT MAX(place) FROM stations WHERE request = ?1), 0), ?2, ?3, ?4
+        INSERT INTO steps (request, place, name, at, detail)
+          SELECT ?1, 1 + COALESCE((SELECT MAX(place) FROM steps WHERE request = ?1), 0), ?2, ?3, ?4
         """)
-    for (number, station) in stations {
+    for (number, step) in steps {
       try insert.perform(
-        number, station.name.rawValue, station.at.timeIntervalSince1970, station.detail ?? "")
+        number, step.name.rawValue, step.at.timeIntervalSince1970, step.detail ?? "")
     }
   }
 
@@ -222,14 +222,14 @@ struct PushDatabase: Sendable {
   private func insert(_ progress: PushProgress, _ db: Database) throws {
     let insert = try db.cachedStatement(
       sql: """
-        INSERT INTO stations (request, place, name, at, detail)
-          SELECT number, 1 + COALESCE((SELECT MAX(place) FROM stations WHERE request = number), 0), ?2, ?3, ?4
+        INSERT INTO steps (request, place, name, at, detail)
+          SELECT number, 1 + COALESCE((SELECT MAX(place) FROM steps WHERE request = number), 0), ?2, ?3, ?4
             FROM requests WHERE uniqueID = ?1 AND NOT EXISTS (
-              SELECT 1 FROM stations WHERE request = number AND name = ?2 AND at = ?3 AND detail = ?4)
+              SELECT 1 FROM steps WHERE request = number AND name = ?2 AND at = ?3 AND detail = ?4)
         """)
-    let station = progress.station
+    let step = progress.step
     try insert.perform(
-      progress.uniqueID, station.name.rawValue, station.at.timeIntervalSince1970, station.detail ?? "")
+      progress.uniqueID, step.name.rawValue, step.at.timeIntervalSince1970, step.detail ?? "")
   }
 
   private func insert(_ pushes: [StoredPush], _ db: Database) throws {
@@ -280,7 +280,7 @@ struct PushDatabase: Sendable {
             WHERE number <= ? OR at < ?
           """), arguments: [age.number, age.date.timeIntervalSince1970])
     guard let last else { return 0 }
-    for (table, column) in [("stations", "request"), ("requests", "number")] {
+    for (table, column) in [("steps", "request"), ("requests", "number")] {
       try db.cachedStatement(
         sql: """
           DELETE FROM \(table) WHERE \(column) <= ? AND NOT EXISTS (
@@ -323,20 +323,20 @@ struct PushDatabase: Sendable {
     let at = row.date("at")
     let device: String? = row["device"]
     let next: String? = row["next"]
-    let first = PushStation(status == 200 ? .accepted : .refused, at: at, detail: row["detail"])
-    let second = try next.map { PushStation(try known($0), at: at, detail: row["nextDetail"]) }
+    let first = PushStep(status == 200 ? .accepted : .refused, at: at, detail: row["detail"])
+    let second = try next.map { PushStep(try known($0), at: at, detail: row["nextDetail"]) }
     let later = try Row.fetchAll(
-      db, sql: "SELECT name, at, detail FROM stations WHERE request = ? ORDER BY place", arguments: [number]
-    ).map { station in
-      let detail: String = station["detail"]
-      return PushStation(
-        try known(station["name"]), at: station.date("at"),
+      db, sql: "SELECT name, at, detail FROM steps WHERE request = ? ORDER BY place", arguments: [number]
+    ).map { step in
+      let detail: String = step["detail"]
+      return PushStep(
+        try known(step["name"]), at: step.date("at"),
         detail: detail.isEmpty ? nil : detail)
     }
     return PushRecord(
       number: number, uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: device == nil ? nil : try subject(row),
       token: row["token"], type: row["type"], status: status, reason: row["reason"],
-      stations: [first] + [second].compactMap(\.self) + later)
+      steps: [first] + [second].compactMap(\.self) + later)
   }
 }
 

@@ -11,7 +11,7 @@ import OwnedTasks
 import Testing
 import Timekeeping
 
-@testable import PushStore
+@testable import PushDelivery
 
 private let host = Address.host("iphone")
 private let bundle = "com.example.A"
@@ -77,22 +77,22 @@ private struct PushDeliveryFixture {
       verdict: .accepted(notification, remark: nil))
   }
 
-  func stations(_ service: PushDeliveryService, _ id: UUID) async throws -> [PushStation.Name] {
-    try await service.page(ListPushes(uniqueID: id)).pushes.first?.stations.map(\.name) ?? []
+  func steps(_ service: PushDeliveryService, _ id: UUID) async throws -> [PushStep.Name] {
+    try await service.page(ListPushes(uniqueID: id)).pushes.first?.steps.map(\.name) ?? []
   }
 
-  /// Waits until a notification reaches a station.
-  func reached(_ name: PushStation.Name, _ id: UUID) async {
+  /// Waits until a notification reaches a step.
+  func reached(_ name: PushStep.Name, _ id: UUID) async {
     _ = await bus.first { envelope in
       guard envelope.header.kind == PushLogged.kind else { return false }
       let logged = try? BodyCoding.decode(PushLogged.self, from: envelope.body)
-      return logged?.uniqueID == id && logged?.station.name == name
+      return logged?.uniqueID == id && logged?.step.name == name
     }
   }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `The push delivery service` {
-  @Test func `an accepted notification is delivered once, and the log has all its stations`() async throws {
+  @Test func `an accepted notification is delivered once, and the log has all its steps`() async throws {
     let fixture = try PushDeliveryFixture()
     let (service, _) = try await fixture.server()
     let (line, delivered) = try await fixture.device()
@@ -102,10 +102,10 @@ private struct PushDeliveryFixture {
     #expect(await arrivals.next()?.uniqueID == id)
     await fixture.reached(.delivered, id)
     let progress = PushProgress(
-      uniqueID: id, station: PushStation(.reloaded, at: fixture.clock.now, detail: "placement 1"))
+      uniqueID: id, step: PushStep(.reloaded, at: fixture.clock.now, detail: "placement 1"))
     try await line.deliver(progress, to: .pushServer)
     try await line.deliver(progress, to: .pushServer)
-    #expect(try await fixture.stations(service, id) == [.accepted, .sent, .delivered, .reloaded])
+    #expect(try await fixture.steps(service, id) == [.accepted, .sent, .delivered, .reloaded])
     #expect(await service.count == 0)
   }
 
@@ -118,7 +118,7 @@ private struct PushDeliveryFixture {
       let (device, _) = try await fixture.device(online: false)
       token = try await fixture.token(device)
       id = try await fixture.accept(service, token)
-      #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline])
+      #expect(try await fixture.steps(service, id) == [.accepted, .storedOffline])
       await device.leave()
       await line.leave()
     }
@@ -129,7 +129,7 @@ private struct PushDeliveryFixture {
     let arrived = await arrivals.next()
     #expect(arrived?.uniqueID == id && arrived?.isFromStorage == true)
     await fixture.reached(.delivered, id)
-    #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline, .sent, .delivered])
+    #expect(try await fixture.steps(service, id) == [.accepted, .storedOffline, .sent, .delivered])
     #expect(try await fixture.token(line) == token)
   }
 
@@ -160,7 +160,7 @@ private struct PushDeliveryFixture {
     var arrivals = delivered.makeAsyncIterator()
     #expect(await arrivals.next()?.uniqueID == id)
     await fixture.reached(.delivered, id)
-    #expect(try await fixture.stations(service, id) == [.accepted, .sent, .sent, .delivered])
+    #expect(try await fixture.steps(service, id) == [.accepted, .sent, .sent, .delivered])
     // The bus does not retain connections.
     withExtendedLifetime(line) {}
   }
@@ -234,7 +234,7 @@ private struct PushDeliveryFixture {
     await service.caughtUp()
     fixture.clock.advance(by: 61)
     await fixture.reached(.expired, id)
-    #expect(try await fixture.stations(service, id) == [.accepted, .storedOffline, .expired])
+    #expect(try await fixture.steps(service, id) == [.accepted, .storedOffline, .expired])
   }
 
   @Test(.rule("APNS-23", "APNS-24"))
@@ -333,9 +333,9 @@ private struct PushDeliveryFixture {
     }
     let count = try await service.page(ListPushes(limit: 1)).count
     #expect((logLimit + 1...min(501, logLimit + 202)).contains(count), "\(count) of 501")
-    #expect(try await fixture.stations(service, first) == [.accepted, .storedOffline])
+    #expect(try await fixture.steps(service, first) == [.accepted, .storedOffline])
     let last = try await service.page(ListPushes(limit: 1)).pushes.last
-    #expect(last?.apnsID == "499" && last?.stations.first?.detail == "BadDeviceToken: unknown token")
+    #expect(last?.apnsID == "499" && last?.steps.first?.detail == "BadDeviceToken: unknown token")
     let pages = try await service.page(ListPushes(after: 450, limit: 10)).pushes
     #expect(pages.map(\.number) == (451...460).map { Int64($0) })
   }
@@ -347,7 +347,7 @@ private struct PushDeliveryFixture {
     let token = try await fixture.token(line)
     _ = try await line.request(ReleaseToken(bundle: bundle, use: .widgets), to: .pushServer)
     let id = try await fixture.accept(service, token)
-    #expect(try await fixture.stations(service, id) == [.accepted, .tokenUnregistered])
+    #expect(try await fixture.steps(service, id) == [.accepted, .tokenUnregistered])
     let next = try await fixture.token(line)
     #expect(next != token)
   }

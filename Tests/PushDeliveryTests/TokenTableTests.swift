@@ -5,7 +5,7 @@ import Foundation
 import Messages
 import Testing
 
-@testable import PushStore
+@testable import PushDelivery
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use: .widgets)

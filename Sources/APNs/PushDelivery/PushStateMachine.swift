@@ -30,7 +30,7 @@ struct PushStateMachine: Sendable {
     /// Stores it until `drop`. Replaces an earlier one with the same number.
     case keep(StoredPush)
     case drop(StoredPush)
-    case station(StoredPush, PushStation.Name, detail: String?)
+    case step(StoredPush, PushStep.Name, detail: String?)
     case send(PushedNotification)
   }
 
@@ -149,13 +149,13 @@ struct PushStateMachine: Sendable {
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
     }
-    let (station, why) =
+    let (step, why) =
       obstacle ?? (.storedOffline, "\(settings.inFlight) notifications await the device's acknowledgement")
     if push.isForOnce {
-      return [.station(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")]
+      return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")]
     }
-    if push.end(settings) <= now { return [.station(push, .expired, detail: "its expiration had passed, and \(why)")] }
-    let actions = hold(push, station, why)
+    if push.end(settings) <= now { return [.step(push, .expired, detail: "its expiration had passed, and \(why)")] }
+    let actions = hold(push, step, why)
     if let opportunity { wait(until: opportunity, subject) }
     return actions
   }
@@ -167,7 +167,7 @@ struct PushStateMachine: Sendable {
   }
 
   /// Returns why a notification cannot be sent now; `nil` if it can.
-  private func obstacle(to push: PushedNotification) -> (PushStation.Name, String)? {
+  private func obstacle(to push: PushedNotification) -> (PushStep.Name, String)? {
     guard let reach = reaches[push.subject.device] else { return (.storedOffline, "the device's state is unknown") }
     guard reach.isPresent else { return (.storedOffline, "the device is not connected") }
     guard reach.isOnline else { return (.storedOffline, "the device has no network") }
@@ -178,14 +178,14 @@ struct PushStateMachine: Sendable {
   }
 
   /// Stores a notification, which replaces the stored one.
-  private mutating func hold(_ push: StoredPush, _ station: PushStation.Name, _ why: String) -> [Action] {
+  private mutating func hold(_ push: StoredPush, _ step: PushStep.Name, _ why: String) -> [Action] {
     let subject = push.notification.subject
     var actions: [Action] = []
     if let former = lines[subject]?.held {
       let collapse = push.notification.collapseID
       let isSame = collapse != nil && former.notification.collapseID == collapse
       actions.append(
-        .station(
+        .step(
           former, isSame ? .collapsed : .superseded, detail: "by \(push.id.uuidString.lowercased()), accepted later"))
       actions += forget(former)
     }
@@ -193,7 +193,7 @@ struct PushStateMachine: Sendable {
     lines[subject, default: Line()].held = kept
     subjects[kept.id] = subject
     note(kept.end(settings), subject)
-    return actions + [.keep(kept), .station(kept, station, detail: why)]
+    return actions + [.keep(kept), .step(kept, step, detail: why)]
   }
 
   // MARK: Sending
@@ -203,7 +203,7 @@ struct PushStateMachine: Sendable {
     var sent = push
     sent.isSent = true
     lines[subject, default: Line()].sent.append(sent)
-    return [.station(push, .sent, detail: nil), .send(push.notification)]
+    return [.step(push, .sent, detail: nil), .send(push.notification)]
   }
 
   /// Sends all notifications that the device accepts now.
@@ -222,7 +222,7 @@ struct PushStateMachine: Sendable {
     for index in line.sent.indices where !line.sent[index].isSent {
       guard obstacle(to: line.sent[index].notification) == nil else { continue }
       line.sent[index].isSent = true
-      actions += [.station(line.sent[index], .sent, detail: "again"), .send(line.sent[index].notification)]
+      actions += [.step(line.sent[index], .sent, detail: "again"), .send(line.sent[index].notification)]
     }
     lines[subject] = line
     guard let held = line.held else { return actions }
@@ -254,7 +254,7 @@ struct PushStateMachine: Sendable {
     guard let subject = subjects[id], let index = lines[subject]?.sent.firstIndex(where: { $0.id == id }),
       let push = lines[subject]?.sent.remove(at: index)
     else { return [] }
-    return [.station(push, .delivered, detail: nil)] + forget(push) + handOver(subject, now)
+    return [.step(push, .delivered, detail: nil)] + forget(push) + handOver(subject, now)
   }
 
   private mutating func refused(_ id: UUID, _ why: String, _ again: Bool, _ now: Date) -> [Action] {
@@ -263,12 +263,12 @@ struct PushStateMachine: Sendable {
     else { return [] }
     let why = "the device refused it: \(why)"
     if push.isForOnce {
-      return [.station(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
+      return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
     }
-    if push.end(settings) <= now { return [.station(push, .expired, detail: why)] + forget(push) }
+    if push.end(settings) <= now { return [.step(push, .expired, detail: why)] + forget(push) }
     if let newer = lines[subject]?.held, newer.number > push.number {
       let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
-      return [.station(push, .superseded, detail: detail)] + forget(push)
+      return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)
     if again {
@@ -290,7 +290,7 @@ struct PushStateMachine: Sendable {
   }
 
   private mutating func expire(_ push: StoredPush) -> [Action] {
-    [.station(push, .expired, detail: "before the device could be reached")] + forget(push)
+    [.step(push, .expired, detail: "before the device could be reached")] + forget(push)
   }
 
   private mutating func clock(_ subject: PushSubject, _ now: Date) -> [Action] {
@@ -307,7 +307,7 @@ struct PushStateMachine: Sendable {
   private mutating func tokenEnded(_ token: String) -> [Action] {
     let ended = lines.values.compactMap(\.held).filter { $0.token == token }
     return ended.flatMap { push in
-      [.station(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
+      [.step(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
     }
   }
 }

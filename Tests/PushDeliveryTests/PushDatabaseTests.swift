@@ -7,7 +7,7 @@ import Messages
 import Testing
 
 @testable import APNs
-@testable import PushStore
+@testable import PushDelivery
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
@@ -30,10 +30,10 @@ private struct Provider {
       let arrival = PushArrival(
         uniqueID: push.id, apnsID: "id-\(last)", subject: push.notification.subject, token: push.token,
         type: "widgets", verdict: verdict)
-      changes.add(last, arrival, PushStation(isRefused ? .refused : .accepted, at: now))
+      changes.add(last, arrival, PushStep(isRefused ? .refused : .accepted, at: now))
       guard !isRefused else { continue }
       changes.keep(push)
-      changes.add(PushStation(.storedOffline, at: now, detail: "the device is not connected"), to: last)
+      changes.add(PushStep(.storedOffline, at: now, detail: "the device is not connected"), to: last)
     }
     return changes
   }
@@ -82,9 +82,9 @@ private struct Provider {
     try database.write(first)
     var changes = provider.send(2)
     let at = origin.addingTimeInterval(0.002)
-    changes.add(PushStation(.superseded, at: at, detail: "by a later one"), to: 1)
+    changes.add(PushStep(.superseded, at: at, detail: "by a later one"), to: 1)
     changes.drop(1)
-    changes.add(PushStation(.superseded, at: origin.addingTimeInterval(0.003), detail: "by a later one"), to: 2)
+    changes.add(PushStep(.superseded, at: origin.addingTimeInterval(0.003), detail: "by a later one"), to: 2)
     changes.drop(2)
     #expect(changes.dropped == [1] && Array(changes.kept.keys) == [3])
     try database.write(changes)
@@ -113,23 +113,23 @@ private struct Provider {
     #expect(try forget(0, 3002) == 250)
     let page = try await database.page(ListPushes(limit: 10))
     #expect(page.pushes.map(\.number) == [1, 2], "these requests are stored for their devices")
-    #expect(page.pushes.first?.stations.map(\.name) == [.accepted, .storedOffline])
-    #expect(page.pushes.first?.stations.last?.detail == "the device is not connected")
+    #expect(page.pushes.first?.steps.map(\.name) == [.accepted, .storedOffline])
+    #expect(page.pushes.first?.steps.last?.detail == "the device is not connected")
   }
 
-  @Test func `a station that a device reports twice is stored once`() async throws {
+  @Test func `a step that a device reports twice is stored once`() async throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()
     let sent = provider.send(1)
     let id = try #require(sent.requests.first?.arrival.uniqueID)
     try database.write(sent)
     var changes = PushDatabase.Changes()
-    for name in [PushStation.Name.reloading, .reloading, .reloaded] {
-      changes.progress.append(PushProgress(uniqueID: id, station: PushStation(name, at: origin, detail: "placement 1")))
+    for name in [PushStep.Name.reloading, .reloading, .reloaded] {
+      changes.progress.append(PushProgress(uniqueID: id, step: PushStep(name, at: origin, detail: "placement 1")))
     }
-    changes.progress.append(PushProgress(uniqueID: UUID(), station: PushStation(.reloaded, at: origin)))
+    changes.progress.append(PushProgress(uniqueID: UUID(), step: PushStep(.reloaded, at: origin)))
     try database.write(changes)
     let record = try #require(try await database.page(ListPushes(uniqueID: id)).pushes.first)
-    #expect(record.stations.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
+    #expect(record.steps.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
   }
 }

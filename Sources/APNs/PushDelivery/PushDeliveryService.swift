@@ -203,27 +203,27 @@ package actor PushDeliveryService {
     switch arrival.verdict {
     case .refused(_, let reason, let explanation):
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
-      let station = PushStation(.refused, at: now, detail: detail)
-      batch.changes.add(number, arrival, station)
-      note(station, of: arrival, in: &batch)
+      let step = PushStep(.refused, at: now, detail: detail)
+      batch.changes.add(number, arrival, step)
+      note(step, of: arrival, in: &batch)
     case .accepted(let notification, let remark):
-      let station = PushStation(.accepted, at: now, detail: remark)
-      batch.changes.add(number, arrival, station)
-      note(station, of: arrival, in: &batch)
+      let step = PushStep(.accepted, at: now, detail: remark)
+      batch.changes.add(number, arrival, step)
+      note(step, of: arrival, in: &batch)
       guard table[arrival.token]?.state == .active else {
-        let station = PushStation(.tokenUnregistered, at: now, detail: "while it was accepted")
-        batch.changes.add(station, to: number)
-        return note(station, of: arrival, in: &batch)
+        let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
+        batch.changes.add(step, to: number)
+        return note(step, of: arrival, in: &batch)
       }
       let push = StoredPush(number: number, notification: notification, token: arrival.token)
       add(.accepted(push), at: now, to: &batch)
     }
   }
 
-  private func note(_ station: PushStation, of arrival: PushArrival, in batch: inout Batch) {
-    guard journalLimiter.takes(at: station.at) else { return }
+  private func note(_ step: PushStep, of arrival: PushArrival, in batch: inout Batch) {
+    guard journalLimiter.takes(at: step.at) else { return }
     batch.notices.append(
-      PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, station: station))
+      PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, step: step))
   }
 
   private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) {
@@ -232,14 +232,14 @@ package actor PushDeliveryService {
       case .keep(let push): batch.changes.keep(push)
       case .drop(let push): batch.changes.drop(push.number)
       case .send(let notification): batch.sends.append(notification)
-      case .station(let push, let name, let detail):
-        let station = PushStation(name, at: now, detail: detail)
-        batch.changes.add(station, to: push.number)
+      case .step(let push, let name, let detail):
+        let step = PushStep(name, at: now, detail: detail)
+        batch.changes.add(step, to: push.number)
         guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(
           PushLogged(
-            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, station: station))
+            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, step: step))
       }
     }
   }

@@ -5,7 +5,7 @@ import Foundation
 import Messages
 import Testing
 
-@testable import PushStore
+@testable import PushDelivery
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 
@@ -24,7 +24,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
       _ = stateMachine.handle(.reach(device: "iphone", isOnline: true, isAwake: true, generation: 1), now: now)
     }
 
-    /// Accepts the next notification; returns the stations of all notifications with their numbers.
+    /// Accepts the next notification; returns the steps of all notifications with their numbers.
     mutating func accept(
       _ priority: Int, type: PushType = .widgets, app: String = "com.example.A", expiration: Date? = nil
     ) -> [String] {
@@ -35,22 +35,22 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
         type: type, priority: priority, collapseID: nil, payload: "{}", acceptedAt: now, expiration: expiration,
         isFromStorage: false)
       last = notification.uniqueID
-      return stations(.accepted(StoredPush(number: number, notification: notification, token: "00")))
+      return steps(.accepted(StoredPush(number: number, notification: notification, token: "00")))
     }
 
-    /// The device refuses the notification that was accepted last; returns the stations.
-    mutating func refuse() -> [String] { stations(.refused(last, why: "it restarts", again: true)) }
+    /// The device refuses the notification that was accepted last; returns the steps.
+    mutating func refuse() -> [String] { steps(.refused(last, why: "it restarts", again: true)) }
 
-    /// Passes to the next date; returns the stations.
+    /// Passes to the next date; returns the steps.
     mutating func next() -> [String] {
       guard let instant = stateMachine.nextInstant else { return ["nothing is due"] }
       now = instant
-      return stations(.clock)
+      return steps(.clock)
     }
 
-    private mutating func stations(_ event: PushStateMachine.Event) -> [String] {
+    private mutating func steps(_ event: PushStateMachine.Event) -> [String] {
       stateMachine.handle(event, now: now).compactMap {
-        if case .station(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil }
+        if case .step(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil }
       }
     }
   }
