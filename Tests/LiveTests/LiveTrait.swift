@@ -86,7 +86,7 @@ actor Turns {
   static func count(
     cores: Int, wanted: String? = ProcessInfo.processInfo.environment["WIDGETLAB_CLUSTERS"]
   ) -> Int {
-    max(1, wanted.flatMap { Int($0) } ?? 2 + 3 * cores)
+    max(1, wanted.flatMap { Int($0) } ?? 2 + 4 * cores)
   }
 
   /// Waits for a turn, and does the work in it.

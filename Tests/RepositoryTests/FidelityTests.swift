@@ -12,8 +12,12 @@ import Testing
   private let settings: Set<String>
   private let limits: Set<String>
 
-  init() throws {
-    let tree = try Tree()
+  /// Read once for all tests, because reading takes most of their time.
+  private static let shared = Result { try Self(reading: Tree()) }
+
+  init() throws { self = try Self.shared.get() }
+
+  private init(reading tree: Tree) throws {
     self.tree = tree
     paths = try FileManager.default.contentsOfDirectory(
       atPath: tree.root.appending(path: FidelityPages.folder).path

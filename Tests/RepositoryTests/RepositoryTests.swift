@@ -8,9 +8,12 @@ import Testing
   private let tree: Tree
   private let manifest: Manifest
 
+  /// Read once for all tests.
+  private static let shared = Result { Manifest(try Tree().read(Manifest.path)) }
+
   init() throws {
     tree = try Tree()
-    manifest = Manifest(try tree.read(Manifest.path))
+    manifest = try Self.shared.get()
   }
 
   @Test func `the manifest's targets, products and features are all read`() {

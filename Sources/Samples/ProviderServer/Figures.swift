@@ -69,22 +69,27 @@ struct Figures: Sendable {
 
   /// The bytes of the body at `range`, which lies within it.
   func bytes(_ range: Range<Int>) -> [UInt8] {
-    let padding = head.count..<(size - tail.count)
+    let padding = (head.count..<(size - tail.count)).clamped(to: range)
     return [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
-      for index in range {
-        buffer[index - range.lowerBound] =
-          index < padding.lowerBound
-          ? head[index] : index < padding.upperBound ? letter(at: index) : tail[index - padding.upperBound]
+      for index in range.clamped(to: 0..<head.count) { buffer[index - range.lowerBound] = head[index] }
+      Self.letters.withUnsafeBufferPointer { letters in
+        var index = padding.lowerBound
+        while index < padding.upperBound {
+          // The padding depends only on the seed and the index, so that a part that is requested later fits, and no two
+          // parts are alike.
+          var eight = Self.mixed(seed &+ UInt64(index / 8)) >> UInt64(index % 8 * 8)
+          let end = min(index - index % 8 + 8, padding.upperBound)
+          while index < end {
+            buffer[index - range.lowerBound] = letters[Int(eight & 63)]
+            eight >>= 8
+            index += 1
+          }
+        }
       }
+      let end = size - tail.count
+      for index in range.clamped(to: end..<size) { buffer[index - range.lowerBound] = tail[index - end] }
       initialized = range.count
     }
-  }
-
-  /// The padding's letter at an index of the body. It depends only on the seed and the index, so that a part that is
-  /// requested later fits, and no two parts are alike.
-  private func letter(at index: Int) -> UInt8 {
-    let eight = Self.mixed(seed &+ UInt64(index / 8))
-    return Self.letters[Int(eight >> UInt64(index % 8 * 8) & 63)]
   }
 
   /// The drinks drawn from the seed, and those that were posted. A seed that is a day (2026-05-12) gives that day's

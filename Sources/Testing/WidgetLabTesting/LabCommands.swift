@@ -140,7 +140,7 @@ extension LabCluster {
       let end = ContinuousClock.now
       guard end < deadline else { throw LabError("condition not met within \(limit): \(what)") }
       // An expensive condition is evaluated less often, to leave the processor to other processes.
-      try await Task.sleep(for: min(max(end - begun, LabTimeout.pollInterval), .milliseconds(250)))
+      try await Task.sleep(for: min(max(begun.duration(to: end) * 2, LabTimeout.pollInterval), .milliseconds(500)))
     }
   }
 }
