@@ -55,7 +55,7 @@ import WidgetLabTesting
       #expect(absent.reading(ProcessState.self)?.why == "evicted: idle for 0.3 s")
       #expect(try await fixture.cluster.run("ps").contains("evicted: idle for 0.3 s"))
       try await fixture.cluster.run("network", "on")
-      try await fixture.expectWholeScenario(newInstance: true)
+      try await fixture.expectWholeScenario(newInstance: true, endsWhenIdle: true)
     }
   }
 

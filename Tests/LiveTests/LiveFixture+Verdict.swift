@@ -10,8 +10,10 @@ extension LiveFixture {
   /// Apple's order, with the right bytes, in a real process; nothing followed the acknowledgement; the app received
   /// only its own events.
   ///
-  /// - Parameter newInstance: whether the events must have reached a later process instance than the first.
-  func expectWholeScenario(newInstance: Bool) async throws {
+  /// - Parameters:
+  ///   - newInstance: whether the events must have reached a later process instance than the first.
+  ///   - endsWhenIdle: whether the system may have ended that process instance since.
+  func expectWholeScenario(newInstance: Bool, endsWhenIdle: Bool = false) async throws {
     let end = try await acknowledged(by: Self.widgetExtension)
     try await expectAppEventsRemoved()
     let entries = try await journal.all()
@@ -20,7 +22,7 @@ extension LiveFixture {
     let generation = acknowledgement.sourceGeneration
     #expect(newInstance ? generation > 1 : generation == 1)
     try expectOrder(entries, generation, acknowledgement)
-    try await expectProcess(entries, generation)
+    try expectProcess(entries, generation, mayHaveEnded: endsWhenIdle)
     try await expectBytes(entries, generation)
     try await expectNothingMore(after: end)
     expectNoStrayEnvelopes(try await journal.all())
@@ -63,7 +65,7 @@ extension LiveFixture {
   }
 
   /// Checks that the agent and the process itself report one pid, and that this pid runs the extension's executable.
-  private func expectProcess(_ entries: [LabEnvelope], _ generation: UInt32) async throws {
+  private func expectProcess(_ entries: [LabEnvelope], _ generation: UInt32, mayHaveEnded: Bool) throws {
     let launches = entries.compactMap { $0.reading(ProcessStarted.self) }.filter { $0.address == Self.widgetExtension }
     #expect(Set(launches.map(\.pid)).count == launches.count, "every process instance has its own pid")
     let launch = try #require(launches.first { $0.generation == generation })
@@ -76,6 +78,7 @@ extension LiveFixture {
           && $0.sourceGeneration == generation
       })
     #expect(ready.reading(ProcessReady.self)?.pid == launch.pid)
+    if mayHaveEnded { return }
     let process = LabProcess(pid: launch.pid)
     #expect(process.isAlive)
     #expect(process.executableName == "FixtureExtension")
