@@ -38,19 +38,6 @@ import Testing
     #expect(abs(font.width(of: "abcd", in: tracked) - font.width(of: "abcd", in: plain) - 8) < 0.01)
   }
 
-  /// Source of the widths: openuikit, `font_metrics_ios.json`, system font, regular, 8 points.
-  @Test(
-    .rule("PICTURE-02"),
-    arguments: [
-      ("The quick brown fox jumps over the lazy dog", 176.977, 0.015), ("Hello UIKit", 41.957, 0.03),
-      ("0123456789", 50.453, 0.06), ("AVAST Wavy To. LT", 76.0, 0.06), ("iiiiillll", 19.805, 0.1),
-      ("WWWW MMMM", 63.016, 0.06),
-    ])
-  func `the widths are near to those of Apple's font`(text: String, width: Double, tolerance: Double) {
-    let found = font.width(of: text[...], in: FontDescription(size: 8))
-    #expect(abs(found / width - 1) < tolerance, "\(text): \(((found / width - 1) * 1000).rounded() / 10) %")
-  }
-
   @Test func `the glyphs of a text fill the width that was measured`() throws {
     for size in [11.0, 17, 20, 25, 34] {
       let description = FontDescription(size: size)

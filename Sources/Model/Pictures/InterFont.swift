@@ -126,10 +126,19 @@ package final class InterFont: GlyphSource {
     let own = shaped(text, .text, font, isRightToLeft)
     let count = Double(own.glyphs.count)
     let blend = Self.blend(font.size)
-    let small = own.width + Self.tracking(font.size) * count
-    let width = blend > 0 ? small + (shaped(text, .display, font, isRightToLeft).width - small) * blend : small
-    return width * font.size + font.tracking * count
+    let correction = Self.corrections[font.weight] ?? (text: 0, display: 0)
+    let small = own.width + (Self.tracking(font.size) + correction.text / 1000) * count
+    guard blend > 0 else { return small * font.size + font.tracking * count }
+    let large = shaped(text, .display, font, isRightToLeft).width + correction.display / 1000 * count
+    return (small + (large - small) * blend) * font.size + font.tracking * count
   }
+
+  /// The tracking that a weight has in addition, in thousandths of an em, for Inter and Inter Display. Apple's letters
+  /// become wider with the weight than Inter's. Ours, from the widths of six strings in openuikit,
+  /// `font_metrics_ios.json`: a line of text has the width that Apple's font gives it.
+  private static let corrections: [FontDescription.Weight: (text: Double, display: Double)] = [
+    .medium: (5, 0), .semibold: (8, 0), .bold: (14, 5), .heavy: (25, 16), .black: (34, 26),
+  ]
 
   /// The share of the display face at a size.
   private static func blend(_ size: Double) -> Double { min(max((size - 17) / 11, 0), 1) }
