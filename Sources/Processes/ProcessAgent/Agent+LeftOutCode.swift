@@ -24,7 +24,7 @@ extension Agent {
     }
   }
 
-  /// Reads the sources on a thread of its own, because the agent needs those of Swift's pool.
+  /// Reads the sources on its own thread, because the agent needs those of Swift's pool.
   private static func leftOutCode(of executable: String) async -> [LeftOutCode.Block] {
     await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async {

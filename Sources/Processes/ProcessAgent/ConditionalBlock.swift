@@ -12,8 +12,8 @@ struct ConditionalBlock: Equatable {
 
   /// Finds the outermost blocks that are left out in `source`.
   ///
-  /// Conditions other than the platform and `canImport` of Apple's frameworks may be true or false. An author who has
-  /// written a branch for Linux knows about it, so that such a chain of branches is not reported.
+  /// Conditions other than the platform and `canImport` of Apple's frameworks may be true or false. A chain with a branch
+  /// for Linux is not reported, because its author knows about the difference.
   ///
   /// - Parameter modules: the names of the modules that are imported here although Apple's system has them.
   static func leftOut(of source: String, modules: Set<String> = []) -> [ConditionalBlock] {
