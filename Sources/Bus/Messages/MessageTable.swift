@@ -326,18 +326,22 @@ package enum MessageTable {
   ]
 
   /// The position of a message type in the table: an entry, or the reply to one.
+  /// Where a message type is in the table. It is small, because each process has all of them in memory.
   private struct Position {
-    let entry: MessageEntry
+    /// The index in `all`.
+    let index: UInt8
     let answer: Kind.Answer?
+
+    var entry: MessageEntry { all[Int(index)] }
   }
 
   /// All message types that may be sent, replies included, for one lookup per envelope.
   private static let positions: [Kind: Position] = {
     var positions: [Kind: Position] = [:]
-    for entry in all {
-      positions[entry.kind] = Position(entry: entry, answer: nil)
+    for (index, entry) in all.enumerated() {
+      positions[entry.kind] = Position(index: UInt8(index), answer: nil)
       for answer in entry.style.answers {
-        positions[entry.kind.answered(answer)] = Position(entry: entry, answer: answer)
+        positions[entry.kind.answered(answer)] = Position(index: UInt8(index), answer: answer)
       }
     }
     return positions
