@@ -44,7 +44,7 @@ import Testing
       settings.challengeDeadline, settings.callDeadline, settings.memoryInterval, settings.endIdleAfter,
       settings.intentDeadline,
     ]
-    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 0, 30]
+    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 600, 30]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       settings.redeliveries, settings.maximumLoads, settings.countsPerSecond, settings.redirectLimit,

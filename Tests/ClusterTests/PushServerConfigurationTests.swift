@@ -35,7 +35,7 @@ import Testing
       rules.consecutiveWindow, rules.idleTimeout, rules.priority5Interval, rules.priority1Interval,
       rules.backgroundInterval,
     ]
-    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600, 0, 0, 0]
+    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600, 15, 60, 1_200]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       rules.logLimit, rules.queueLimit, rules.inFlight, rules.journalRate, rules.payloadLimit, rules.voipPayloadLimit,

@@ -13,6 +13,28 @@ import Testing
 
   private func domain(_ name: String, _ keys: [String: Bool]) -> [String: Any] { ["NSExceptionDomains": [name: keys]] }
 
+  @Test(.rule("NETWORK-01")) func `a blocked request fails with the text that Apple's systems print`() {
+    #expect(
+      TransportSecurity.message
+        == "The resource could not be loaded because the App Transport Security policy requires the use of a secure "
+        + "connection.")
+  }
+
+  @Test(.rule("DIAGNOSIS-11")) func `keys that demand more of a connection than TLS are found by name`() {
+    let keys: [String: Any] = [
+      "NSPinnedDomains": ["a.example": [:]], "NSAllowsLocalNetworking": true,
+      "NSExceptionDomains": [
+        "a.example": ["NSExceptionAllowsInsecureHTTPLoads": true],
+        "b.example": ["NSExceptionMinimumTLSVersion": "TLSv1.3"],
+      ],
+    ]
+    #expect(
+      TransportSecurity.keysWithoutEffect(in: ["NSAppTransportSecurity": keys])
+        == ["NSExceptionMinimumTLSVersion", "NSPinnedDomains"])
+    #expect(TransportSecurity.keysWithoutEffect(in: ["NSAppTransportSecurity": ["NSAllowsArbitraryLoads": true]]) == [])
+    #expect(TransportSecurity.keysWithoutEffect(in: [:]) == [])
+  }
+
   @Test(
     .rule("NETWORK-01", "NETWORK-04"),
     arguments: [

@@ -30,7 +30,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.wanted(widget, "events a")) == [.spawn(widget, reason: "events a")])
   }
 
-  @Test(.rule("PROCESS-24")) func `a suspended extension is never ended by default`() {
+  @Test(.rule("PROCESS-24")) func `a suspended extension is never ended without a limit`() {
     var fixture = LaunchFixture(endIdleAfter: 0)
     fixture.launch()
     fixture.sleepAndSuspend()

@@ -37,17 +37,17 @@ import WidgetLabTesting
         ])
       #expect(lines.app.suffix(3).first == "Other.txt: nothing")
       #expect(
-        lines.widget.prefix(8) == [
+        lines.widget.prefix(9) == [
           "bundle com.example.Trial.Widget at FixtureScript.appex", "receipt nothing", "keys \(usual) NSExtension",
           "CFBundleDisplayName = Drinks", "CFBundleShortVersionString = 3.1", "CFBundleVersion = 42",
-          "WeatherService = nothing", "None = nothing",
+          "WeatherService = nothing", "None = nothing", "Note.txt: a note of the bundle",
         ])
-      #expect(lines.widget.suffix(2) == ["app com.example.Trial", "finished widget"])
+      #expect(lines.widget.suffix(3) == ["Other.txt: nothing", "app com.example.Trial", "finished widget"])
     }
   }
 
   @Test(.rule("NETWORK-01", "NETWORK-03", "NETWORK-07", "NETWORK-08", "NETWORK-09"), arguments: loads)
-  func `a request without TLS fails with -1022 unless the host or the Info.plist of its product allows it`(
+  func `a request without TLS fails with -1022 unless the host is exempt, and also where the Info.plist demands TLS`(
     verb: String
   ) async throws {
     let server = try LocalServer { request in
@@ -55,7 +55,8 @@ import WidgetLabTesting
     }
     defer { server.stop() }
     let domain = ["NSExceptionAllowsInsecureHTTPLoads": false]
-    let list = ["NSAppTransportSecurity": ["NSExceptionDomains": ["localhost": domain]]]
+    let pinned = ["localhost": ["NSIncludesSubdomains": true]]
+    let list = ["NSAppTransportSecurity": ["NSExceptionDomains": ["localhost": domain], "NSPinnedDomains": pinned]]
     try await ScriptFixture.run("transport security \(verb)", list: list) { fixture in
       let earlier = server.requests.count
       let local = "http://localhost:\(server.port)/"
@@ -65,6 +66,11 @@ import WidgetLabTesting
       #expect(lines.app.prefix(3) == [blocked, "\(verb) 200 there", "finished app"])
       #expect(lines.widget == ["\(verb) 200 there", "\(verb) 200 there", "finished widget"])
       #expect(server.requests.count - earlier == 3)
+      let notice = try await fixture.journal.waitFor("a key without effect is reported") {
+        $0.reading(FaultNoticed.self)?.fault == .notSimulated
+      }
+      #expect(notice.envelope.header.source == LiveFixture.app)
+      #expect(notice.reading(FaultNoticed.self)?.subject == "NSPinnedDomains")
     }
     try await ScriptFixture.run("redirected \(verb)") { fixture in
       let earlier = server.requests.count

@@ -37,7 +37,7 @@ import WidgetLabTesting
     try await ScriptFixture.run("concurrent defaults") { fixture in
       guard mkfifo("\(fixture.groupFolder)/meeting", 0o600) == 0 else { throw LabError("no pipe") }
       for form in ScriptFixture.Form.allCases {
-        try fixture.script(form, ["meet now", "many group \(form)- 10000", "count group \(form)- 10000"])
+        try fixture.script(form, ["meet now", "many group \(form)- 10000 killed", "count group \(form)- 10000"])
       }
       try await fixture.cluster.run("app", "open")
       try await fixture.cluster.run("reload", LiveFixture.kind)
@@ -47,6 +47,8 @@ import WidgetLabTesting
         }
       }
       try await fixture.cluster.run("kill", "host")
+      // Both write until this file exists.
+      try Data().write(to: URL(filePath: "\(fixture.groupFolder)/killed"))
       for form in ["app", "widget"] {
         try await fixture.prints("\(form)- has 10000, with 0: true")
         try await fixture.prints("finished \(form)")

@@ -103,7 +103,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     #expect(fixture.now == origin + PushSettings().retryAfter)
   }
 
-  @Test(.rule("APNS-48", "APNS-49")) func `by default nothing waits`() {
+  @Test(.rule("APNS-48", "APNS-49")) func `with intervals of 0 nothing waits`() {
     var fixture = Fixture { _ in }
     for number in 1...3 { #expect(fixture.accept(5, type: .background) == ["sent \(number)"]) }
     for number in 4...6 { #expect(fixture.accept(1) == ["sent \(number)"]) }

@@ -34,6 +34,15 @@ import Testing
     #expect(await fixture.sent(FaultNoticed.self).isEmpty, "a control has no container background")
   }
 
+  @Test(.rule("DIAGNOSIS-11")) func `texts of a control that are not shown are reported once`() async throws {
+    let fixture = try await SDKFixture.serving { Lamps().body.descriptions }
+    for _ in 1...2 { _ = try await fixture.ask("Hint", family: .control) }
+    await fixture.process.settled()
+    let faults = await fixture.sent(FaultNoticed.self)
+    #expect(faults.map(\.subject) == ["controlWidgetActionHint", "controlWidgetStatus"])
+    #expect(faults.allSatisfy { $0.fault == .notSimulated })
+  }
+
   @Test(.rule("CONTROL-03")) func `the intent of a control's toggle sets the opposite of its value`() async throws {
     let fixture = try await SDKFixture.serving { Lamps().body.descriptions }
     let view = try #require(try await fixture.ask("Lamp", family: .control).entries.first?.view)
@@ -148,6 +157,16 @@ private struct PlainControl: ControlWidget {
   }
 }
 
+private struct HintControl: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "Hint") {
+      ControlWidgetButton(action: Press()) {
+        Text("Press").controlWidgetStatus("Pressed").controlWidgetActionHint("Press")
+      }
+    }
+  }
+}
+
 private struct CupControl: ControlWidget {
   var body: some ControlWidgetConfiguration {
     AppIntentControlConfiguration(kind: "Cup", provider: CupValue()) { text in
@@ -169,6 +188,7 @@ private struct Lamps: WidgetBundle {
     LampControl()
     BrokenControl()
     PlainControl()
+    HintControl()
     CupControl()
     SizeControl()
   }

@@ -93,6 +93,15 @@ private final class DefaultsModel: Sendable {
     }
   }
 
+  @Test(.rule("DEFAULTS-07"), arguments: [0, 1])
+  func `a value that is no property list terminates the process`(form: Int) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [form] in
+      UserDefaults.standard.set(form == 0 ? ["a": NSObject()] : NSObject() as Any, forKey: "a")
+    }
+    let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(printed.contains("UserDefaults"), "\(printed)")
+  }
+
   @Test(.rule("DEFAULTS-07")) func `every type of a property list is returned as it was set`() throws {
     try model.app.asCurrent {
       let defaults = try model.suite

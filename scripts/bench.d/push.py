@@ -23,7 +23,7 @@ from contextlib import closing
 from bus import Peer
 from cluster import DEVICE, HOST, Cluster, cpu_seconds
 from figure import Figure, percentile
-from rules import HANG_GUARD
+from rules import HANG_GUARD, push_server
 
 CONNECTIONS, STREAMS = 4, 64
 APP, DEVICES = "com.example.Trial", 500
@@ -185,7 +185,7 @@ def measure(run):
 
 def answered(run):
     """Requests to disconnected devices: with expiration 0, or stored."""
-    cluster, count = Cluster(run, "push", more=["pushServer: {}"]), run.count(20_000, quick=500)
+    cluster, count = Cluster(run, "push", more=push_server()), run.count(20_000, quick=500)
     cluster.start_bus()
     server = PushServer(cluster)
     load = Load(run, APP, server.know(DEVICES), server.authorization)
@@ -293,4 +293,4 @@ def configuration(apps):
     lines += ["extensions:"]
     for app in apps:
         lines += [f"  - bundle: {app}.Widget", "    executable: FixturePushes", rights]
-    return lines + ["pushServer: {}"]
+    return lines + push_server()

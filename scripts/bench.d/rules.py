@@ -21,9 +21,16 @@ SWITCHED_OFF = {
     "redeliverAfter": 600,
     # An advance of the clock waits this long for the work that it starts. Other work would not be measured.
     "advancePatience": 240,
+    # The end of an extension that has been suspended for long: no figure measures the launch that follows.
+    "endIdleAfter": 0,
     # Memory is sampled as usual. Only the limit is out of reach, because a debug build needs more.
     "extensionMemoryLimit": 4096,
 }
+
+
+def push_server():
+    """The line of `pushServer` in widgetlab.yaml: nothing waits because of its low priority."""
+    return ["pushServer: {priority5Interval: 0, priority1Interval: 0, backgroundInterval: 0}"]
 
 
 def settings(own=None, measured=()):

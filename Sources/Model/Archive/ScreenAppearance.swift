@@ -138,6 +138,13 @@ extension ViewArchive {
     return names
   }
 
+  /// The names of the modifiers that change what a phone shows of a control, and nothing here; each once.
+  package var modifiersWithoutEffect: [String] {
+    var names: Set<String> = []
+    walk { view in names.formUnion(view.modifiers.map(\.name)) }
+    return names.intersection(["controlWidgetActionHint", "controlWidgetStatus"]).sorted()
+  }
+
   /// Whether one of the views has a background for the whole widget.
   package var hasContainerBackground: Bool {
     var found = false

@@ -60,6 +60,16 @@ package struct TransportSecurity: Codable, Hashable, Sendable {
     .sorted { $0.name < $1.name }
   }
 
+  /// The names of the keys that demand more of a connection than TLS, in the order of the alphabet. They have no effect
+  /// here.
+  package static func keysWithoutEffect(in infoDictionary: [String: Any]) -> [String] {
+    let keys = infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:]
+    let domains = (keys["NSExceptionDomains"] as? [String: Any] ?? [:]).values.compactMap { $0 as? [String: Any] }
+    return ["NSExceptionMinimumTLSVersion", "NSExceptionRequiresForwardSecrecy", "NSPinnedDomains"].filter { name in
+      keys[name] != nil || domains.contains { $0[name] != nil }
+    }
+  }
+
   /// Whether a request may load the URL. One with another scheme than `http` may.
   package func allows(_ url: URL) -> Bool {
     guard url.scheme?.lowercased() == "http", let host = url.host else { return true }

@@ -46,11 +46,11 @@ extension ClusterConfiguration {
     /// A connection without requests is closed after this long.
     package var idleTimeout: Duration = .seconds(3_600)
     /// The time from one burst of notifications of priority 5 to the next on a device; 0 for none.
-    package var priority5Interval: Duration = .zero
+    package var priority5Interval: Duration = .seconds(15)
     /// The same for priority 1.
-    package var priority1Interval: Duration = .zero
+    package var priority1Interval: Duration = .seconds(60)
     /// The time from one background notification of an app to the next on a device; 0 for none.
-    package var backgroundInterval: Duration = .zero
+    package var backgroundInterval: Duration = .seconds(1_200)
     /// A connection whose refusals outweigh its successes by this number gets few concurrent streams; 0 for never.
     package var slowedRefusals = 100
     /// The concurrent streams of such a connection.

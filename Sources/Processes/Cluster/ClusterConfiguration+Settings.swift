@@ -8,7 +8,7 @@ extension ClusterConfiguration {
     /// An idle extension is suspended after this long.
     package var suspendAfter: Duration = .seconds(1)
     /// A suspended extension that is not needed is ended after this long; 0 for never.
-    package var endIdleAfter: Duration = .zero
+    package var endIdleAfter: Duration = .seconds(600)
     /// Time to call the completion handler of a session's events. Then the process is evicted.
     package var completionDeadline: Duration = .seconds(30)
     /// Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.

@@ -13,9 +13,13 @@ package final class ClientProfileSource: Sendable {
 
   package var profile: ClientProfile { make() }
 
-  /// That of the process: of its main bundle, of the device's system and of its language.
+  /// That of the process: of its main bundle, of the device's system and of its language. Reports the keys of App
+  /// Transport Security that have no effect here: DIAGNOSIS-11.
   package static func of(_ process: HostedProcess) -> ClientProfileSource {
-    process.part(ClientProfileSource.self) { _ in ClientProfileSource { .main } }
+    for key in TransportSecurity.keysWithoutEffect(in: Bundle.main.infoDictionary ?? [:]) {
+      process.noticeUnsimulated(key, "App Transport Security examines only whether a connection uses TLS")
+    }
+    return process.part(ClientProfileSource.self) { _ in ClientProfileSource { .main } }
   }
 }
 

@@ -30,6 +30,9 @@ final class ViewFaults: Sendable {
     if UnsimulatedValues.isLuminanceRead {
       process.noticeUnsimulated("isLuminanceReduced", "it is always false: views are archived for full light only")
     }
+    for name in view.modifiersWithoutEffect {
+      process.noticeUnsimulated(name, "its text is not shown")
+    }
     for name in view.unsupportedViews where isFirst("\(kind) \(name)") {
       process.connection.record(
         FaultNoticed(

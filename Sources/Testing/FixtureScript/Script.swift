@@ -36,7 +36,14 @@ enum Script {
     case "get": print("\(words[2]) = \(defaults(words[1]).object(forKey: words[2]) ?? "nothing")")
     case "many":
       let stored = defaults(words[1])
-      for number in 0..<(Int(words[3]) ?? 0) { stored.set(number, forKey: "\(words[2])\(number)") }
+      let count = Int(words[3]) ?? 0
+      for number in 0..<count { stored.set(number, forKey: "\(words[2])\(number)") }
+      // Writes them again until the file exists, if one is named.
+      var next = 0
+      while words.count > 4, !FileManager.default.fileExists(atPath: folder.appending(path: words[4]).path) {
+        stored.set(next % count, forKey: "\(words[2])\(next % count)")
+        next += 1
+      }
     case "count":
       let stored = defaults(words[1])
       let found = (0..<(Int(words[3]) ?? 0)).count { stored.integer(forKey: "\(words[2])\($0)") == $0 }

@@ -34,6 +34,18 @@ struct SizeView: View {
   }
 }
 
+/// Shows its size without margins, and its size within the margins that it reads and restores.
+struct RestoredMargins: View {
+  @Environment(\.widgetContentMargins) private var margins
+
+  var body: some View {
+    ZStack {
+      SizeView()
+      SizeView().padding(margins)
+    }
+  }
+}
+
 struct TextNameWidget: Widget {
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "TextName", provider: MomentProvider()) { _ in Text("by a text").backed }
@@ -82,7 +94,7 @@ struct MarginsWidget: Widget {
 
 struct NoMarginsWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "NoMargins", provider: MomentProvider()) { _ in SizeView().backed }
+    StaticConfiguration(kind: "NoMargins", provider: MomentProvider()) { _ in RestoredMargins().backed }
       .supportedFamilies([.systemSmall])
       .contentMarginsDisabled()
   }

@@ -172,7 +172,9 @@ import WidgetLabTesting
       #expect(padded.texts == ["\(side) x \(side) margins \(contentMargin)"])
       let whole = try await fixture.entry(of: 2)
       #expect(!whole.views.joined().contains("contentMargins"))
-      #expect(whole.texts == ["158 x 158 margins \(contentMargin)"])
+      #expect(
+        whole.texts == ["158 x 158 margins \(contentMargin)", "\(side) x \(side) margins \(contentMargin)"],
+        "the second view has restored the margins")
     }
     try await GalleryFixture.run("margins 16", device: "model: iPhone 14, version: \"16.4\"", settings: settings) {
       fixture in

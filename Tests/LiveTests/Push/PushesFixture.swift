@@ -41,7 +41,7 @@ struct PushesFixture: Sendable {
           entitlements: {aps-environment: development}
           environment:
       \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
-      pushServer: {}
+      pushServer: {priority5Interval: 0, backgroundInterval: 0}
       settings:
       \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """

@@ -64,9 +64,7 @@ import Testing
     }
   }
 
-  @Test(.rule("VIEW-05", "GALLERY-47")) func `padding with the content margins restores them where they are disabled`()
-    throws
-  {
+  @Test(.rule("VIEW-05")) func `padding makes the size that a view reads smaller by its insets`() throws {
     var environment = EnvironmentValues()
     environment.proposedSize = CGSize(width: 158, height: 158)
     let reader = GeometryReader { proxy in Text(verbatim: "\(proxy.size.width) x \(proxy.size.height)") }
