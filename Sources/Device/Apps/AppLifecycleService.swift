@@ -90,8 +90,8 @@ package actor AppLifecycleService {
   /// The user force quits the app: it is not notified of an earlier opening.
   package func forceQuit(_ app: Address) { handle(.forceQuit(app)) }
 
-  /// `app.update`. Ends the app and its extensions, and relaunches them in containers with another path. The update is
-  /// complete when this returns.
+  /// `app.update`. Ends the app and its extensions, moves their containers to another path, and permits their launch
+  /// again. The update is complete when this returns.
   ///
   /// - Throws: `no-such-app` (definite); `closed` (indefinite); `failed`, and errors of the database.
   package func update(_ bundle: String) async throws {

@@ -125,8 +125,8 @@ package actor LaunchService {
   /// Ends every process with `SIGKILL`. They may be launched again.
   package func evictAll(why: String) { handle(.allEvicted(why: why)) }
 
-  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, also after a
-  /// host restart. Recorded when this returns.
+  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, or touches a
+  /// button, toggle or control whose intent it performs, also after a host restart. Recorded when this returns.
   ///
   /// - Throws: `failed` when it cannot be recorded.
   package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }

@@ -156,8 +156,8 @@ package actor PushService {
   /// `push.deliver`. Persisted when this returns; a notification that was taken before is ignored. Notifications that
   /// arrive during a write are written together in the next one.
   ///
-  /// A notification that expired on the way is refused: the bus holds messages for an absent device, and does not
-  /// evaluate their expirations.
+  /// A notification that expired on the way is refused: the push server's connection sends a message again when an
+  /// absent device returns, and does not evaluate its expiration.
   ///
   /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
   package func received(_ notification: PushedNotification) async throws(BusError) {

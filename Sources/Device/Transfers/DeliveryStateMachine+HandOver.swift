@@ -144,8 +144,8 @@ extension DeliveryStateMachine {
     return [pause > 0 ? .process(.release(key.owner, because: key.assertion)) : wantAction(delivery)]
   }
 
-  /// Merges the deliveries of a session that no running instance has received: one handler call, all messages in order,
-  /// one finish.
+  /// Merges the deliveries of a session that no running instance has received: one handler call, all delegate calls in
+  /// order, one finish.
   ///
   /// - Parameter all: an owner's deliveries, for each session the older before the newer.
   private mutating func unite(_ all: [UUID]) {

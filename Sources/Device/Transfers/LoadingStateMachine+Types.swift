@@ -187,7 +187,8 @@ extension LoadingStateMachine {
     }
   }
 
-  /// The resume rate limiter of an account (documented: DOC-BG; the figures observed).
+  /// The resume rate limiter of an account (documented: *NSURLSession's Resume Rate
+  /// Limiter*; the first figures observed).
   package struct Limiter: Sendable, Hashable {
     /// The owner that raised it last.
     package let owner: Address

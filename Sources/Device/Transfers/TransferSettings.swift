@@ -8,8 +8,8 @@ package struct TransferSettings: Hashable, Sendable {
   package var completionDeadline: Double
   /// From that notification until the owner is evicted.
   package var completionGrace = 5.0
-  /// `true`: as developers observed, the handler is called after the messages if the session already exists, and owners
-  /// that were not woken receive the finish too. `false`: as Apple documents it.
+  /// `true`: as developers observed, the handler is called after the delegate calls if the session already exists, and
+  /// owners that were not woken receive the finish too. `false`: as Apple documents it.
   package var observedEventOrder = false
   /// The pause after a delivery that was not acknowledged in time, doubled each time.
   package var redeliveryPause: Double

@@ -31,8 +31,9 @@ package struct ClockAlarm: Sendable {
   }
 }
 
-/// The device's time. Services read the time only from this protocol, never from the system clock, so that the user or
-/// a test can hold and advance it.
+/// A clock that can be held and advanced. Services read the time only from this protocol, never from the system clock,
+/// so that the user or a test controls it. The device's clock has the device's time. The push server's clock, and the
+/// clock of limits on the author's code, have machine time; only tests hold these.
 package protocol DeviceClock: Sendable {
   /// The device's time.
   var now: Date { get }

@@ -70,7 +70,7 @@ extension Device {
     }
     if await launcher.isInFront(app) || wakes {
       if await launcher.isQuit(app) {
-        return await pushes.discarded(push, "the user force-quit the app: it is not launched before the user opens it")
+        return await pushes.discarded(push, "the user force-quit the app, and a notification does not launch it")
       }
       await pushes.expect(push)
       let assertion = NotificationStateMachine.assertion(push)

@@ -132,11 +132,14 @@ func changeScreen(
 struct TapCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tap",
-    abstract: "Taps a widget: its button or toggle, a link in it, or the widget itself.",
+    abstract: "Taps a control, or a widget: its button or toggle, a link in it, or the widget itself.",
     discussion: """
       The intent of a button or toggle is performed in the extension or in the app, and the widget gets a new \
       timeline, free of budget. A tap elsewhere opens the app: with the link's URL, the widget's URL, or a user \
-      activity with the widget's kind. On a locked device nothing happens.
+      activity with the widget's kind. A control's intent is performed in the same way as that of a button.
+
+      On a locked device a tap on a widget has no effect. A control performs its intent, unless the intent needs an \
+      unlocked device.
 
       EXAMPLES
         widgetlab tap 1
