@@ -143,7 +143,7 @@ struct TapCommand: AsyncParsableCommand {
 
       EXAMPLES
         widgetlab tap 1
-        widgetlab tap 1 --control 2           the second button or toggle
+        widgetlab tap 1 --button 2            the second button or toggle
         widgetlab tap 1 --link "More"         by its text, or its URL
       """)
 
@@ -153,6 +153,10 @@ struct TapCommand: AsyncParsableCommand {
   var number: Int
 
   @Option(help: "A button or toggle, counted from 1 in reading order.")
+  var button: Int?
+
+  /// The former name of `button`.
+  @Option(help: .hidden)
   var control: Int?
 
   @Option(help: "A link, by its text or its URL.")
@@ -162,13 +166,16 @@ struct TapCommand: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if control != nil, link != nil { throw ValidationError("Give --control or --link, not both.") }
+    guard [button != nil, control != nil, link != nil].count(where: \.self) <= 1 else {
+      throw ValidationError("Give --button or --link, and only once.")
+    }
   }
 
   func run() async throws {
     try await reporting {
       let reply = try await OperatorSession.with(options) { session in
-        try await session.ask(TapWidget(placement: number, control: control, link: link), within: .seconds(40))
+        try await session.ask(
+          TapWidget(placement: number, control: button ?? control, link: link), within: .seconds(40))
       }
       if json { try Output.json(reply) } else { Output.print(reply.outcome) }
     }
