@@ -183,7 +183,7 @@ extension LoadingStateMachine {
 
     mutating func fail(_ progressed: Bool, _ now: Date, _ settings: TransferSettings) {
       failures = progressed ? 1 : failures + 1
-      notBefore = now.addingTimeInterval(settings.retries.pause(after: failures))
+      notBefore = now.addingTimeInterval(settings.resumeBackoff.pause(after: failures))
     }
   }
 

@@ -28,7 +28,7 @@ extension Device {
   }
 
   /// Passes on that declarations or placements have changed.
-  func sendPushes() async { await pushes.know(pushWidgets) }
+  func updatePushWidgets() async { await pushes.setWidgets(pushWidgets) }
 
   /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
   private var pushWidgets: [String: PushWidgets] {
@@ -64,7 +64,7 @@ extension Device {
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
   /// only notifications with `content-available`, and the user sees the others.
-  func handOver(_ push: UUID, to app: Address, wakes: Bool) async {
+  func offer(_ push: UUID, to app: Address, wakes: Bool) async {
     guard configuration.product(app.bundleIdentifier ?? "")?.isExtension == false else {
       return await pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
     }
