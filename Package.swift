@@ -166,14 +166,18 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
-    // Bus: the transport and all messages.
+    // Bus: the transport and all messages. Messages contain values of Archive and HTTPRules, which depend on nothing.
     .systemLibrary(
       name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
       providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
-    // Model: values that the host, the tool and authors' processes share, the device clock, and the owner of tasks.
+    module("Messages", in: "Bus", ["Archive", "CPlatform", "HTTPRules"]),
+    module("Journal", in: "Bus", ["CPlatform", "Messages"]),
+    module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
+    // Model: what several layers share. Values of the host, the tool and authors' processes (Archive to Pictures,
+    // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),
@@ -184,12 +188,9 @@ let package = Package(
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
-    module("Messages", in: "Bus", ["Archive", "CPlatform", "HTTPRules"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
     module("Stores", in: "Model", ["Messages", grdb]),
-    module("Journal", in: "Bus", ["CPlatform", "Messages"]),
-    module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(

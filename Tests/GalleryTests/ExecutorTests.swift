@@ -18,7 +18,7 @@ extension GalleryService {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `Executor and outputs of the gallery service` {
-  private func service(_ bus: InMemoryBus, clock: any DeviceClock) throws -> GalleryService {
+  private func service(_ bus: InMemoryBus, clock: any ControllableClock) throws -> GalleryService {
     try GalleryService(
       device: GallerySamples.phone(), apps: [GallerySamples.app], database: try DatabaseQueue(),
       bus: bus.connection(.host("phone")), clock: clock)

@@ -7,9 +7,11 @@ import Testing
 import WidgetLabTesting
 
 /// When the completion is stored and when it is called: the results of wrong code and of right code.
-@Suite(.live, .timeLimit(.live)) struct `Traps of completions` {
+@Suite(.live, .timeLimit(.live)) struct `Pitfalls of completions` {
   @Test(.rule("TRAP-03"))
-  func `trap 3: a handler that is called after the finish event gets a completion that is never called`() async throws {
+  func `pitfall 3: a handler that is called after the finish event gets a completion that is never called`()
+    async throws
+  {
     try await TrapFixture.run(3, suspendAfter: 0.2, settings: ["observedEventOrder: true"]) { fixture in
       try await fixture.beginAndSleep()
       fixture.release()
@@ -25,7 +27,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-04"))
-  func `trap 4: a finish event without a handler call crashes code that relies on one`() async throws {
+  func `pitfall 4: a finish event without a handler call crashes code that relies on one`() async throws {
     try await TrapFixture.run(4, settings: ["observedEventOrder: true"]) { fixture in
       try await fixture.begin()
       fixture.release()
@@ -44,7 +46,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-20"))
-  func `trap 20: a running extension gets no finish event, and code that reloads only there shows nothing`()
+  func `pitfall 20: a running extension gets no finish event, and code that reloads only there shows nothing`()
     async throws
   {
     try await TrapFixture.run(20) { fixture in
@@ -58,7 +60,8 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("TRAP-22")) func `trap 22: a handler that ignores both arguments and reloads is evicted`() async throws {
+  @Test(.rule("TRAP-22")) func `pitfall 22: a handler that ignores both arguments and reloads is evicted`() async throws
+  {
     try await TrapFixture.run(22, suspendAfter: 0.2) { fixture in
       try await fixture.beginAndSleep()
       fixture.release()
@@ -71,7 +74,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-23"))
-  func `trap 23: a handler that completes and reloads at once shows the old content`() async throws {
+  func `pitfall 23: a handler that completes and reloads at once shows the old content`() async throws {
     try await TrapFixture.run(23) { fixture in
       try await fixture.beginAndDie()
       fixture.release()
@@ -89,7 +92,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("TRAP-24")) func `trap 24: two widgets that share one variable lose a completion`() async throws {
+  @Test(.rule("TRAP-24")) func `pitfall 24: two widgets that share one variable lose a completion`() async throws {
     let environment = ["TRIAL_WIDGETS: 2"]
     try await TrapFixture.run(24, suspendAfter: 0.2, environment: environment) { fixture in
       try await fixture.beginAndSleep()
@@ -106,7 +109,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-25"))
-  func `trap 25: a completion that is stored after the handler returns is too late for the finish event`()
+  func `pitfall 25: a completion that is stored after the handler returns is too late for the finish event`()
     async throws
   {
     try await TrapFixture.run(25, inline: "/held", suspendAfter: 0.2) { fixture in

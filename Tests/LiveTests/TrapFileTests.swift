@@ -8,8 +8,8 @@ import Testing
 import WidgetLabTesting
 
 /// Files, responses and waits: the results of wrong code and of right code.
-@Suite(.live, .timeLimit(.live)) struct `Traps of files and time` {
-  @Test(.rule("TRAP-05")) func `trap 5: a download that is begun during a wake waits for minutes`() async throws {
+@Suite(.live, .timeLimit(.live)) struct `Pitfalls of files and time` {
+  @Test(.rule("TRAP-05")) func `pitfall 5: a download that is begun during a wake waits for minutes`() async throws {
     try await TrapFixture.run(5, suspendAfter: 0.2) { fixture in
       try await fixture.beginAndSleep()
       fixture.release(10)
@@ -23,7 +23,8 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("TRAP-09")) func `trap 9: the downloaded file is gone after the delegate method returns`() async throws {
+  @Test(.rule("TRAP-09")) func `pitfall 9: the downloaded file is gone after the delegate method returns`() async throws
+  {
     try await TrapFixture.run(9, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("could not be read: \(CocoaError.fileNoSuchFile.rawValue)")
@@ -32,7 +33,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-14"))
-  func `trap 14: an app that is killed or exits is woken for its events, a force quit app is not`() async throws {
+  func `pitfall 14: an app that is killed or exits is woken for its events, a force quit app is not`() async throws {
     let apps = [
       "com.example.Exited": "exit", "com.example.Killed": "right", "com.example.Right": "right",
       "com.example.Wrong": "wrong",
@@ -69,7 +70,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-15"))
-  func `trap 15: a download without a network neither fails nor continues for seven days`() async throws {
+  func `pitfall 15: a download without a network neither fails nor continues for seven days`() async throws {
     try await TrapFixture.run(15, path: "/", suspendAfter: 0.2) { fixture in
       try await fixture.cluster.run("network", "off")
       try await fixture.reload()
@@ -88,7 +89,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-16"))
-  func `trap 16: code that ignores the status code takes the server's error body for the file`() async throws {
+  func `pitfall 16: code that ignores the status code takes the server's error body for the file`() async throws {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text("not found", 404) }
     try await TrapFixture.run(16, path: "/", answer: answer) { fixture in
       try await fixture.reload()
@@ -100,7 +101,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-17"))
-  func `trap 17: a redirect to another host drops Authorization, and the response is 403`() async throws {
+  func `pitfall 17: a redirect to another host drops Authorization, and the response is 403`() async throws {
     let store = try LocalServer { request in
       guard request.headers["authorization"] == "Bearer token" else { return .text("which client", 403) }
       return TrapFixture.usual(request)
@@ -116,7 +117,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-18"))
-  func `trap 18: a download that the host does not accept in time fails with -997 and can be begun again`()
+  func `pitfall 18: a download that the host does not accept in time fails with -997 and can be begun again`()
     async throws
   {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { request in
@@ -144,7 +145,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-19", "PROCESS-08"))
-  func `trap 19: an app and an extension that write one file without a lock lose an update`() async throws {
+  func `pitfall 19: an app and an extension that write one file without a lock lose an update`() async throws {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
     try await TrapFixture.run(19, path: "/", inline: "/held", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {

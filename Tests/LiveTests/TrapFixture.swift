@@ -26,12 +26,12 @@ struct TrapFixture: Sendable {
   /// Runs a test `WIDGETLAB_REPEAT` times.
   ///
   /// - Parameters:
-  ///   - trap: the number of the trap.
+  ///   - trap: the number of the pitfall.
   ///   - path: the path of the download; `/held` for a file that the test releases.
   ///   - inline: the path of the requests that the processes perform themselves.
   ///   - suspendAfter: in seconds; by default no process is suspended during the test.
   ///   - callDeadline: seconds that a call of an author's thread waits for the host.
-  ///   - apps: forms of the trap by the bundle identifiers of apps.
+  ///   - apps: forms of the pitfall by the bundle identifiers of apps.
   static func run(
     _ trap: Int, path: String = "/held", inline: String = "/", suspendAfter: Double = 60, callDeadline: Int = 60,
     settings: [String] = [],

@@ -7,9 +7,9 @@ import Testing
 import WidgetLabTesting
 
 /// The creation and the lifetime of sessions: the results of wrong code and of right code.
-@Suite(.live, .timeLimit(.live)) struct `Traps of sessions` {
+@Suite(.live, .timeLimit(.live)) struct `Pitfalls of sessions` {
   @Test(.rule("TRAP-01"))
-  func `trap 1: an extension with the app's session identifier gets an invalid session with -996`() async throws {
+  func `pitfall 1: an extension with the app's session identifier gets an invalid session with -996`() async throws {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
     try await TrapFixture.run(1, path: "/", apps: apps) { fixture in
       for bundle in apps.keys.sorted() {
@@ -52,7 +52,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-02"))
-  func `trap 2: an extension without a shared container gets an invalid session with -995`() async throws {
+  func `pitfall 2: an extension without a shared container gets an invalid session with -995`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("completed 1 -995")
@@ -63,7 +63,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-07"))
-  func `trap 7: an app that does not create its session when it is woken gets no events until it is opened`()
+  func `pitfall 7: an app that does not create its session when it is woken gets no events until it is opened`()
     async throws
   {
     let apps = ["com.example.Right": "right", "com.example.Wrong": "wrong"]
@@ -89,7 +89,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-08"))
-  func `trap 8: a session that is created only in getTimeline gets no events until the next reload`() async throws {
+  func `pitfall 8: a session that is created only in getTimeline gets no events until the next reload`() async throws {
     try await TrapFixture.run(8) { fixture in
       try await fixture.beginAndDie()
       fixture.release()
@@ -104,7 +104,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("TRAP-10")) func `trap 10: an await in a background session ends the process`() async throws {
+  @Test(.rule("TRAP-10")) func `pitfall 10: an await in a background session ends the process`() async throws {
     try await TrapFixture.run(10, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("Completion handler blocks are not supported in background sessions.")
@@ -118,7 +118,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-11"))
-  func `trap 11: the delegate of a second session with the same identifier is never called`() async throws {
+  func `pitfall 11: the delegate of a second session with the same identifier is never called`() async throws {
     try await TrapFixture.run(11, path: "/") { fixture in
       try await fixture.reload()
       for task in 1...2 { try await fixture.wrong.prints("the first delegate has the file of task \(task)") }
@@ -130,7 +130,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-12"))
-  func `trap 12: a task that is created in an invalidated session ends the process`() async throws {
+  func `pitfall 12: a task that is created in an invalidated session ends the process`() async throws {
     try await TrapFixture.run(12, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("invalid 0")
@@ -145,7 +145,8 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-13"))
-  func `trap 13: code that begins a download whenever none is listed downloads a finished file again`() async throws {
+  func `pitfall 13: code that begins a download whenever none is listed downloads a finished file again`() async throws
+  {
     try await TrapFixture.run(13, suspendAfter: 0.2) { fixture in
       try await fixture.beginAndSleep()
       fixture.release()
@@ -157,7 +158,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("TRAP-21"))
-  func `trap 21: tail shows the output of an extension and the warnings of its runtime`() async throws {
+  func `pitfall 21: tail shows the output of an extension and the warnings of its runtime`() async throws {
     try await TrapFixture.run(11, path: "/") { fixture in
       try await fixture.reload()
       try await fixture.wrong.prints("the first delegate has the file of task 2")

@@ -42,7 +42,7 @@ import WidgetLabTesting
       _ = try await fixture.ended(2)
       #expect(try await fixture.isReady(2) == false)
       try await fixture.expectWholeScenario(newInstance: true)
-      #expect(try await fixture.handOvers().map(\.destinationGeneration) == [3])
+      #expect(try await fixture.deliveries().map(\.destinationGeneration) == [3])
     }
   }
 
@@ -55,12 +55,12 @@ import WidgetLabTesting
       try await fixture.begin()
       try await fixture.reached(point)
       try await fixture.kill("host")
-      let again = try await fixture.handOver(byHost: 2)
+      let again = try await fixture.delivery(byHost: 2)
       try await fixture.openGate(at: point)
       try await fixture.expectWholeScenario(newInstance: false)
-      let handOvers = try await fixture.handOvers()
-      #expect(Set(handOvers.map(\.id)) == [again.id], "one delivery")
-      #expect(Set(handOvers.map(\.destinationGeneration)) == [1], "to the process that was handling it")
+      let deliveries = try await fixture.deliveries()
+      #expect(Set(deliveries.map(\.id)) == [again.id], "one delivery")
+      #expect(Set(deliveries.map(\.destinationGeneration)) == [1], "to the process that was handling it")
       #expect(try await fixture.acknowledgements() == 1)
     }
   }
@@ -76,9 +76,9 @@ import WidgetLabTesting
       try await fixture.kill("host")
       try process.signal(SIGKILL)
       try await fixture.expectWholeScenario(newInstance: true)
-      let handOvers = try await fixture.handOvers()
-      #expect(Set(handOvers.map(\.id)).count == 1, "one delivery")
-      #expect(handOvers.last?.destinationGeneration == 2)
+      let deliveries = try await fixture.deliveries()
+      #expect(Set(deliveries.map(\.id)).count == 1, "one delivery")
+      #expect(deliveries.last?.destinationGeneration == 2)
       #expect(try await fixture.acknowledgements() == 1)
     }
   }
@@ -215,15 +215,15 @@ extension LiveFixture {
   }
 
   /// All deliveries of the extension's events that reached a process instance of it.
-  fileprivate func handOvers() async throws -> [LabEnvelope] {
+  fileprivate func deliveries() async throws -> [LabEnvelope] {
     try await journal.all().filter {
       $0.reading(SessionEvents.self)?.session == Self.session && $0.destinationGeneration > 0
     }
   }
 
   /// Waits for the first delivery by a generation of the host.
-  fileprivate func handOver(byHost generation: UInt32) async throws -> LabEnvelope {
-    try await journal.waitFor("generation \(generation) of the host hands over the events") {
+  fileprivate func delivery(byHost generation: UInt32) async throws -> LabEnvelope {
+    try await journal.waitFor("generation \(generation) of the host delivers the events") {
       $0.reading(SessionEvents.self)?.session == Self.session && $0.sourceGeneration == generation
     }
   }

@@ -91,7 +91,7 @@ import Testing
     #expect(paint(.record(["mix": .list(["white", "black"]), "by": 0.5])).contains("fill=\"#808080\""))
     #expect(paint(.record(["red": .number(.nan), "green": 0, "blue": 0])).contains("fill=\"#000000\""))
     let asset = picture(ViewArchive("Color", ["color": .record(["asset": "Brand"])]))
-    #expect(asset.notices == ["the colour \"Brand\" of the asset catalogue is not drawn as a style"])
+    #expect(asset.notices == ["the colour \"Brand\" of the asset catalog is not drawn as a style"])
   }
 
   @Test(.rule("PICTURE-07")) func `hidden content is a bar`() {

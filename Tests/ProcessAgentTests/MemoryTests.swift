@@ -125,7 +125,7 @@ extension QuietTests {
       let limit = MemoryLimit(bytes: Self.limit.bytes, interval: memoryInterval)
       let child = try WatchedChild.spawn(
         SpawnOrder(
-          instance: ProcessInstance(address: AgentFixture.child, generation: 1), executable: "/bin/sh",
+          instance: ChildInstance(address: AgentFixture.child, generation: 1), executable: "/bin/sh",
           environment: [:], directory: "/", input: Array(script.utf8), memory: limit))
       var status: Int32 = 0
       defer {

@@ -45,7 +45,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     mutating func next() -> [String] {
       guard let instant = stateMachine.nextInstant else { return ["nothing is due"] }
       now = instant
-      return steps(.clock)
+      return steps(.timerFired)
     }
 
     private mutating func steps(_ event: PushStateMachine.Event) -> [String] {

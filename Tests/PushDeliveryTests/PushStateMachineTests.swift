@@ -154,9 +154,9 @@ extension [PushStateMachine.Action] {
     _ = fixture.handle(.accepted(push(1, expiration: origin.addingTimeInterval(60))))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60))
     fixture.now += 59
-    #expect(fixture.handle(.clock).isEmpty)
+    #expect(fixture.handle(.timerFired).isEmpty)
     fixture.now += 1
-    #expect(fixture.handle(.clock).steps == ["expired 1"])
+    #expect(fixture.handle(.timerFired).steps == ["expired 1"])
     #expect(fixture.stateMachine.nextInstant == nil)
     _ = fixture.handle(.accepted(push(2, expiration: origin.addingTimeInterval(86_400 * 365))))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
@@ -191,7 +191,7 @@ extension [PushStateMachine.Action] {
     #expect(fixture.reach().steps == ["sent 1"])
     #expect(fixture.handle(.refused(first.id, why: "a full disk", again: true)).steps == ["storedOffline 1"])
     fixture.now += 30
-    #expect(fixture.handle(.clock).steps == ["sent 1"])
+    #expect(fixture.handle(.timerFired).steps == ["sent 1"])
     let second = push(2)
     _ = fixture.handle(.accepted(second))
     #expect(fixture.handle(.refused(second.id, why: "no network", again: false)).steps == ["storedOffline 2"])
@@ -208,7 +208,7 @@ extension [PushStateMachine.Action] {
     fixture.reach(online: false)
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60), "no retry for an offline device")
     fixture.now += 60
-    #expect(fixture.handle(.clock).steps == ["expired 1"])
+    #expect(fixture.handle(.timerFired).steps == ["expired 1"])
   }
 
   @Test func `replaced notifications leave no deadline behind`() {
@@ -221,7 +221,7 @@ extension [PushStateMachine.Action] {
     _ = fixture.handle(.accepted(push(1001)))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
     fixture.now += 2000
-    #expect(fixture.handle(.clock).isEmpty)
+    #expect(fixture.handle(.timerFired).isEmpty)
   }
 
   @Test func `a device that reconnects with its generation is reachable, and a new generation must report it first`() {

@@ -9,7 +9,7 @@ import Testing
 
 /// Responses requested by an operator.
 @Suite struct `Response overrides` {
-  private func order(
+  private func replacement(
     _ status: Int, _ reason: String? = nil, manner: OverrideResponses.Manner = .response, times: Int = 1,
     token: String? = nil, latency: Double = 0
   ) -> OverrideResponses {
@@ -17,29 +17,29 @@ import Testing
   }
 
   @Test func `response overrides apply in order, each to its number of requests`() {
-    var orders = ResponseOverrides()
-    orders.handle(order(503, "ServiceUnavailable", times: 2))
-    orders.handle(order(500, "InternalServerError"))
-    #expect((0..<4).map { _ in orders.next(for: "00ff")?.status } == [503, 503, 500, nil])
+    var overrides = ResponseOverrides()
+    overrides.handle(replacement(503, "ServiceUnavailable", times: 2))
+    overrides.handle(replacement(500, "InternalServerError"))
+    #expect((0..<4).map { _ in overrides.next(for: "00ff")?.status } == [503, 503, 500, nil])
   }
 
   @Test func `a response override for a token applies only to requests to that token`() {
-    var orders = ResponseOverrides()
-    orders.handle(order(410, "Unregistered", token: "00ff"))
-    #expect(orders.next(for: "11") == nil)
-    #expect(orders.next(for: "00ff")?.reason == "Unregistered")
-    #expect(orders.next(for: "00ff") == nil)
+    var overrides = ResponseOverrides()
+    overrides.handle(replacement(410, "Unregistered", token: "00ff"))
+    #expect(overrides.next(for: "11") == nil)
+    #expect(overrides.next(for: "00ff")?.reason == "Unregistered")
+    #expect(overrides.next(for: "00ff") == nil)
   }
 
   @Test func `a response override with 0 times removes the overrides of its token, or all overrides`() {
-    var orders = ResponseOverrides()
-    orders.handle(order(410, "Unregistered", token: "00ff"))
-    orders.handle(order(500, "InternalServerError"))
-    orders.handle(order(200, times: 0, token: "00ff"))
-    #expect(orders.next(for: "00ff")?.status == 500)
-    orders.handle(order(500, "InternalServerError", times: 9))
-    orders.handle(order(200, times: 0))
-    #expect(orders.next(for: "00ff") == nil)
+    var overrides = ResponseOverrides()
+    overrides.handle(replacement(410, "Unregistered", token: "00ff"))
+    overrides.handle(replacement(500, "InternalServerError"))
+    overrides.handle(replacement(200, times: 0, token: "00ff"))
+    #expect(overrides.next(for: "00ff")?.status == 500)
+    overrides.handle(replacement(500, "InternalServerError", times: 9))
+    overrides.handle(replacement(200, times: 0))
+    #expect(overrides.next(for: "00ff") == nil)
   }
 
   @Test(
@@ -49,19 +49,19 @@ import Testing
     ] as [(Int, String?, Int, Double)])
   func `a response override with invalid values is refused`(status: Int, reason: String?, times: Int, latency: Double) {
     #expect(throws: BusError.self) {
-      try ResponseOverrides.check(order(status, reason, times: times, latency: latency))
+      try ResponseOverrides.check(replacement(status, reason, times: times, latency: latency))
     }
   }
 
   @Test func `a response override replaces or delays the pending response`() {
     let due = APNsAnswer(status: 200, apnsID: "id", uniqueID: UUID())
     let now = Date(timeIntervalSince1970: 1_000)
-    let gone = order(410, "Unregistered").replacing(due, now: now)
+    let gone = replacement(410, "Unregistered").replacing(due, now: now)
     #expect(gone.status == 410 && gone.timestamp == now && gone.apnsID == "id" && gone.uniqueID == due.uniqueID)
-    #expect(order(503, "Shutdown", manner: .goesAway).replacing(due, now: now).manner == .goAway)
-    let late = order(200, manner: .closesStream, latency: 2).delaying(due)
+    #expect(replacement(503, "Shutdown", manner: .goesAway).replacing(due, now: now).manner == .goAway)
+    let late = replacement(200, manner: .closesStream, latency: 2).delaying(due)
     #expect(late.status == 200 && late.latency == 2 && late.manner == .reset)
     let ending = APNsAnswer(status: 403, reason: "Forbidden", apnsID: "id", manner: .responseAndGoAway)
-    #expect(order(200, latency: 1).delaying(ending).manner == .responseAndGoAway)
+    #expect(replacement(200, latency: 1).delaying(ending).manner == .responseAndGoAway)
   }
 }

@@ -29,7 +29,7 @@ import Testing
     await service.begin()
     let contract = APNsContract(environment: .development)
     let backend = try PushBackend(
-      contract: contract, keys: ProviderKeyRing(folder: folder), service: service, orders: PushBackend.Orders())
+      contract: contract, keys: ProviderKeyRing(folder: folder), service: service, overrides: PushBackend.Overrides())
     let subject = PushSubject(device: "iphone", bundle: "com.example.A", use: .app)
     let token = DeviceToken(
       token: "00ff", subject: subject, environment: .development, state: .active, since: .distantPast)

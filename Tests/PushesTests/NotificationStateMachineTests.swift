@@ -215,9 +215,9 @@ private let background = #"{"aps":{"content-available":1}}"#
   @Test(.rule("PUSH-20"))
   func `an alert push goes to a foreground app, and wakes the app only with content-available`() {
     var fixture = NotificationFixture()
-    #expect(fixture.handle(.received(notification(1, .alert, alert))) == ["hand over 1"])
+    #expect(fixture.handle(.received(notification(1, .alert, alert))) == ["offer 1"])
     let both = #"{"aps":{"alert":"Coffee","content-available":1}}"#
-    #expect(fixture.handle(.received(notification(2, .alert, both))) == ["hand over 2, waking"])
+    #expect(fixture.handle(.received(notification(2, .alert, both))) == ["offer 2, waking"])
   }
 
   @Test func `an alert push that is only shown is handled as shown`() {
@@ -229,7 +229,7 @@ private let background = #"{"aps":{"content-available":1}}"#
 
   @Test func `a background push wakes the app and is handled with the result of its completion handler`() {
     var fixture = NotificationFixture()
-    #expect(fixture.handle(.received(notification(1, .background, background))) == ["hand over 1, waking"])
+    #expect(fixture.handle(.received(notification(1, .background, background))) == ["offer 1, waking"])
     #expect(fixture.handle(.awake(app)) == [])
     fixture.handle(.expect(.push(1)))
     #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
@@ -266,7 +266,7 @@ private let background = #"{"aps":{"content-available":1}}"#
     fixture.handle(.received(notification(1, .background, background)))
     fixture.handle(.expect(.push(1)))
     fixture.handle(.awake(app))
-    #expect(fixture.handle(.instanceEnded(app)) == ["hand over 1, waking"])
+    #expect(fixture.handle(.instanceEnded(app)) == ["offer 1, waking"])
     fixture.handle(.expect(.push(1)))
     #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
     #expect(
@@ -284,6 +284,6 @@ private let background = #"{"aps":{"content-available":1}}"#
     var first = NotificationFixture()
     first.handle(.received(notification(1, .background, background)))
     var second = NotificationFixture(open: first.stateMachine.open)
-    #expect(second.handle(.began([])) == ["hand over 1, waking"])
+    #expect(second.handle(.began([])) == ["offer 1, waking"])
   }
 }

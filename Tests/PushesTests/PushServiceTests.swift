@@ -104,8 +104,8 @@ private func output(of service: PushService, where fits: (PushOutput) -> Bool) a
 
 /// Waits for the next process action and returns it.
 private func processAction(of service: PushService) async -> ProcessAction? {
-  var processes = service.processes.makeAsyncIterator()
-  return await processes.next()
+  var actions = service.processActions.makeAsyncIterator()
+  return await actions.next()
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `Push service` {
@@ -274,7 +274,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     _ = try await fixture.author(app)
     let push = notification(1, .background, #"{"aps":{"content-available":1}}"#)
     try await server.deliver(DeliverPush(notification: push), to: .host(device))
-    #expect(await output(of: service) { $0 != .broken("") } == .handOver(.push(1), to: app, wakes: true))
+    #expect(await output(of: service) { $0 != .broken("") } == .offer(.push(1), to: app, wakes: true))
     await service.expect(.push(1))
     await service.awake(app)
     #expect(await fixture.received(ReceiveNotification.self)?.payload == push.payload)
@@ -312,7 +312,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     _ = await processAction(of: service)
     let author = try await fixture.author()
     #expect(try await author.request(AskPushInfo(), to: .host(device)).token == "aa")
-    await service.know(widgets([]))
+    await service.setWidgets(widgets([]))
     #expect(try await author.request(AskPushInfo(), to: .host(device)).token == nil)
   }
 }

@@ -67,7 +67,7 @@ extension PushOutput {
   var words: String {
     switch self {
     case .reload(let push, _): "reload \(push.short)"
-    case .handOver(let push, _, let wakes): "hand over \(push.short)\(wakes ? ", waking" : "")"
+    case .offer(let push, _, let wakes): "offer \(push.short)\(wakes ? ", waking" : "")"
     case .broken: "broken"
     }
   }

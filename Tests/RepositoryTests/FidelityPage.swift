@@ -45,10 +45,7 @@ struct FidelityPages {
     "callDeadline": "Stage(rules: .waiting", "crashBackoffFirst": "Backoff(first", "crashBackoffMax": "Backoff(first",
     "entryLimit": "ArchiveLimits(entries", "extensionMemoryLimit": "memoryLimit",
     "imageAreaLimit": "ArchiveLimits(imageArea", "journalRate": "JournalRateLimiter(rate",
-    "keepsResumeData": "keepsParts",
-    "limiterMax": "limiterLimit", "redeliverAfter": "redeliveryPause", "redeliveries": "deliveryTries",
-    "resumeAfter": "resumePause", "resumeAfterMax": "resumePauseLimit", "timelineBackoffFirst": "Backoff(first",
-    "timelineBackoffMax": "Backoff(first",
+    "timelineBackoffFirst": "Backoff(first", "timelineBackoffMax": "Backoff(first",
   ]
 
   private(set) var rules: [FidelityRule] = []

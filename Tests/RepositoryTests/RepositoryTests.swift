@@ -45,9 +45,9 @@ import Testing
     expectNone(files.flatMap(SourceRules.all[index].rule), SourceRules.all[index].name)
   }
 
-  @Test func `every symbol of a DocC catalogue is declared in its module`() throws {
+  @Test func `every symbol of a DocC catalog is declared in its module`() throws {
     let pages = try tree.files(below: "Sources", withSuffix: ".md").filter { $0.contains(".docc/") }
-    #expect(pages.count >= 5, "the catalogues were not found")
+    #expect(pages.count >= 5, "the catalogs were not found")
     for page in pages {
       let module = page.split(separator: "/").dropLast(2).joined(separator: "/")
       expectNone(TreeRules.declared(page, try tree.read(page), in: try tree.swiftFiles(below: module)))

@@ -244,7 +244,7 @@ import Testing
     #expect(TreeRules.licensed(path, text).isEmpty == isValid)
   }
 
-  @Test func `a symbol of a DocC catalogue that its module does not declare is reported`() {
+  @Test func `a symbol of a DocC catalog that its module does not declare is reported`() {
     let page = "# ``A``\n\n- ``Known``\n- ``Wrapper``\n- ``Missing``\n"
     let file = SourceFile("A/A.swift", "public struct Known {}\n@propertyWrapper public final class Wrapper {}")
     #expect(TreeRules.declared("A.md", page, in: [file]).map(\.line) == [5])

@@ -73,15 +73,15 @@ import Testing
 
   @Test func `a process reads its launch context from one line of JSON and rejects any other input`() throws {
     let fixture = try SDKFixture()
-    let certificate = LaunchContext(
+    let launchContext = LaunchContext(
       address: SDKFixture.widget, generation: 3, host: .host("phone"), endpoint: "tcp://127.0.0.1:1", serverKey: "s",
       publicKey: "p", secretKey: "q", container: fixture.folder.path, groups: [:], agentPid: 1)
-    let line = try BodyCoding.encode(certificate) + [UInt8(ascii: "\n")]
-    for (bytes, expected) in [(line, certificate), (Array("garbage\n".utf8), nil), ([], nil)] {
+    let line = try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")]
+    for (bytes, expected) in [(line, launchContext), (Array("garbage\n".utf8), nil), ([], nil)] {
       let file = fixture.folder.appendingPathComponent(UUID().uuidString)
       try Data(bytes).write(to: file)
       let handle = try FileHandle(forReadingFrom: file)
-      #expect(HostedProcess.readCertificate(from: handle.fileDescriptor) == expected)
+      #expect(HostedProcess.readLaunchContext(from: handle.fileDescriptor) == expected)
       try handle.close()
     }
   }

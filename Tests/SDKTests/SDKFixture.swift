@@ -28,11 +28,11 @@ struct SDKFixture {
     let host = Address.host("phone")
     scratch = try ScratchFolder()
     let folder = scratch.url
-    let certificate = LaunchContext(
+    let launchContext = LaunchContext(
       address: address, generation: 1, host: host, endpoint: "", serverKey: "", publicKey: "", secretKey: "",
       container: folder.path, groups: [SDKFixture.group: folder.path], rules: rules,
       agentPid: 0)
-    process = HostedProcess(certificate, connection: bus.connection(address))
+    process = HostedProcess(launchContext, connection: bus.connection(address))
     self.host = HostModel(bus.connection(host))
   }
 

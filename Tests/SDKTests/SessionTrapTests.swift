@@ -9,7 +9,7 @@ import Testing
 @testable import URLSessionAPI
 
 /// Misuse that raises an exception on Apple's systems terminates the process here, with the same reason.
-@Suite(.timeLimit(.minutes(1))) struct `Background session traps` {
+@Suite(.timeLimit(.minutes(1))) struct `Background session pitfalls` {
   private static func session(_ fixture: SDKFixture) async throws -> URLSession {
     try await fixture.begin()
     return fixture.session(Delegate())
@@ -62,35 +62,35 @@ import Testing
 
   @Test(.rule("SESSION-08")) func `a completion handler of a background session's task terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.makeDataTaskWithHandler()
+      try await `Background session pitfalls`.makeDataTaskWithHandler()
     }
     #expect(says(result, "Completion handler blocks are not supported in background sessions."))
   }
 
   @Test(.rule("SESSION-08")) func `an async function of a background session terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.downloadAsynchronously()
+      try await `Background session pitfalls`.downloadAsynchronously()
     }
     #expect(says(result, "Completion handler blocks are not supported in background sessions."))
   }
 
   @Test(.rule("SESSION-09")) func `an upload of Data in a background session terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.uploadData()
+      try await `Background session pitfalls`.uploadData()
     }
     #expect(says(result, "Upload tasks from NSData are not supported in background sessions."))
   }
 
   @Test(.rule("SESSION-09")) func `a streamed upload in a background session terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.uploadStream()
+      try await `Background session pitfalls`.uploadStream()
     }
     #expect(says(result, "Upload tasks from streams are not supported in background sessions."))
   }
 
   @Test(.rule("SESSION-10")) func `a background download with an httpBodyStream terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.downloadWithStream()
+      try await `Background session pitfalls`.downloadWithStream()
     }
     #expect(says(result, "Download tasks with an httpBodyStream are not supported in background sessions."))
   }
@@ -98,7 +98,7 @@ import Testing
   @Test(.rule("SESSION-11"))
   func `creating a task in an invalidated background session terminates the process`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await `Background session traps`.makeTaskTooLate()
+      try await `Background session pitfalls`.makeTaskTooLate()
     }
     #expect(says(result, "Task created in a session that has been invalidated"))
   }

@@ -119,7 +119,7 @@ import Testing
     fixture.handle(.awake(widget))
     let asked = try #require(fixture.stateMachine.outstanding[widget])
     let facts = TimelineFacts(
-      because: .operator, entries: 4, first: origin, last: origin + 1800, policy: .never, bytes: 1, digest: "",
+      reloadCause: .operator, entries: 4, first: origin, last: origin + 1800, policy: .never, bytes: 1, digest: "",
       note: nil)
     var shown: [EntryAnimation?] = []
     func handle(_ event: TimelineStateMachine.Event) -> Int {

@@ -59,6 +59,6 @@ import Testing
     #expect(await second.stateMachine.placements[1]?.hasMoved == true)
     await second.seen([1, 2], isStandBy: false)
     let pendingReload = try #require(await second.stateMachine.placements[1]?.pendingReload)
-    #expect(pendingReload.because == .location && pendingReload.isPaid)
+    #expect(pendingReload.reloadCause == .location && pendingReload.isPaid)
   }
 }

@@ -80,7 +80,7 @@ struct TimelineFixture {
       UpcomingEntry(date: now + $0, text: ["\($0)"], relevance: nil, transition: transition)
     }
     let facts = TimelineFacts(
-      because: asked.because, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
+      reloadCause: asked.reloadCause, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
       policy: policy, bytes: 1, digest: "", note: nil)
     return handle(.gave(asked, facts, entries))
   }

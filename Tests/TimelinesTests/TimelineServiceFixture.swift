@@ -43,7 +43,7 @@ struct TimelineServiceFixture {
 
   func learn(_ service: TimelineService, _ kinds: [String] = ["Coffee"]) async throws {
     let widgets = kinds.map { WidgetDeclaration(kind: $0) }
-    try await service.knows(widget, widgets)
+    try await service.setKinds(widget, widgets)
     for (offset, kind) in kinds.enumerated() {
       try await service.placed(
         Placement(

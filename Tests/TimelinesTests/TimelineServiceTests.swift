@@ -25,15 +25,15 @@ import ZeroMQ
   func `the timeline service wakes the extension of a placement, requests its timeline and stores it`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
-    #expect(await processes.next() == awake)
+    var actions = service.processActions.makeAsyncIterator()
+    #expect(await actions.next() == awake)
     let process = try await fixture.startExtension("95 mg")
     await service.awake(widget)
     let stored = try #require(await fixture.received(TimelineStored.self))
     #expect(stored.text == ["Coffee: 95 mg"] && stored.placement == 1 && stored.because == .added)
     #expect(stored.entries == 1 && stored.bytes > 0 && stored.digest.count == 16 && stored.note == nil)
     #expect(await fixture.received(EntryShown.self)?.text == ["Coffee: 95 mg"])
-    #expect(await processes.next() == release)
+    #expect(await actions.next() == release)
     #expect(await service.status().map(\.widgetKind) == ["Coffee"])
     let shown = try #require(try await service.shown(1))
     #expect(shown.entry.view == .text("Coffee: 95 mg") && !shown.isPlaceholder)
@@ -97,11 +97,11 @@ import ZeroMQ
   @Test(.rule("TIMELINE-25")) func `a snapshot is returned to its requester and not stored`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host(kinds: [])
-    try await service.knows(widget, [WidgetDeclaration(kind: "Coffee")])
+    try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension("95 mg")
     async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
-    var processes = service.processes.makeAsyncIterator()
-    #expect(await processes.next() == awake)
+    var actions = service.processActions.makeAsyncIterator()
+    #expect(await actions.next() == awake)
     await service.awake(widget)
     #expect(try await snapshot.text == ["Coffee: 95 mg"])
     #expect(await service.status().isEmpty)
@@ -142,9 +142,9 @@ import ZeroMQ
     try await fixture.reload("Coffee")
     await fixture.bus.disconnect(.host("iphone"))
     let second = try await fixture.host(kinds: [], clock: ManualClock(origin + 700))
-    var processes = second.processes.makeAsyncIterator()
+    var actions = second.processActions.makeAsyncIterator()
     #expect(await fixture.received(EntryShown.self, 2)?.text == ["600.0"])
-    #expect(await processes.next() == awake)
+    #expect(await actions.next() == awake)
     #expect(try await second.shown(1)?.entry.view == .text("600.0"))
     let lines = try await second.list(ListBudget()).entries
     #expect(lines.map(\.rule) == ["added", "operator"])
@@ -191,7 +191,7 @@ import ZeroMQ
     var fixture = try TimelineServiceFixture()
     fixture.settings.deadline = Double(limit)
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let silence = AsyncStream.makeStream(of: Void.self)
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { _ in
@@ -204,7 +204,7 @@ import ZeroMQ
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     #expect(await fixture.received(ReloadFailed.self)?.reason.hasPrefix("no timeline within \(limit) s") == true)
-    while let action = await processes.next(), action != .halt(widget, because: "timeline") {}
+    while let action = await actions.next(), action != .halt(widget, because: "timeline") {}
     silence.continuation.finish()
     await hanging.leave()
   }
@@ -253,7 +253,7 @@ import ZeroMQ
       environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
     _ = try await connection.start()
     let awaking = Task {
-      for await case .want(let address, _, _) in service.processes { await service.awake(address) }
+      for await case .want(let address, _, _) in service.processActions { await service.awake(address) }
     }
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)

@@ -57,7 +57,7 @@ private struct DeliveryFixture {
   }
 
   /// Ends one task and sends its events to generation 2.
-  mutating func handOver() {
+  mutating func deliver() {
     _ = handle(.created(one))
     _ = handle(.instanceEnded(widget, generation: 1))
     _ = handle(.ended(one))
@@ -118,7 +118,7 @@ private struct DeliveryFixture {
 
   @Test func `an acknowledgement deletes the events and releases the owner`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     let delivery = fixture.stateMachine.deliveries[id]
     #expect(fixture.handle(.acknowledged(id)) == (delivery.map { [.forget($0), release] } ?? []))
     #expect(fixture.stateMachine.deliveries.isEmpty)
@@ -127,7 +127,7 @@ private struct DeliveryFixture {
 
   @Test func `an owner that exits before it acknowledges receives the events again under the same id`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     #expect(fixture.handle(.instanceEnded(widget, generation: 2)) == [.stop(id), want])
     #expect(fixture.handle(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
   }
@@ -135,10 +135,10 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-19"), arguments: [(1.0, 60.0), (4, 6)])
   func `redelivery to an owner that keeps exiting is delayed by a doubling pause`(first: Double, most: Double) {
     var fixture = DeliveryFixture {
-      $0.resumePause = first
-      $0.resumePauseLimit = most
+      $0.resumeAfter = first
+      $0.resumeAfterMax = most
     }
-    fixture.handOver()
+    fixture.deliver()
     _ = fixture.handle(.instanceEnded(widget, generation: 2))
     _ = fixture.handle(.awake(widget, generation: 3, woken: true))
     #expect(fixture.handle(.instanceEnded(widget, generation: 3)) == [.stop(id), want])
@@ -159,9 +159,9 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture {
       $0.completionDeadline = deadline
       $0.completionGrace = grace
-      $0.redeliveryPause = pause
+      $0.redeliverAfter = pause
     }
-    fixture.handOver()
+    fixture.deliver()
     fixture.now += deadline
     let why = "did not call the completion for figures within \(Int(deadline + grace)) s"
     #expect(fixture.handle(.timerFired) == [.expire(id)])
@@ -181,8 +181,8 @@ private struct DeliveryFixture {
 
   @Test(.rule("DELIVERY-32"), arguments: [5, 2])
   func `after the configured number of tries, events are held until a process creates the session`(tries: Int) {
-    var fixture = DeliveryFixture { $0.deliveryTries = tries }
-    fixture.handOver()
+    var fixture = DeliveryFixture { $0.redeliveries = tries }
+    fixture.deliver()
     let last = UInt32(tries) + 1
     for generation in 2...last {
       fixture.runOut(generation)
@@ -203,7 +203,7 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-20"))
   func `a task that ends while a completion is pending is delivered at once, without the handler`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
     #expect(fixture.handle(.created(two)) == [])
     #expect(fixture.handle(.ended(two)) == [want])
@@ -219,7 +219,7 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-18"))
   func `after the owner exits, its unacknowledged tasks go to its next process instance in one delivery, in order`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
     _ = fixture.handle(.created(two))
     _ = fixture.handle(.ended(two))
@@ -326,7 +326,7 @@ private struct DeliveryFixture {
 
   @Test func `after a host restart, a delivery goes to the same process instance again under the same id`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     let delivery = fixture.stateMachine.deliveries[id]
     let reborn = delivery.map { old in
       var stored = DeliveryStateMachine.Delivery(id: old.id, session: old.session, tasks: old.tasks)
@@ -355,7 +355,7 @@ private struct DeliveryFixture {
 
   @Test func `an acknowledgement that arrives during the overdue check prevents the eviction`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     fixture.now += 30
     #expect(fixture.handle(.timerFired) == [.expire(id)])
     fixture.now += 5
@@ -366,7 +366,7 @@ private struct DeliveryFixture {
 
   @Test func `events that no handler claims are held until a process creates the session`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     #expect(fixture.handle(.refused(id)) == [release])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: true)) == [])
     #expect(fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2)) == [want])
@@ -375,7 +375,7 @@ private struct DeliveryFixture {
 
   @Test func `a refusal that is older than the creation of the session does not hold the events`() {
     var fixture = DeliveryFixture()
-    fixture.handOver()
+    fixture.deliver()
     #expect(fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2)) == [])
     #expect(fixture.handle(.refused(id)) == [want])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: false)])

@@ -26,7 +26,7 @@ extension TransferService {
     continuation.finish()
   }
 
-  @Test func `a service that leaves ends its attempts, hand-overs, checks and questions to owners`() async throws {
+  @Test func `a service that leaves ends its attempts, deliveries, checks and questions to owners`() async throws {
     let fixture = try await TransferFixture(.init(bytes: figures(300_000), pauseAfter: 100_000))
     let server = try await RawServer.start { _ in
       [response("which client?", status: "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"")]
@@ -45,7 +45,7 @@ extension TransferService {
     for session in ["loading", "challenged", "delayed", "ended"] {
       try await owner.open(SessionConfiguration(timeoutIntervalForRequest: deadline), named: session)
     }
-    // A question before a task begins, and a hand-over.
+    // A question before a task begins, and a delivery.
     try await owner.create(1, fixture.server.url, in: "delayed", after: fixture.clock.now)
     try await owner.create(1, "ftp://example.com/", in: "ended")
     await fixture.recorded(.failed)
@@ -60,7 +60,7 @@ extension TransferService {
       let notice = try? BodyCoding.decode(TransferProgress.self, from: $0.body)
       return $0.header.kind == TransferProgress.kind && notice?.detail?.contains("challenge") == true
     }
-    // The check whether the hand-over may still be acknowledged waits for the bus.
+    // The check whether the delivery may still be acknowledged waits for the bus.
     await fixture.clock.whenSleeping(within: deadline)
     await fixture.bus.disconnect(.host("iphone"))
     fixture.clock.advance(by: deadline)

@@ -120,7 +120,7 @@ import Testing
 
   @Test(.rule("TRANSFER-19"), arguments: [86_400.0, 100])
   func `the delay of the resume rate limiter never exceeds the configured maximum`(most: Double) {
-    var fixture = LoadingFixture { $0.limiterLimit = most }
+    var fixture = LoadingFixture { $0.limiterMax = most }
     for _ in 0..<20 { _ = fixture.handle(.woken(widget)) }
     #expect(fixture.stateMachine.limiters[widget.text]?.delay == most)
   }

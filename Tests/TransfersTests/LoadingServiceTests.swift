@@ -99,7 +99,7 @@ private let off = NetworkState(path: .off)
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let clock = AdjustableClock(.held(fixture.clock.now))
     let service = try await fixture.host(clock: clock)
-    let reader = Task { for await _ in service.processes {} }
+    let reader = Task { for await _ in service.processActions {} }
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
     try await owner.create(1, fixture.server.url)

@@ -142,8 +142,8 @@ struct LoadingFixture {
   func `a failed attempt is repeated after a pause that doubles up to the configured limit`(first: Double, most: Double)
   {
     var fixture = LoadingFixture {
-      $0.resumePause = first
-      $0.resumePauseLimit = most
+      $0.resumeAfter = first
+      $0.resumeAfterMax = most
     }
     _ = fixture.create()
     let key = fixture.key(1)
@@ -255,6 +255,6 @@ struct LoadingFixture {
     }
     #expect(loaded == count)
     #expect(fixture.stateMachine.nextInstant == nil)
-    #expect(fixture.stateMachine.lanes.isEmpty)
+    #expect(fixture.stateMachine.hostQueues.isEmpty)
   }
 }

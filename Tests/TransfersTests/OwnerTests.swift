@@ -58,7 +58,7 @@ private let bytes = figures(300_000)
   @Test(.rule("TASK-16"), arguments: [604_800.0, 60])
   func `the partial file behind resume data is kept for the configured time`(time: Double) async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
-    let service = try await fixture.host { $0.keepsParts = time }
+    let service = try await fixture.host { $0.keepsResumeData = time }
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
@@ -67,7 +67,7 @@ private let bytes = figures(300_000)
       CancelTransfer(session: "figures", taskIdentifier: 1, producesResumeData: true), to: .host("iphone"))
     await fixture.end(service)
     fixture.clock.advance(by: 3600)
-    let second = try await fixture.host { $0.keepsParts = time }
+    let second = try await fixture.host { $0.keepsResumeData = time }
     #expect(fixture.files(below: "transfers/kept", ending: "").count == (time > 3600 ? 1 : 0))
     await fixture.end(second)
   }
@@ -98,7 +98,7 @@ private let bytes = figures(300_000)
   ) async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let service = try await fixture.host { $0.forceQuitCancelsExtensions = cancelsExtensions }
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await owner.open(named: "widget's")
@@ -112,7 +112,7 @@ private let bytes = figures(300_000)
     #expect(tasks.last?.state == (cancelsExtensions ? .ended : .loading))
     await fixture.bus.disconnect(app)
     await service.ended(app, generation: 1)
-    while let action = await processes.next() {
+    while let action = await actions.next() {
       guard case .want(app, _, let launches) = action else { continue }
       #expect(!launches)
       break
@@ -120,7 +120,7 @@ private let bytes = figures(300_000)
     // The cancellation survives a host restart.
     await fixture.end(service)
     let second = try await fixture.host()
-    var later = second.processes.makeAsyncIterator()
+    var later = second.processActions.makeAsyncIterator()
     while let action = await later.next() {
       guard case .want(app, _, let launches) = action else { continue }
       #expect(!launches)
@@ -169,7 +169,7 @@ private let bytes = figures(300_000)
   {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let elsewhere = fixture.server.url + "/elsewhere"
     owner.connection.onRequest(BeginDelayedRequest.self) { question, _ in
@@ -182,9 +182,9 @@ private let bytes = figures(300_000)
     await fixture.clock.whenSleeping(within: 60)
     #expect(fixture.server.seen == [])
     fixture.clock.advance(by: 60)
-    #expect(await processes.next() == .want(widget, because: "begin figures", mayWake: true))
+    #expect(await actions.next() == .want(widget, because: "begin figures", mayWake: true))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await processes.next() == .release(widget, because: "begin figures"))
+    #expect(await actions.next() == .release(widget, because: "begin figures"))
     await fixture.recorded(disposition == .cancel ? .cancelled : .finished)
     await service.awake(widget, generation: 1, woken: false)
     let outcome = await owner.next()?.outcomes.first
@@ -236,7 +236,7 @@ private let bytes = figures(300_000)
     let fixture = try await TransferFixture(.init(bytes: bytes))
     fixture.awake.withLock { $0 = false }
     let service = try await fixture.host { $0.delayedRequestLaunches = false }
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
       Issue.record("the owner does not run")
@@ -244,8 +244,8 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, fixture.server.url, after: fixture.clock.now)
-    #expect(await processes.next() == .want(widget, because: "begin figures", mayWake: false))
-    #expect(await processes.next() == .release(widget, because: "begin figures"))
+    #expect(await actions.next() == .want(widget, because: "begin figures", mayWake: false))
+    #expect(await actions.next() == .release(widget, because: "begin figures"))
     #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
     await fixture.end(service)
   }
@@ -273,7 +273,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let questions = Mutex<[AnswerChallenge]>([])
     owner.connection.onRequest(AnswerChallenge.self) { question, _ in
@@ -282,9 +282,9 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await processes.next() == .want(widget, because: "challenge figures 1", mayWake: true))
+    #expect(await actions.next() == .want(widget, because: "challenge figures 1", mayWake: true))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await processes.next() == .release(widget, because: "challenge figures 1"))
+    #expect(await actions.next() == .release(widget, because: "challenge figures 1"))
     await fixture.recorded(.finished)
     #expect(questions.withLock { $0.map(\.wakesHandler) } == [true])
     #expect(questions.withLock { $0.first?.realm } == "a")
@@ -305,7 +305,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host { $0.challengeDeadline = deadline }
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let (permissions, permission) = AsyncStream.makeStream(of: Void.self)
     owner.connection.onRequest(AnswerChallenge.self) { _, _ in
@@ -314,7 +314,7 @@ private let bytes = figures(300_000)
     }
     try await owner.open()
     try await owner.create(1, server.url)
-    #expect(await processes.next() == .want(widget, because: "challenge figures 1", mayWake: true))
+    #expect(await actions.next() == .want(widget, because: "challenge figures 1", mayWake: true))
     await service.awake(widget, generation: 1, woken: false)
     await fixture.received(AnswerChallenge.kind)
     if deadline == 0 { permission.yield() }

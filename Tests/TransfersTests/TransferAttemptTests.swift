@@ -194,7 +194,6 @@ import Testing
       #expect(result.currentRequest?.url == result.response.url)
       #expect(result.redirectCount == 1)
       #expect(server.seen.last?.header("Authorization") == "mine")
-      #expect(fixture.events.contains(.redirected(try #require(result.currentRequest))))
     }
   }
 

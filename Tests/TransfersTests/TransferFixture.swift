@@ -37,7 +37,7 @@ final class TransferFixture: Sendable {
   ///
   /// - Parameter clock: the device's clock; `nil` for the fixture's.
   func host(
-    network: NetworkState = NetworkState(), clock: (any DeviceClock)? = nil, suspended: [Address: UInt32] = [:],
+    network: NetworkState = NetworkState(), clock: (any ControllableClock)? = nil, suspended: [Address: UInt32] = [:],
     _ change: (inout TransferSettings) -> Void = { _ in }
   ) async throws -> TransferService {
     var settings = TransferSettings()

@@ -254,8 +254,8 @@ private let bytes = figures(300_000)
     await fixture.recorded(.finished)
     await fixture.end(service)
     let second = try await fixture.host()
-    var processes = second.processes.makeAsyncIterator()
-    #expect(await processes.next() == .want(widget, because: "events figures", mayWake: true))
+    var actions = second.processActions.makeAsyncIterator()
+    #expect(await actions.next() == .want(widget, because: "events figures", mayWake: true))
     await second.awake(widget, generation: 1, woken: true)
     #expect(await owner.next()?.files == [Data(bytes)])
     await fixture.received(SessionAcknowledged.kind)
@@ -333,12 +333,12 @@ private let bytes = figures(300_000)
   @Test func `an owner that acknowledges while the host is disconnected from the bus is not evicted`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
     await fixture.recorded(.finished)
-    #expect(await processes.next() == .want(widget, because: "events figures", mayWake: true))
+    #expect(await actions.next() == .want(widget, because: "events figures", mayWake: true))
     await service.awake(widget, generation: 1, woken: true)
     #expect(await owner.next()?.files == [Data(bytes)])
     await fixture.clock.whenSleeping(within: 30)
@@ -349,17 +349,17 @@ private let bytes = figures(300_000)
     fixture.clock.advance(by: 5)
     await fixture.bus.connectAgain(.host("iphone"))
     await fixture.received(SessionAcknowledged.kind)
-    #expect(await processes.next() == .want(widget, because: "events figures", mayWake: true))
-    #expect(await processes.next() == .release(widget, because: "events figures"))
+    #expect(await actions.next() == .want(widget, because: "events figures", mayWake: true))
+    #expect(await actions.next() == .release(widget, because: "events figures"))
     await fixture.end(service)
-    #expect(await processes.next() == nil)
+    #expect(await actions.next() == nil)
   }
 
   @Test(.rule("DELIVERY-31"))
   func `an owner that misses the deadline receives an expiration and is evicted five seconds later`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var processes = service.processes.makeAsyncIterator()
+    var actions = service.processActions.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
@@ -375,7 +375,7 @@ private let bytes = figures(300_000)
     fixture.clock.advance(by: 5)
     let why = "did not call the completion for figures within 35 s"
     var last: ProcessAction?
-    while let action = await processes.next() {
+    while let action = await actions.next() {
       last = action
       if case .evict = action { break }
     }

@@ -71,7 +71,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     isReading = false
     http.endBatch()
-    settle()
+    flushOutput()
     context.fireChannelReadComplete()
   }
 
@@ -109,7 +109,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
       self.session = session
     }
     http.begin(streams: isAuthorized ? registry.limits.streams : registry.limits.firstStreams, at: .now())
-    settle()
+    flushOutput()
   }
 
   private func serve(_ arrival: HTTP2Connection.Arrival) {
@@ -145,7 +145,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
     if !isReading { http.now = .now() }
     for (stream, answer) in answers { http.answer(counted(answer), on: stream) }
-    if !isReading { settle() }
+    if !isReading { flushOutput() }
   }
 
   /// Counts a response. A connection with too many refusals is slowed down before the response, and ended after it.
@@ -166,7 +166,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   /// Announces the shutdown, and closes the connection when its requests are finished.
   func shutDown() {
     http.announceShutdown(at: .now())
-    settle()
+    flushOutput()
   }
 
   /// Closes the connection at once.
@@ -177,7 +177,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
   // MARK: Writing and closing
 
-  private func settle() {
+  private func flushOutput() {
     flush()
     if http.phase == .over { close() } else { arm() }
     if let remark = http.remark {
@@ -217,7 +217,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   private func arm(_ at: NIODeadline, on loop: any EventLoop) {
     let task = loop.assumeIsolated().scheduleTask(deadline: at) {
       self.watch = nil
-      if let later = self.http.look(at: .now()) { self.arm(later, on: loop) } else { self.settle() }
+      if let later = self.http.look(at: .now()) { self.arm(later, on: loop) } else { self.flushOutput() }
     }
     watch = (task, at)
   }

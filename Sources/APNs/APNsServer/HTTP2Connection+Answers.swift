@@ -89,7 +89,7 @@ extension HTTP2Connection {
   /// Ends our side of a stream.
   private mutating func close(_ id: UInt32, at index: Dictionary<UInt32, Stream>.Index) {
     let stream = streams.remove(at: index).value
-    if stream.input == .open { settle(stream.size) }
+    if stream.input == .open { uncount(stream.size) }
     // section 8.1: the response is complete, and the rest of the request is not needed
     if stream.input != .ended { output.writeReset(of: id, .none) }
   }

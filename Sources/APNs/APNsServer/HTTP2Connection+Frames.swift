@@ -41,11 +41,11 @@ extension HTTP2Connection {
 
   mutating func forget(_ id: UInt32) {
     guard let stream = streams.removeValue(forKey: id) else { return }
-    if stream.input == .open { settle(stream.size) }
+    if stream.input == .open { uncount(stream.size) }
   }
 
   /// Removes a request from the counts of incomplete requests.
-  mutating func settle(_ size: Int) {
+  mutating func uncount(_ size: Int) {
     unfinished -= 1
     unfinishedSize -= size
   }
@@ -213,7 +213,7 @@ extension HTTP2Connection {
     _ id: UInt32, at index: Dictionary<UInt32, Stream>.Index, _ input: Stream.Input
   ) -> Arrival? {
     let (size, isOpen) = (streams.values[index].size, streams.values[index].input == .open)
-    if isOpen { settle(size) }
+    if isOpen { uncount(size) }
     return streams.values[index].finish(input).map { Arrival(stream: id, request: $0) }
   }
 

@@ -76,7 +76,7 @@ extension PushDeliveryService {
 
   // MARK: Sending to the device
 
-  /// Sends a notification to its device; the bus redelivers it until it is acknowledged.
+  /// Sends a notification to its device; this process's connection sends it again until it is acknowledged.
   func send(_ notification: PushedNotification) {
     let id = notification.uniqueID
     bus.submit(

@@ -28,7 +28,7 @@ package actor PushDeliveryService {
   nonisolated let bus: any BusConnection
   nonisolated let database: PushDatabase
   nonisolated let inbox: PushJobQueue
-  let clock: any DeviceClock
+  let clock: any ControllableClock
   let settings: PushSettings
   private let broken: @Sendable (String) -> Void
   var table: TokenTable
@@ -52,7 +52,8 @@ package actor PushDeliveryService {
   ///   - broken: called once when the database cannot be written; the process should exit.
   /// - Throws: the database error.
   package init(
-    database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock = AdjustableClock(.running(ahead: 0)),
+    database: any DatabaseWriter, bus: any BusConnection,
+    clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     settings: PushSettings = PushSettings(), tokens: TokenTable = TokenTable(),
     broken: @escaping @Sendable (String) -> Void
   ) throws {
@@ -81,7 +82,7 @@ package actor PushDeliveryService {
   package func begin() {
     for (subject, token) in due { notifyDevice(subject, token) }
     due = []
-    put(.event(.clock))
+    put(.event(.timerFired))
   }
 
   /// Writes the jobs that were put before. Nothing runs when this returns: later jobs fail, and a provider's request is
@@ -306,7 +307,7 @@ package actor PushDeliveryService {
     guard instant != alarm?.instant else { return }
     alarm?.alarm.cancel()
     alarm = instant.map { instant in
-      (instant, clock.alarm(at: instant) { [weak self] in _ = self?.put(.event(.clock)) })
+      (instant, clock.alarm(at: instant) { [weak self] in _ = self?.put(.event(.timerFired)) })
     }
   }
 

@@ -23,7 +23,7 @@ struct PushStateMachine: Sendable {
     /// A token is no longer active.
     case tokenEnded(String)
     /// `nextInstant` is reached.
-    case clock
+    case timerFired
   }
 
   enum Action: Equatable, Sendable {
@@ -42,7 +42,7 @@ struct PushStateMachine: Sendable {
   }
 
   /// The notifications of one subject.
-  private struct Line: Sendable {
+  private struct SubjectQueue: Sendable {
     /// Sent, possibly by an earlier process instance; ordered by number.
     var sent: [StoredPush] = []
     /// The stored notification.
@@ -53,11 +53,11 @@ struct PushStateMachine: Sendable {
     var notBefore: Date?
     var isEmpty: Bool { sent.isEmpty && held == nil }
 
-    /// The dates at which `clock` is due for this subject.
+    /// The dates at which `timerFired` is due for this subject.
     func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt, notBefore].compactMap(\.self) }
   }
 
-  /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its line.
+  /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its queue.
   private struct Instant: Comparable, Sendable {
     let at: Date
     let subject: PushSubject
@@ -66,7 +66,7 @@ struct PushStateMachine: Sendable {
 
   let settings: PushSettings
   private var reaches: [String: Reach] = [:]
-  private var lines: [PushSubject: Line] = [:]
+  private var queues: [PushSubject: SubjectQueue] = [:]
   private var subjects: [UUID: PushSubject] = [:]
   private var instants = Heap<Instant>()
   private var opportunities: Opportunities
@@ -79,23 +79,23 @@ struct PushStateMachine: Sendable {
   /// The number of accepted notifications that are not delivered.
   var count: Int { subjects.count }
 
-  /// The next date at which `clock` is due.
+  /// The next date at which `timerFired` is due.
   var nextInstant: Date? {
     mutating get {
       while let first = instants.min {
-        if lines[first.subject]?.instants(settings).contains(first.at) == true { return first.at }
+        if queues[first.subject]?.instants(settings).contains(first.at) == true { return first.at }
         instants.removeMin()
       }
       return nil
     }
   }
 
-  /// Adds a timer entry. The heap has at most a few obsolete entries per line.
+  /// Adds a timer entry. The heap has at most a few obsolete entries per queue.
   private mutating func note(_ at: Date, _ subject: PushSubject) {
     instants.insert(Instant(at: at, subject: subject))
-    guard instants.count > 64 + 4 * lines.count else { return }
+    guard instants.count > 64 + 4 * queues.count else { return }
     instants = Heap(
-      lines.flatMap { subject, line in line.instants(settings).map { Instant(at: $0, subject: subject) } })
+      queues.flatMap { subject, queue in queue.instants(settings).map { Instant(at: $0, subject: subject) } })
   }
 
   /// Restores a notification of the previous process instance. Call in the order of the numbers. A notification that
@@ -103,11 +103,11 @@ struct PushStateMachine: Sendable {
   mutating func restore(_ kept: StoredPush) {
     let subject = kept.notification.subject
     subjects[kept.id] = subject
-    if kept.notification.isFromStorage, lines[subject]?.held == nil {
-      lines[subject, default: Line()].held = kept
+    if kept.notification.isFromStorage, queues[subject]?.held == nil {
+      queues[subject, default: SubjectQueue()].held = kept
       note(kept.end(settings), subject)
     } else {
-      lines[subject, default: Line()].sent.append(kept)
+      queues[subject, default: SubjectQueue()].sent.append(kept)
     }
   }
 
@@ -116,19 +116,19 @@ struct PushStateMachine: Sendable {
     case .accepted(let push): return accepted(push, now)
     case .reach(let device, let isOnline, let isAwake, let generation):
       reaches[device] = Reach(isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
-      return handOver(device, now)
+      return sendStored(device, now)
     case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
     case .acknowledged(let id): return acknowledged(id, now)
     case .refused(let id, let why, let again): return refused(id, why, again, now)
     case .tokenEnded(let token): return tokenEnded(token)
-    case .clock:
+    case .timerFired:
       var due: Set<PushSubject> = []
       while let first = instants.min, first.at <= now {
         due.insert(first.subject)
         instants.removeMin()
       }
       var actions: [Action] = []
-      for subject in ordered(due) { actions += clock(subject, now) }
+      for subject in ordered(due) { actions += timerFired(subject, now) }
       return actions
     }
   }
@@ -144,7 +144,7 @@ struct PushStateMachine: Sendable {
     let opportunity = opportunities.next(for: push.notification, now: now)
     let obstacle =
       obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
-    if obstacle == nil, lines[subject, default: Line()].sent.count < settings.inFlight {
+    if obstacle == nil, queues[subject, default: SubjectQueue()].sent.count < settings.inFlight {
       subjects[push.id] = subject
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
@@ -162,7 +162,7 @@ struct PushStateMachine: Sendable {
 
   /// Tries again to send the stored notification of a subject at the device's next opportunity.
   private mutating func wait(until opportunity: Date, _ subject: PushSubject) {
-    lines[subject]?.notBefore = opportunity
+    queues[subject]?.notBefore = opportunity
     note(opportunity, subject)
   }
 
@@ -181,7 +181,7 @@ struct PushStateMachine: Sendable {
   private mutating func hold(_ push: StoredPush, _ step: PushStep.Name, _ why: String) -> [Action] {
     let subject = push.notification.subject
     var actions: [Action] = []
-    if let former = lines[subject]?.held {
+    if let former = queues[subject]?.held {
       let collapse = push.notification.collapseID
       let isSame = collapse != nil && former.notification.collapseID == collapse
       actions.append(
@@ -190,7 +190,7 @@ struct PushStateMachine: Sendable {
       actions += forget(former)
     }
     let kept = push.stored()
-    lines[subject, default: Line()].held = kept
+    queues[subject, default: SubjectQueue()].held = kept
     subjects[kept.id] = subject
     note(kept.end(settings), subject)
     return actions + [.keep(kept), .step(kept, step, detail: why)]
@@ -202,39 +202,39 @@ struct PushStateMachine: Sendable {
     opportunities.use(for: push.notification, now: now)
     var sent = push
     sent.isSent = true
-    lines[subject, default: Line()].sent.append(sent)
+    queues[subject, default: SubjectQueue()].sent.append(sent)
     return [.step(push, .sent, detail: nil), .send(push.notification)]
   }
 
   /// Sends all notifications that the device accepts now.
-  private mutating func handOver(_ device: String, _ now: Date) -> [Action] {
+  private mutating func sendStored(_ device: String, _ now: Date) -> [Action] {
     var actions: [Action] = []
-    for subject in ordered(lines.keys.filter({ $0.device == device })) {
-      lines[subject]?.retryAt = nil
-      actions += handOver(subject, now)
+    for subject in ordered(queues.keys.filter({ $0.device == device })) {
+      queues[subject]?.retryAt = nil
+      actions += sendStored(subject, now)
     }
     return actions
   }
 
-  private mutating func handOver(_ subject: PushSubject, _ now: Date) -> [Action] {
-    guard var line = lines[subject] else { return [] }
+  private mutating func sendStored(_ subject: PushSubject, _ now: Date) -> [Action] {
+    guard var queue = queues[subject] else { return [] }
     var actions: [Action] = []
-    for index in line.sent.indices where !line.sent[index].isSent {
-      guard obstacle(to: line.sent[index].notification) == nil else { continue }
-      line.sent[index].isSent = true
-      actions += [.step(line.sent[index], .sent, detail: "again"), .send(line.sent[index].notification)]
+    for index in queue.sent.indices where !queue.sent[index].isSent {
+      guard obstacle(to: queue.sent[index].notification) == nil else { continue }
+      queue.sent[index].isSent = true
+      actions += [.step(queue.sent[index], .sent, detail: "again"), .send(queue.sent[index].notification)]
     }
-    lines[subject] = line
-    guard let held = line.held else { return actions }
+    queues[subject] = queue
+    guard let held = queue.held else { return actions }
     if held.end(settings) <= now { return actions + expire(held) }
-    guard line.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
-      line.sent.count < settings.inFlight
+    guard queue.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
+      queue.sent.count < settings.inFlight
     else { return actions }
     if let opportunity = opportunities.next(for: held.notification, now: now) {
       wait(until: opportunity, subject)
       return actions
     }
-    lines[subject]?.held = nil
+    queues[subject]?.held = nil
     return actions + send(held, in: subject, now)
   }
 
@@ -247,33 +247,33 @@ struct PushStateMachine: Sendable {
     }
     reach.isPresent = isPresent
     reaches[device] = reach
-    return isPresent ? handOver(device, now) : []
+    return isPresent ? sendStored(device, now) : []
   }
 
   private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
-    guard let subject = subjects[id], let index = lines[subject]?.sent.firstIndex(where: { $0.id == id }),
-      let push = lines[subject]?.sent.remove(at: index)
+    guard let subject = subjects[id], let index = queues[subject]?.sent.firstIndex(where: { $0.id == id }),
+      let push = queues[subject]?.sent.remove(at: index)
     else { return [] }
-    return [.step(push, .delivered, detail: nil)] + forget(push) + handOver(subject, now)
+    return [.step(push, .delivered, detail: nil)] + forget(push) + sendStored(subject, now)
   }
 
   private mutating func refused(_ id: UUID, _ why: String, _ again: Bool, _ now: Date) -> [Action] {
-    guard let subject = subjects[id], let index = lines[subject]?.sent.firstIndex(where: { $0.id == id }),
-      let push = lines[subject]?.sent.remove(at: index)
+    guard let subject = subjects[id], let index = queues[subject]?.sent.firstIndex(where: { $0.id == id }),
+      let push = queues[subject]?.sent.remove(at: index)
     else { return [] }
     let why = "the device refused it: \(why)"
     if push.isForOnce {
       return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
     }
     if push.end(settings) <= now { return [.step(push, .expired, detail: why)] + forget(push) }
-    if let newer = lines[subject]?.held, newer.number > push.number {
+    if let newer = queues[subject]?.held, newer.number > push.number {
       let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
       return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)
     if again {
       let retryAt = now.addingTimeInterval(settings.retryAfter)
-      lines[subject, default: Line()].retryAt = retryAt
+      queues[subject, default: SubjectQueue()].retryAt = retryAt
       note(retryAt, subject)
     }
     return hold(push, .storedOffline, why)
@@ -284,8 +284,8 @@ struct PushStateMachine: Sendable {
   private mutating func forget(_ push: StoredPush) -> [Action] {
     let subject = push.notification.subject
     subjects[push.id] = nil
-    if lines[subject]?.held?.id == push.id { lines[subject]?.held = nil }
-    if lines[subject]?.isEmpty == true { lines[subject] = nil }
+    if queues[subject]?.held?.id == push.id { queues[subject]?.held = nil }
+    if queues[subject]?.isEmpty == true { queues[subject] = nil }
     return push.isForOnce ? [] : [.drop(push)]
   }
 
@@ -293,19 +293,19 @@ struct PushStateMachine: Sendable {
     [.step(push, .expired, detail: "before the device could be reached")] + forget(push)
   }
 
-  private mutating func clock(_ subject: PushSubject, _ now: Date) -> [Action] {
-    if let retryAt = lines[subject]?.retryAt, retryAt <= now {
-      lines[subject]?.retryAt = nil
-      return handOver(subject, now)
+  private mutating func timerFired(_ subject: PushSubject, _ now: Date) -> [Action] {
+    if let retryAt = queues[subject]?.retryAt, retryAt <= now {
+      queues[subject]?.retryAt = nil
+      return sendStored(subject, now)
     }
-    if let held = lines[subject]?.held, held.end(settings) <= now { return expire(held) }
-    guard let opportunity = lines[subject]?.notBefore, opportunity <= now else { return [] }
-    lines[subject]?.notBefore = nil
-    return handOver(subject, now)
+    if let held = queues[subject]?.held, held.end(settings) <= now { return expire(held) }
+    guard let opportunity = queues[subject]?.notBefore, opportunity <= now else { return [] }
+    queues[subject]?.notBefore = nil
+    return sendStored(subject, now)
   }
 
   private mutating func tokenEnded(_ token: String) -> [Action] {
-    let ended = lines.values.compactMap(\.held).filter { $0.token == token }
+    let ended = queues.values.compactMap(\.held).filter { $0.token == token }
     return ended.flatMap { push in
       [.step(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
     }

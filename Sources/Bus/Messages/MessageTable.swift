@@ -136,10 +136,10 @@ package enum MessageTable {
       SessionTaken.self, toAll(spawned, from: [.host]),
       "Another process connected to the session while the receiver was suspended."),
     .notice(ExpireEvents.self, toAll(spawned, from: [.host]), "The time to handle a session's events is running out."),
-    .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "The author's handler is about to be called."),
+    .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "Recorded before the author's handler is called."),
     .notice(
-      DelegateCalled.self, [Route(spawned, to: .journal)], "A delegate method returned; the finish is about to run."
-    ),
+      DelegateCalled.self, [Route(spawned, to: .journal)],
+      "Recorded when a delegate method has returned; the finish is recorded before it is called."),
     .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
     .notice(
       SessionUnclaimed.self, toAll([.journal], from: [.host]),
@@ -209,7 +209,7 @@ package enum MessageTable {
       ReloadTimelines.self, [Route(spawned + [.operator], to: .host)], "Requests new timelines of a kind, or of all."),
     .request(
       RequestTimeline.self, [Route([.host], to: .widgetExtension)],
-      "Asks the extension's provider for a timeline or a snapshot.",
+      "Asks the extension for a widget's timeline, snapshot or placeholder, or for a control's value.",
       failure: "The last timeline stays."),
     .request(
       TakeSnapshot.self, [Route([.operator], to: .host)], "Returns a widget's snapshot, as for the gallery.",
@@ -266,8 +266,8 @@ package enum MessageTable {
       "The user configures a widget: returns the options from the author's queries.",
       failure: "Nothing is changed, and the user gets an error."),
     .request(
-      PerformIntent.self, toAll(spawned, from: [.host]), "Performs the intent of a widget's button or toggle.",
-      failure: "The toggle reverts."),
+      PerformIntent.self, toAll(spawned, from: [.host]),
+      "Performs the intent of a control, or of a widget's button or toggle.", failure: "The toggle reverts."),
     .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),
   ]
 

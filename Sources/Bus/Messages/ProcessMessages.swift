@@ -11,8 +11,6 @@ package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
   case signalled(signal: Int32)
   /// Its agent ended, and all its children with it.
   case lostWithAgent
-  /// The kernel could not start it: `errno`.
-  case notStarted(code: Int32)
   /// The host had it killed. Agents, which see only the signal, never send this.
   case evicted(why: String)
 
@@ -21,7 +19,6 @@ package enum Ending: Codable, Hashable, Sendable, CustomStringConvertible {
     case .exited(let code): "exit code \(code)"
     case .signalled(let signal): "signal \(Ending.name(ofSignal: signal))"
     case .lostWithAgent: "ended with its agent"
-    case .notStarted(let code): "could not be started (errno \(code))"
     case .evicted(let why): "evicted: \(why)"
     }
   }

@@ -167,8 +167,6 @@ extension BusError.Code {
   package static let unknownWidgetKind = BusError.Code("unknown-widget-kind")
   /// The provider's result exceeds a limit, which the message names. Definite.
   package static let archiveTooLarge = BusError.Code("archive-too-large")
-  /// The view type is unknown to the archive, or the author's type cannot be archived. Definite.
-  package static let notArchivable = BusError.Code("not-archivable")
 }
 
 /// The user looks at a widget in the gallery: the host requests a snapshot from its extension.

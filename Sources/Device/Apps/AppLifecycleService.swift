@@ -33,7 +33,7 @@ package actor AppLifecycleService {
   /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<AppLifecycleOutput>
   /// What the service needs from processes, in order. The launch service reads it.
-  package nonisolated let processes: Outputs<ProcessAction>
+  package nonisolated let processActions: Outputs<ProcessAction>
   private let bus: any BusConnection
   private let containers: ContainerMoves
   private var stateMachine: AppLifecycleStateMachine
@@ -48,12 +48,12 @@ package actor AppLifecycleService {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// - Parameter clock: the device's clock. An advance waits until the outputs have been handled.
-  package init(apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any DeviceClock) {
+  package init(apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any ControllableClock) {
     self.stateMachine = AppLifecycleStateMachine(apps: apps)
     self.containers = containers
     self.bus = bus
     self.outputs = Outputs(clock)
-    self.processes = Outputs(clock)
+    self.processActions = Outputs(clock)
   }
 
   /// Resumes after a host restart: completes updates and force quits that the exit of the host interrupted.
@@ -72,7 +72,7 @@ package actor AppLifecycleService {
     notifications = [:]
     await tasks.end()
     outputs.finish()
-    processes.finish()
+    processActions.finish()
   }
 
   private static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
@@ -90,8 +90,8 @@ package actor AppLifecycleService {
   /// The user force quits the app: it is not notified of an earlier opening.
   package func forceQuit(_ app: Address) { handle(.forceQuit(app)) }
 
-  /// `app.update`. Ends the app and its extensions, and relaunches them in containers with another path. The update is
-  /// complete when this returns.
+  /// `app.update`. Ends the app and its extensions, moves their containers to another path, and permits their launch
+  /// again. The update is complete when this returns.
   ///
   /// - Throws: `no-such-app` (definite); `closed` (indefinite); `failed`, and errors of the database.
   package func update(_ bundle: String) async throws {
@@ -131,7 +131,7 @@ package actor AppLifecycleService {
   private func perform(_ action: AppLifecycleStateMachine.Action) {
     switch action {
     case .output(let output): outputs.yield(output)
-    case .process(let action): processes.yield(action)
+    case .process(let action): processActions.yield(action)
     case .notify(let app, let isActive): notify(app, isActive)
     case .stopNotifying(let app): notifications.removeValue(forKey: app)?.cancel()
     case .move(let app, let products): move(app, products)

@@ -18,9 +18,9 @@ extension GalleryService {
   /// - Returns: the extensions whose widgets are still unknown.
   package func learn(_ extensions: [Address]) async -> [Address] {
     for address in extensions where !isKnown(address) {
-      processes.yield(.want(address, because: Self.assertion))
+      processActions.yield(.want(address, because: Self.assertion))
       await awaitWidgets(of: address)
-      processes.yield(.release(address, because: Self.assertion))
+      processActions.yield(.release(address, because: Self.assertion))
     }
     return extensions.filter { !isKnown($0) }
   }

@@ -16,10 +16,10 @@ package actor GalleryService {
   /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<GalleryOutput>
   /// What the service needs from processes, in order. The launch service reads it.
-  package nonisolated let processes: Outputs<ProcessAction>
+  package nonisolated let processActions: Outputs<ProcessAction>
   private let store: GalleryStore
   let bus: any BusConnection
-  let clock: any DeviceClock
+  let clock: any ControllableClock
   private let known: Mutex<GalleryStateMachine>
   private var screen: ScreenStateMachine
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
@@ -45,7 +45,7 @@ package actor GalleryService {
   /// - Throws: errors of the database.
   package init(
     device: WidgetDevice, apps: [String], placesEachKind: Bool = true, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any DeviceClock
+    bus: any BusConnection, clock: any ControllableClock
   ) throws {
     self.store = try GalleryStore(database)
     self.bus = bus
@@ -54,7 +54,7 @@ package actor GalleryService {
       GalleryStateMachine(device: device, apps: apps, placesEachKind: placesEachKind, state: try store.state()))
     self.screen = ScreenStateMachine(device: device, state: try store.screen() ?? DeviceScreen())
     self.outputs = Outputs(clock)
-    self.processes = Outputs(clock)
+    self.processActions = Outputs(clock)
   }
 
   /// A copy of the current state. Any thread.
@@ -65,7 +65,7 @@ package actor GalleryService {
   package func leave() async {
     if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
     outputs.finish()
-    processes.finish()
+    processActions.finish()
     for address in learning.keys { stopLearning(address) }
     let alarm = stackAlarm?.alarm
     stackAlarm = nil

@@ -46,7 +46,10 @@ extension LaunchService {
   }
 
   private func why(_ process: LaunchStateMachine.Process) -> String {
-    if process.isQuit { return "force-quit by the user; not launched until the user opens it" }
+    if process.isQuit {
+      return "force-quit by the user; not launched until the user opens it, or touches a button, toggle or control "
+        + "whose intent it performs"
+    }
     // For a process that is wanted and does not run, the reason matters more than the assertions.
     if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
     return process.assertions.isEmpty

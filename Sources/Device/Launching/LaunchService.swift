@@ -20,7 +20,7 @@ package actor LaunchService {
   private let programs: [Address: Program]
   private let store: LaunchStore
   private let bus: any BusConnection
-  private let clock: any DeviceClock
+  private let clock: any ControllableClock
   private(set) var stateMachine: LaunchStateMachine
   private var timer: (instant: Date, alarm: ClockAlarm)?
   /// Processes that change their state. An advance of the device's clock waits for them.
@@ -46,7 +46,7 @@ package actor LaunchService {
   ///   - backoff: the pause after a process ended before it was ready or exceeded its memory limit.
   /// - Throws: database errors.
   package init(
-    programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)
   ) throws {
     self.programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
@@ -125,8 +125,8 @@ package actor LaunchService {
   /// Ends every process with `SIGKILL`. They may be launched again.
   package func evictAll(why: String) { handle(.allEvicted(why: why)) }
 
-  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, also after a
-  /// host restart. Recorded when this returns.
+  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, or touches a
+  /// button, toggle or control whose intent it performs, also after a host restart. Recorded when this returns.
   ///
   /// - Throws: `failed` when it cannot be recorded.
   package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }

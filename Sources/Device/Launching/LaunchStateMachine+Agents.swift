@@ -20,7 +20,7 @@ extension LaunchStateMachine {
       } else {
         actions += reportedAbsent(address, isSame, now)
       }
-      actions += settle(address, now)
+      actions += decide(address, now)
     }
     return actions
   }

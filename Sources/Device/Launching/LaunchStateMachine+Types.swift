@@ -21,8 +21,8 @@ extension LaunchStateMachine {
     package internal(set) var lastGeneration: UInt32 = 0
     /// The generation that sent `ready`, even when the agent has not reported the instance yet.
     package internal(set) var readyGeneration: UInt32?
-    /// The user force-quit the app. It is not launched until the user opens it or touches a control whose intent it
-    /// performs.
+    /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control
+    /// whose intent it performs.
     package internal(set) var isQuit = false
     /// Consecutive instances that ended before `ready`, exceeded their memory limit, or ended by themselves while
     /// wanted.
@@ -69,7 +69,8 @@ extension LaunchStateMachine {
     case evicted(Address, generation: UInt32?, why: String)
     /// End every instance with `SIGKILL`, also one that is being spawned.
     case allEvicted(why: String)
-    /// The user force-quit the app: end it with `SIGKILL`, and do not launch it until the user opens it.
+    /// The user force-quit the app: end it with `SIGKILL`, and do not launch it until the user opens it, or touches a
+    /// button, toggle or control whose intent it performs.
     case quit(Address)
     /// End it with `SIGKILL`, and do not launch it before `launchesAllowed`.
     case launchesPrevented(Address, why: String)

@@ -62,12 +62,12 @@ package struct LaunchStateMachine: Sendable {
     case .wanted(let address, let assertion, let mayWake): return wanted(address, assertion, mayWake, now)
     case .released(let address, let assertion):
       processes[address]?.release(assertion)
-      return settle(address, now)
+      return decide(address, now)
     case .halted(let address, let assertion):
       processes[address]?.release(assertion)
       guard let process = processes[address], process.assertions.isEmpty else { return [] }
       if process.state == .running { processes[address]?.idleSince = now.addingTimeInterval(-suspendAfter) }
-      return settle(address, now)
+      return decide(address, now)
     case .evicted(let address, let generation, let why):
       guard let generation = generation ?? runningInstance(of: address)?.generation else { return [] }
       return evict(address, generation, why)
@@ -76,20 +76,20 @@ package struct LaunchStateMachine: Sendable {
     case .quit(let address):
       processes[address]?.isQuit = true
       processes[address]?.endAssertionsOfInstance()
-      return settle(address, now)
+      return decide(address, now)
     case .launchesPrevented(let address, let why):
       preventedLaunches[address] = why
       processes[address]?.endAssertionsOfInstance()
-      return settle(address, now)
+      return decide(address, now)
     case .launchesAllowed(let address):
       preventedLaunches[address] = nil
-      return settle(address, now)
+      return decide(address, now)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let instance):
       // Ignore a reply that arrives after the instance's end: another spawn is in progress.
       guard let process = processes[address], instance.generation > process.lastGeneration else { return [] }
       processes[address]?.isAsking = false
-      return adopt(address, instance, now) + settle(address, now)
+      return adopt(address, instance, now) + decide(address, now)
     case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
     case .signalled(let address, let generation, let signal): return signalled(address, generation, signal, now)
     case .signalFailed(let address, let generation, let signal, let error):
@@ -99,13 +99,13 @@ package struct LaunchStateMachine: Sendable {
     case .tryAgain(let address):
       guard let process = processes[address], process.launchFailure != nil, process.state == .absent else { return [] }
       processes[address]?.notBefore = nil
-      return settle(address, now)
+      return decide(address, now)
     case .agentReported(let agent, let incarnation, let children):
       return reported(agent, incarnation, children, now)
     case .pauseEnded(let address):
       processes[address]?.isPausing = false
-      return settle(address, now)
-    case .timerFired: return processes.keys.sorted { $0.text < $1.text }.flatMap { settle($0, now) }
+      return decide(address, now)
+    case .timerFired: return processes.keys.sorted { $0.text < $1.text }.flatMap { decide($0, now) }
     }
   }
 
@@ -129,11 +129,11 @@ package struct LaunchStateMachine: Sendable {
     {
       return [.output(.awake(address, instance, woken: false))]
     }
-    return settle(address, now)
+    return decide(address, now)
   }
 
   /// Does what the state and the assertions require.
-  mutating func settle(_ address: Address, _ now: Date) -> [Action] {
+  mutating func decide(_ address: Address, _ now: Date) -> [Action] {
     guard var process = processes[address], !process.isAsking else { return [] }
     defer { processes[address] = process }
     if let why = reasonToEnd(address, process) {
@@ -266,7 +266,7 @@ package struct LaunchStateMachine: Sendable {
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
     if !wasToEnd { process.endAssertionsOfInstance() }
     processes[address] = process
-    return [changed(address, process), .output(.ended(address, instance, ending))] + settle(address, now)
+    return [changed(address, process), .output(.ended(address, instance, ending))] + decide(address, now)
   }
 
   /// The launch failure of an instance that ended before it was ready; `nil` for `SIGKILL`, which is sent from outside.
@@ -283,7 +283,7 @@ package struct LaunchStateMachine: Sendable {
     return switch ending {
     case .signalled(let signal): signal != SIGKILL
     case .exited: true
-    case .evicted, .lostWithAgent, .notStarted: false
+    case .evicted, .lostWithAgent: false
     }
   }
 
@@ -338,8 +338,8 @@ package struct LaunchStateMachine: Sendable {
     processes[address] = process
     guard process.state != .dying else { return [] }
     switch signal {
-    case SIGSTOP: return stopped(address) + settle(address, now)
-    case SIGCONT: return continued(address, instance) + settle(address, now)
+    case SIGSTOP: return stopped(address) + decide(address, now)
+    case SIGCONT: return continued(address, instance) + decide(address, now)
     default: return []
     }
   }
@@ -374,7 +374,7 @@ package struct LaunchStateMachine: Sendable {
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
       // The signal may still be carried out, after any list that could be requested now. Assume that the process is
       // stopped: it is continued when it is wanted, and the agent sends the two signals in order.
-      return stopped(address, why: "SIGSTOP requested, no reply") + settle(address, now)
+      return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now)
     }
     let pause: [Action] = process.isPausing ? [.pause(address)] : []
     return pause + (agents[address].map { [.list(agent: $0)] } ?? [])

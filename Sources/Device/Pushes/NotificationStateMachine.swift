@@ -112,7 +112,7 @@ package struct NotificationStateMachine: Sendable {
     switch notification.subject.use {
     case .app:
       open.append(Open(notification: notification))
-      return handOver(id)
+      return offer(id)
     case .widgets, .control:
       guard PushPayload(notification.payload).isContentChanged else {
         return [
@@ -128,14 +128,14 @@ package struct NotificationStateMachine: Sendable {
     }
   }
 
-  private mutating func handOver(_ id: UUID) -> [Action] {
+  private mutating func offer(_ id: UUID) -> [Action] {
     guard let open = notification(id) else { return [] }
     let address = Address.app(device, open.app)
     let payload = PushPayload(open.notification.payload)
     switch open.notification.type {
     case .background where !payload.isContentAvailable:
       return close(id, .discarded, "a background push wakes the app only with \"content-available\": 1 in aps")
-    case .background, .alert: return [.output(.handOver(id, to: address, wakes: payload.isContentAvailable))]
+    case .background, .alert: return [.output(.offer(id, to: address, wakes: payload.isContentAvailable))]
     default:
       let type = open.notification.type.rawValue
       return close(id, .discarded, "nothing on this device receives pushes of type \(type)")
@@ -221,12 +221,12 @@ package struct NotificationStateMachine: Sendable {
     return notified.flatMap { item -> [Action] in
       expected.remove(item.id)
       let wasAsked = asking.remove(item.id) != nil
-      guard wasAsked, let index = open.firstIndex(where: { $0.id == item.id }) else { return handOver(item.id) }
+      guard wasAsked, let index = open.firstIndex(where: { $0.id == item.id }) else { return offer(item.id) }
       open[index].exits += 1
       guard open[index].exits < NotificationStateMachine.exitLimit else {
         return close(item.id, .discarded, "the app exited twice while it handled the notification")
       }
-      return handOver(item.id)
+      return offer(item.id)
     }
   }
 
@@ -263,7 +263,7 @@ package struct NotificationStateMachine: Sendable {
         }
       }
     }
-    return actions + open.filter { !$0.reloads }.flatMap { handOver($0.id) }
+    return actions + open.filter { !$0.reloads }.flatMap { offer($0.id) }
   }
 
   private struct Known: Hashable {

@@ -9,7 +9,7 @@ package enum PushOutput: Sendable, Equatable {
   /// Reload these placements because of a push to widgets or a control. The push waits for the result of each.
   case reload(UUID, placements: [Int])
   /// A notification is for the app. `wakes`: also in the background. Call `expect`, `shown` or `discarded`.
-  case handOver(UUID, to: Address, wakes: Bool)
+  case offer(UUID, to: Address, wakes: Bool)
   /// The database can no longer be written: the host must stop.
   case broken(String)
 }

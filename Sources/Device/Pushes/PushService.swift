@@ -17,10 +17,10 @@ package actor PushService {
   /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<PushOutput>
   /// What the service needs from processes, in order. The launch service reads it.
-  package nonisolated let processes: Outputs<ProcessAction>
+  package nonisolated let processActions: Outputs<ProcessAction>
   let store: PushesStore
   let bus: any BusConnection
-  let machine: any DeviceClock
+  let machine: any ControllableClock
   let deadline: Duration
   private(set) var tokens: TokenStateMachine
   private(set) var notifications: NotificationStateMachine
@@ -56,7 +56,8 @@ package actor PushService {
   /// - Throws: errors of the database.
   package init(
     device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any DeviceClock, machine: any DeviceClock = AdjustableClock(.running(ahead: 0)),
+    bus: any BusConnection, clock: any ControllableClock,
+    machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     deadline: Duration = .seconds(30)
   ) throws {
     store = try PushesStore(database)
@@ -68,7 +69,7 @@ package actor PushService {
     notifications = NotificationStateMachine(device: device, open: try store.open())
     reports = try store.reports()
     outputs = Outputs(clock)
-    processes = Outputs(clock)
+    processActions = Outputs(clock)
   }
 
   /// Resumes after a host restart.
@@ -92,7 +93,7 @@ package actor PushService {
     if !arrived.isEmpty { takeArrived() }
     if failure == nil { failure = BusError(.closed, "the push service has ended", isDefinite: false) }
     outputs.finish()
-    processes.finish()
+    processActions.finish()
     for continuation in waiting.values.joined() { continuation.resume() }
     waiting = [:]
     await tasks.end()
@@ -101,7 +102,7 @@ package actor PushService {
   // MARK: Input from other services
 
   /// The widgets of each extension, by its bundle identifier.
-  package func know(_ widgets: [String: PushWidgets]) {
+  package func setWidgets(_ widgets: [String: PushWidgets]) {
     handle(TokenStateMachine.Event.widgets(widgets))
     notifications.placements = placed
     handle(NotificationStateMachine.Event.placed)
@@ -156,8 +157,8 @@ package actor PushService {
   /// `push.deliver`. Persisted when this returns; a notification that was taken before is ignored. Notifications that
   /// arrive during a write are written together in the next one.
   ///
-  /// A notification that expired on the way is refused: the bus holds messages for an absent device, and does not
-  /// evaluate their expirations.
+  /// A notification that expired on the way is refused: the push server's connection sends a message again when an
+  /// absent device returns, and does not evaluate its expiration.
   ///
   /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
   package func received(_ notification: PushedNotification) async throws(BusError) {
@@ -276,7 +277,7 @@ package actor PushService {
       // A newer push of the same transaction replaced it.
       case .output(.reload(let push, _)) where notifications.notification(push) == nil: break
       case .output(let output): outputs.yield(output)
-      case .process(let action): processes.yield(action)
+      case .process(let action): processActions.yield(action)
       case .ask(let app, let notification): notify(app, notification)
       case .step: break
       }
@@ -287,7 +288,7 @@ package actor PushService {
   private func perform(_ action: TokenStateMachine.Action) {
     switch action {
     case .output(let output): outputs.yield(output)
-    case .process(let action): processes.yield(action)
+    case .process(let action): processActions.yield(action)
     case .tokensChanged: askForTokens()
     case .notify(let address, let notice): notify(address, notice)
     case .notifyApp(let address, let app, let token): notify(address, app, token)

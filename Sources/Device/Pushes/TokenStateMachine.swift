@@ -217,21 +217,21 @@ package struct TokenStateMachine: Sendable {
 
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .began: return settle() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+    case .began: return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
     case .widgets(let widgets):
       self.widgets = widgets
-      return withhold() + settle()
+      return withhold() + reconcile()
     case .issued(let key, let token): return issued(key, token)
     case .released(let key):
       guard state.tokens[key]?.phase == .releasing else { return [] }
       state.tokens[key] = nil
-      return settle()
+      return reconcile()
     case .replaced(let key, let token): return replaced(key, token)
     case .register(let app): return register(app)
     case .unregister(let app):
       state.registered.remove(app)
       state.notifiedApps[app] = nil
-      return [.notRegistered(app: app)] + settle()
+      return [.notRegistered(app: app)] + reconcile()
     case .awake(let address): return ask(address)
     case .instanceEnded(let address):
       if let app = product(address), address.role == .app { state.notifiedApps[app.bundle] = nil }
@@ -257,7 +257,7 @@ package struct TokenStateMachine: Sendable {
     guard state.tokens[key]?.phase == .asking else { return [] }
     state.tokens[key]?.phase = .held
     state.tokens[key]?.token = token
-    return replyRegistered(key) + settle()
+    return replyRegistered(key) + reconcile()
   }
 
   private mutating func replaced(_ key: TokenKey, _ token: String?) -> [Action] {
@@ -265,7 +265,7 @@ package struct TokenStateMachine: Sendable {
     if let token {
       state.tokens[key]?.token = token
       if kept.phase == .asking { state.tokens[key]?.phase = .held }
-      return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + settle()
+      return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + reconcile()
     }
     state.tokens[key] = nil
     // The app requests a token again at its next launch. Source: "Registering your app with APNs".
@@ -273,7 +273,7 @@ package struct TokenStateMachine: Sendable {
       state.registered.remove(key.bundle)
       state.notifiedApps[key.bundle] = nil
     }
-    return [.tokensChanged] + settle()
+    return [.tokensChanged] + reconcile()
   }
 
   private mutating func register(_ bundle: String) -> [Action] {
@@ -282,7 +282,7 @@ package struct TokenStateMachine: Sendable {
       return address.map { [.withheld(PushWithheld(address: $0, reason: .noEntitlement))] } ?? []
     }
     state.registered.insert(bundle)
-    return settle() + replyRegistered(TokenKey(bundle, .app))
+    return reconcile() + replyRegistered(TokenKey(bundle, .app))
   }
 
   private mutating func replyRegistered(_ key: TokenKey) -> [Action] {
@@ -319,7 +319,7 @@ package struct TokenStateMachine: Sendable {
   // MARK: Consequences
 
   /// Adapts the tokens and the calls to what is wanted.
-  private mutating func settle() -> [Action] {
+  private mutating func reconcile() -> [Action] {
     var isChanged = false
     let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys
     for key in Set(possible).union(state.tokens.keys) {

@@ -8,9 +8,9 @@ package import Messages
 package struct PendingReload: Codable, Sendable, Equatable {
   /// Its number in the ledger.
   package let reload: Int
-  package let because: ReloadCause
+  package let reloadCause: ReloadCause
   /// The message that requested it: its causation and correlation ids.
-  let cause: UUID?
+  let causationID: UUID?
   let correlation: UUID?
   /// Whether the provider requested it while one of its methods was running.
   let isInside: Bool
@@ -25,7 +25,7 @@ package struct PendingReload: Codable, Sendable, Equatable {
   /// How many process instances ended during the request.
   var exits = 0
 
-  var context: MessageContext { MessageContext(cause: cause, correlation: correlation) }
+  var context: MessageContext { MessageContext(cause: causationID, correlation: correlation) }
   /// Whether the extension is to be asked at once.
   var isDue: Bool { isPaid && notBefore == nil && withheld == nil }
   /// Whether it waits after a failure.
@@ -34,7 +34,7 @@ package struct PendingReload: Codable, Sendable, Equatable {
 
 /// The metadata of a placement's timeline.
 package struct TimelineFacts: Codable, Sendable, Equatable {
-  var because: ReloadCause
+  var reloadCause: ReloadCause
   var entries: Int
   var first: Date
   var last: Date

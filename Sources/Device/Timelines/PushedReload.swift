@@ -53,7 +53,7 @@ extension PlacementState {
   /// The reload failed. `later`: the reload that is pending now.
   mutating func failed(_ reload: Int, _ reason: String, later: PendingReload?) {
     if let later, later.reload != reload {
-      replace(reload, by: later.reload, isPush: later.because == .push)
+      replace(reload, by: later.reload, isPush: later.reloadCause == .push)
     } else {
       noted(reload, later == nil ? .gaveUp(reason) : .failed(reason))
     }

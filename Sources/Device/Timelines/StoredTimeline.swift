@@ -77,7 +77,7 @@ struct StoredTimeline: Sendable {
 
   func facts(_ because: ReloadCause) -> TimelineFacts {
     TimelineFacts(
-      because: because, entries: entries.count, first: entries[0].upcoming.date,
+      reloadCause: because, entries: entries.count, first: entries[0].upcoming.date,
       last: entries[entries.count - 1].upcoming.date, policy: policy, bytes: bytes, digest: digest, note: note)
   }
 

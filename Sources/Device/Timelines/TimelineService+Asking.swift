@@ -18,7 +18,7 @@ extension TimelineService {
     environment.isPreview = asked.purpose == .snapshot
     let request = RequestTimeline(
       asked.purpose, widgetKind: asked.placement.kind,
-      placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.because,
+      placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.reloadCause,
       environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
     let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
     providerRequests[ProviderRequestKey(asked)] = tasks.start {
@@ -75,7 +75,7 @@ extension TimelineService {
         var change = TimelineStore.Change()
         if isPlaced { change.timeline = (asked.placement.id, kept, shown, clock.now) }
         // Persisted before it is announced.
-        handle(.gave(asked, kept.facts(asked.because), kept.entries.map(\.upcoming)), change)
+        handle(.gave(asked, kept.facts(asked.reloadCause), kept.entries.map(\.upcoming)), change)
       case .placeholder:
         var change = TimelineStore.Change()
         if isPlaced { change.placeholder = (asked.placement.id, kept.entries[0]) }
@@ -110,7 +110,7 @@ extension TimelineService {
     let failure = placed.lastFailure.map { "the last reload failed: \($0.reason)" }
     return TimelineStored(
       bundle: placement.bundle, widgetKind: placement.kind, placement: placement.id, family: placement.family,
-      because: facts?.because ?? .added, entries: facts?.entries ?? 0, first: facts?.first ?? date,
+      because: facts?.reloadCause ?? .added, entries: facts?.entries ?? 0, first: facts?.first ?? date,
       last: facts?.last ?? date, policy: facts?.policy ?? .never, bytes: facts?.bytes ?? 0,
       digest: facts?.digest ?? "", text: entries?.first?.text ?? [], note: failure ?? facts?.note)
   }

@@ -12,7 +12,7 @@ extension TimelineService {
   /// An extension is ready and has these kinds. Persisted when this returns; called before its widgets are placed.
   ///
   /// - Throws: `failed` when it cannot be recorded.
-  package func knows(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
+  package func setKinds(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
     let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
     try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
   }
@@ -139,7 +139,7 @@ extension TimelineService {
           placement: placed.placement.id, bundle: placed.placement.bundle, widgetKind: placed.placement.kind,
           balance: account.balance, perDay: policy.perDay ?? 0, spent: account.spent.count,
           next: placed.pendingReload?.notBefore ?? placed.policyDue,
-          nextBecause: isPolicy ? .policy : placed.pendingReload?.because, withheld: placed.pendingReload?.withheld)
+          nextBecause: isPolicy ? .policy : placed.pendingReload?.reloadCause, withheld: placed.pendingReload?.withheld)
       }
     let lines = try store.ledger(request, limit: Self.page + 1)
     return ListBudget.Reply(

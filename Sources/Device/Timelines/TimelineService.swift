@@ -18,13 +18,13 @@ package actor TimelineService {
   /// Outputs in order; one reader.
   package nonisolated let outputs: Outputs<TimelineOutput>
   /// What the service needs from processes, in order. The launch service reads it.
-  package nonisolated let processes: Outputs<ProcessAction>
+  package nonisolated let processActions: Outputs<ProcessAction>
   /// The results of widget pushes, in order. The push service reads it.
   package nonisolated let reports: Outputs<PlacementReloadReport>
   let store: TimelineStore
   let bus: any BusConnection
-  let clock: any DeviceClock
-  let machine: any DeviceClock
+  let clock: any ControllableClock
+  let machine: any ControllableClock
   let settings: TimelineSettings
   let environment: @Sendable (Placement) -> WidgetEnvironment
   let container: @Sendable (Address) -> String?
@@ -60,8 +60,9 @@ package actor TimelineService {
   /// - Throws: errors of the database.
   package init(
     extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
-    clock: any DeviceClock,
-    machine: any DeviceClock = AdjustableClock(.running(ahead: 0)), settings: TimelineSettings = TimelineSettings(),
+    clock: any ControllableClock,
+    machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
+    settings: TimelineSettings = TimelineSettings(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil }
   ) throws {
@@ -76,7 +77,7 @@ package actor TimelineService {
     try store.read(&stateMachine)
     self.stateMachine = stateMachine
     self.outputs = Outputs(clock)
-    self.processes = Outputs(clock)
+    self.processActions = Outputs(clock)
     self.reports = Outputs(clock)
   }
 
@@ -89,7 +90,7 @@ package actor TimelineService {
     let ended = failure ?? BusError(.closed, "the timeline service has ended", isDefinite: false)
     failure = ended
     outputs.finish()
-    processes.finish()
+    processActions.finish()
     reports.finish()
     for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
     resumeWaiters()
@@ -180,7 +181,7 @@ package actor TimelineService {
         deadlines[address] = afterDeadline { .stalled(address) }
       }
       if case .release(let address, _) = action { deadlines.removeValue(forKey: address)?.cancel() }
-      processes.yield(action)
+      processActions.yield(action)
     case .report(let report): reports.yield(report)
     case .ask(let asked): ask(asked)
     case .stopAsking(let asked):

@@ -25,7 +25,7 @@ extension TimelineStateMachine {
         family: family ?? kinds[target]?[kind] ?? .systemSmall, location: .homeScreen)
       snapshots[target, default: []].append(
         ProviderRequest(
-          purpose: .snapshot, address: target, placement: placement, because: .gallery, serial: serial,
+          purpose: .snapshot, address: target, placement: placement, reloadCause: .gallery, serial: serial,
           context: .none))
     }
     return targets.map { want($0) }
@@ -58,7 +58,7 @@ extension TimelineStateMachine {
       guard let placed = placements[id], let pendingReload = placed.pendingReload, pendingReload.isDue else { continue }
       let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
       return ProviderRequest(
-        purpose: purpose, address: address, placement: placed.placement, because: pendingReload.because,
+        purpose: purpose, address: address, placement: placed.placement, reloadCause: pendingReload.reloadCause,
         serial: pendingReload.reload,
         context: pendingReload.context)
     }
@@ -76,7 +76,7 @@ extension TimelineStateMachine {
       placed.noted(pendingReload.reload, .gaveUp(reason))
       placed.lastFailure = PlacementState.Failure(failure: .unknownKind, reason: reason)
       placements[id] = placed
-      return reloadFailed(placed.placement, pendingReload.because, .unknownKind, reason, nil, pendingReload.context)
+      return reloadFailed(placed.placement, pendingReload.reloadCause, .unknownKind, reason, nil, pendingReload.context)
     }
   }
 
@@ -164,7 +164,7 @@ extension TimelineStateMachine {
     }
     placed.failed(asked.serial, reason, later: placed.pendingReload)
     placements[asked.placement.id] = placed
-    return [reloadFailed(placed.placement, asked.because, failure, reason, nextTry, asked.context)]
+    return [reloadFailed(placed.placement, asked.reloadCause, failure, reason, nextTry, asked.context)]
   }
 
   private func reloadFailed(

@@ -50,9 +50,9 @@ extension TimelineStateMachine {
     for address in asked {
       unresolvedReloads.append(
         UnresolvedReload(
-          address: address, kind: kind, areControls: areControls, because: cause(of: source),
+          address: address, kind: kind, areControls: areControls, reloadCause: cause(of: source),
           isInside: isInside && address == source,
-          cause: context.cause,
+          causationID: context.cause,
           correlation: context.correlation))
       actions.append(want(address))
     }
@@ -70,7 +70,7 @@ extension TimelineStateMachine {
     return own.flatMap { item -> [Action] in
       let ids = self.ids(of: address, kind: item.kind, areControls: item.areControls)
       guard ids.isEmpty else {
-        return ids.flatMap { requestReload($0, item.because, item.context, isInside: item.isInside, now: now) }
+        return ids.flatMap { requestReload($0, item.reloadCause, item.context, isInside: item.isInside, now: now) }
       }
       let mayHave =
         unresolvedReloads.contains { $0.kind == item.kind }
@@ -78,7 +78,7 @@ extension TimelineStateMachine {
       // A request for all kinds may find widgets and no control, or the reverse.
       if mayHave || item.kind == nil && !self.ids(of: address).isEmpty { return [] }
       let reason = item.kind.map(unknown) ?? "the extension has no widget"
-      return [unknown(address, item.kind, reason, item.because, item.context)]
+      return [unknown(address, item.kind, reason, item.reloadCause, item.context)]
     }
   }
 
@@ -107,7 +107,8 @@ extension TimelineStateMachine {
     let former = isAsking(id, placed.pendingReload?.reload) ? nil : placed.pendingReload
     lastReload += 1
     var pendingReload = PendingReload(
-      reload: lastReload, because: because, cause: context.cause, correlation: context.correlation, isInside: isInside)
+      reload: lastReload, reloadCause: because, causationID: context.cause, correlation: context.correlation,
+      isInside: isInside)
     if because == .app { pendingReload.openedUntil = openedUntil(placed, now) }
     placed.policyDue = nil
     placed.assign(lastReload, insteadOf: former?.reload, push: push)
@@ -137,7 +138,7 @@ extension TimelineStateMachine {
 
   /// Whether it waits only for the device to be unlocked, and is free: a newer reload that replaces it is free too.
   private func isFreeWhenUnlocked(_ pendingReload: PendingReload) -> Bool {
-    pendingReload.withheld != nil && policy.freeCauses.contains(pendingReload.because)
+    pendingReload.withheld != nil && policy.freeCauses.contains(pendingReload.reloadCause)
   }
 
   /// Whether the requester may have new content; requests of the system itself wait. Source: ours.
@@ -182,7 +183,7 @@ extension TimelineStateMachine {
       activity: atWork.first { $0.key.contains(placed.placement.bundle) }?.value,
       isInsideProvider: pendingReload.isInside,
       openedUntil: pendingReload.openedUntil)
-    let verdict = placed.account.decide(pendingReload.because, policy, situation, now: now)
+    let verdict = placed.account.decide(pendingReload.reloadCause, policy, situation, now: now)
     let action = line(placed, pendingReload, verdict, now)
     switch verdict.verdict {
     case .granted, .free:
@@ -222,7 +223,7 @@ extension TimelineStateMachine {
     lastLine += 1
     let entry = LedgerEntry(
       number: lastLine, date: now, reload: pendingReload.reload, placement: placed.placement.id,
-      bundle: placed.placement.bundle, widgetKind: placed.placement.kind, because: pendingReload.because,
+      bundle: placed.placement.bundle, widgetKind: placed.placement.kind, because: pendingReload.reloadCause,
       verdict: verdict.verdict, rule: verdict.rule, balance: placed.account.balance, until: verdict.until)
     return .decided(entry, pendingReload.context)
   }

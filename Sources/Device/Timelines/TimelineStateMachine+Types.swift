@@ -23,7 +23,7 @@ extension TimelineStateMachine {
     package let address: Address
     /// Number 0: a snapshot in the gallery.
     package let placement: Placement
-    package let because: ReloadCause
+    package let reloadCause: ReloadCause
     /// The reload's number, or the snapshot's.
     package let serial: Int
     package let context: MessageContext
@@ -36,11 +36,11 @@ extension TimelineStateMachine {
     let kind: String?
     /// Whether controls are meant, or widgets; `nil`: both.
     var areControls: Bool?
-    let because: ReloadCause
+    let reloadCause: ReloadCause
     let isInside: Bool
-    let cause: UUID?
+    let causationID: UUID?
     let correlation: UUID?
-    var context: MessageContext { MessageContext(cause: cause, correlation: correlation) }
+    var context: MessageContext { MessageContext(cause: causationID, correlation: correlation) }
   }
 
   package enum Event: Sendable {

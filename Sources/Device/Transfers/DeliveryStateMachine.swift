@@ -50,7 +50,7 @@ package struct DeliveryStateMachine: Sendable {
     /// All tasks of the session have ended: the owner is woken for it.
     package internal(set) var wakes = false
     /// Attempts that were not acknowledged in time.
-    package var tries = 0
+    package var redeliveries = 0
     /// Consecutive instances that ended during an attempt.
     package var exits = 0
     package var notBefore: Date?
@@ -206,7 +206,7 @@ package struct DeliveryStateMachine: Sendable {
     }
     for id in ids({ $0.session == key && !$0.isUnderWay && $0.isHeld }) {
       deliveries[id]?.isHeld = false
-      deliveries[id]?.tries = 0
+      deliveries[id]?.redeliveries = 0
       deliveries[id]?.notBefore = nil
     }
     let proposed = propose(key, now)

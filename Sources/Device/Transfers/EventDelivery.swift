@@ -13,7 +13,7 @@ import Timekeeping
 actor EventDelivery {
   let context: TransferContext
   nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
-  /// Owns the hand-overs and the checks.
+  /// Owns the running attempts and the checks.
   let tasks = TaskOwner()
   let files: OwnerFiles
   /// The destination of an owner's events.
@@ -21,8 +21,8 @@ actor EventDelivery {
   private(set) var stateMachine: DeliveryStateMachine
   private var stored: StoredDeliveries
   private var alarm = StateMachineAlarm()
-  /// The last hand-over of each delivery.
-  var handOvers: [UUID: Task<Void, Never>] = [:]
+  /// The last attempt of each delivery.
+  var running: [UUID: Task<Void, Never>] = [:]
   /// For each delivery whose time is over, the check whether it may still be acknowledged.
   var checks: [UUID: Task<Void, Never>] = [:]
   /// For each owner, the id under which the files with its task lists are stored. No delivery has this id.
@@ -48,7 +48,7 @@ actor EventDelivery {
     handle(.began)
   }
 
-  /// Cancels the hand-overs and checks, and returns when the last one has ended.
+  /// Cancels the attempts and checks, and returns when the last one has ended.
   func leave() async {
     alarm.cancel()
     await tasks.end()
@@ -90,18 +90,18 @@ actor EventDelivery {
 
   private func perform(_ action: DeliveryStateMachine.Action) {
     switch action {
-    case .process(let action): context.processes.yield(action)
+    case .process(let action): context.processActions.yield(action)
     case .deliver(let id, let attempt):
       guard let delivery = stateMachine.deliveries[id] else { return }
-      startHandOver(of: delivery, attempt)
+      startDelivery(of: delivery, attempt)
     case .expire(let id): notifyOfExpiry(id)
     case .ask(let id, let generation): startCheck(of: id, generation)
     case .stop(let id):
-      handOvers[id]?.cancel()
+      running[id]?.cancel()
       checks.removeValue(forKey: id)?.cancel()
     case .forget(let delivery):
       // Not necessarily the attempt that was acknowledged: the acknowledgement of an older instance may arrive last.
-      handOvers.removeValue(forKey: delivery.id)?.cancel()
+      running.removeValue(forKey: delivery.id)?.cancel()
       checks.removeValue(forKey: delivery.id)?.cancel()
       removeFiles(of: delivery)
       let notice = SessionAcknowledged(

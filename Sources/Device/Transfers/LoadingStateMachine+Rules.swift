@@ -23,8 +23,8 @@ extension LoadingStateMachine {
 
   /// `NSURLErrorNetworkUnavailableReasonKey` of a task on the current network: 0 cellular, 1 expensive, 2 constrained.
   func unavailableReason(of transfer: Transfer) -> Int? {
-    guard let terms = sessions[transfer.key.session] else { return nil }
-    return Access(terms.access, and: transfer.access).unavailableReason(on: network)
+    guard let policy = sessions[transfer.key.session] else { return nil }
+    return Access(policy.access, and: transfer.access).unavailableReason(on: network)
   }
 
   /// A task that was created in the background is discretionary, whatever its session requests (documented for apps).
@@ -36,16 +36,16 @@ extension LoadingStateMachine {
 
   // MARK: Changes by owners
 
-  mutating func opened(_ session: SessionKey, _ terms: SessionPolicy, _ now: Date) -> [Action] {
-    let former = sessions.updateValue(terms, forKey: session)
-    guard let former, former != terms else { return [] }
+  mutating func opened(_ session: SessionKey, _ policy: SessionPolicy, _ now: Date) -> [Action] {
+    let former = sessions.updateValue(policy, forKey: session)
+    guard let former, former != policy else { return [] }
     let keys = inOrder { $0.key.session == session }
     for key in keys {
       guard let transfer = transfers[key] else { continue }
-      touchedLanes.insert(HostQueue.Key(transfer))
+      touchedHostQueues.insert(HostQueue.Key(transfer))
       if let instant = expiry(of: transfer) { alarms.insert(Alarm(instant: instant, what: .expiry(key))) }
     }
-    return keys.flatMap { settle($0, now) }
+    return keys.flatMap { requeue($0, now) }
   }
 
   mutating func changed(
@@ -64,7 +64,7 @@ extension LoadingStateMachine {
     case .waiting(let wait) where wait.isQueue && isReordered && !transfer.isSuspended: queue(key)
     default: break
     }
-    return settle(key, now)
+    return requeue(key, now)
   }
 
   /// An attempt ended and its task did not. `progressed`: `nil` when it did not fail, else whether it received bytes.
@@ -77,7 +77,7 @@ extension LoadingStateMachine {
     }
     release(key)
     move(key, to: .waiting(.nothing))
-    return settle(key, now)
+    return requeue(key, now)
   }
 
   // MARK: The network
@@ -95,7 +95,7 @@ extension LoadingStateMachine {
         actions.append(.stop(key))
       } else {
         if state.path != .off { transfers[key]?.notBefore = nil }
-        actions += settle(key, now)
+        actions += requeue(key, now)
       }
     }
     return actions
@@ -127,7 +127,7 @@ extension LoadingStateMachine {
   mutating func woken(_ owner: Address, _ now: Date) -> [Action] {
     guard limits(owner), !inFront.contains(owner) else { return [] }
     let account = account(of: owner)
-    let delay = limiters[account].map { min($0.delay * 2, settings.limiterLimit) } ?? settings.limiterFirst
+    let delay = limiters[account].map { min($0.delay * 2, settings.limiterMax) } ?? settings.limiterFirst
     let limiter = Limiter(
       owner: owner, delay: delay, since: limiters[account]?.since ?? now, until: now.addingTimeInterval(delay))
     limiters[account] = limiter
@@ -154,6 +154,6 @@ extension LoadingStateMachine {
     guard let limiter = limiters.removeValue(forKey: account) else { return [] }
     let off = Limiter(owner: limiter.owner, delay: 0, since: limiter.since, until: now)
     return [.limiter(account: account, off, reason: reason)]
-      + inOrder { $0.place == .waiting(.limiter) }.flatMap { settle($0, now) }
+      + inOrder { $0.place == .waiting(.limiter) }.flatMap { requeue($0, now) }
   }
 }

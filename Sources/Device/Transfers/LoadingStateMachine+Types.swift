@@ -183,11 +183,12 @@ extension LoadingStateMachine {
 
     mutating func fail(_ progressed: Bool, _ now: Date, _ settings: TransferSettings) {
       failures = progressed ? 1 : failures + 1
-      notBefore = now.addingTimeInterval(settings.retries.pause(after: failures))
+      notBefore = now.addingTimeInterval(settings.resumeBackoff.pause(after: failures))
     }
   }
 
-  /// The resume rate limiter of an account (documented: DOC-BG; the figures observed).
+  /// The resume rate limiter of an account (documented: *NSURLSession's Resume Rate
+  /// Limiter*; the first figures observed).
   package struct Limiter: Sendable, Hashable {
     /// The owner that raised it last.
     package let owner: Address

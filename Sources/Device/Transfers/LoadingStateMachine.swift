@@ -60,9 +60,9 @@ package struct LoadingStateMachine: Sendable {
   package internal(set) var limiters: [String: Limiter]
   package internal(set) var network: NetworkState
   var inFront: Set<Address> = []
-  var lanes: [HostQueue.Key: HostQueue] = [:]
-  /// Lanes whose connections or waiting tasks changed in this step.
-  var touchedLanes: Set<HostQueue.Key> = []
+  var hostQueues: [HostQueue.Key: HostQueue] = [:]
+  /// Queues whose connections or waiting tasks changed in this step.
+  var touchedHostQueues: Set<HostQueue.Key> = []
   /// Tasks that have a connection of their session and wait for the device's turn.
   var ready = Heap<QueueEntry>()
   var alarms = Heap<Alarm>()
@@ -102,15 +102,15 @@ package struct LoadingStateMachine: Sendable {
 
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
     var actions = handle(event, now)
-    fillLanes()
-    while loading < settings.maximumLoads, let ticket = ready.popMin() {
-      guard let transfer = transfers[ticket.key], transfer.stamp == ticket.stamp else { continue }
-      move(ticket.key, to: .loading)
-      transfers[ticket.key]?.isUnderWay = true
-      transfers[ticket.key]?.attempts += 1
-      transfers[ticket.key]?.notified = nil
+    fillHostQueues()
+    while loading < settings.maximumLoads, let entry = ready.popMin() {
+      guard let transfer = transfers[entry.key], transfer.stamp == entry.stamp else { continue }
+      move(entry.key, to: .loading)
+      transfers[entry.key]?.isUnderWay = true
+      transfers[entry.key]?.attempts += 1
+      transfers[entry.key]?.notified = nil
       loading += 1
-      actions.append(.load(ticket.key))
+      actions.append(.load(entry.key))
     }
     actions += reportWaits()
     tidyAlarms()
@@ -119,18 +119,18 @@ package struct LoadingStateMachine: Sendable {
 
   private mutating func handle(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return inOrder().flatMap { settle($0, now) } + timerFired(now)
-    case .opened(let session, let terms): return opened(session, terms, now)
+    case .began: return inOrder().flatMap { requeue($0, now) } + timerFired(now)
+    case .opened(let session, let policy): return opened(session, policy, now)
     case .created(let transfer):
       guard transfers[transfer.key] == nil else { return [] }
       insert(transfer)
-      return settle(transfer.key, now)
+      return requeue(transfer.key, now)
     case .changed(let key, let isSuspended, let priority, let date):
       return changed(key, isSuspended, priority, date, now)
     case .answered(let key, let host):
       transfers[key]?.consent = .given
       if let host { transfers[key]?.host = host }
-      return settle(key, now)
+      return requeue(key, now)
     case .failed(let key, let progressed): return attemptEnded(key, failed: progressed, now)
     case .again(let key), .stopped(let key): return attemptEnded(key, failed: nil, now)
     case .ending(let key):
@@ -178,15 +178,15 @@ package struct LoadingStateMachine: Sendable {
     guard let transfer = transfers[key] else { return }
     if transfer.isUnderWay { loading -= 1 }
     if transfer.hasConnection {
-      lanes[HostQueue.Key(transfer)]?.taken -= 1
-      touchedLanes.insert(HostQueue.Key(transfer))
+      hostQueues[HostQueue.Key(transfer)]?.taken -= 1
+      touchedHostQueues.insert(HostQueue.Key(transfer))
     }
     transfers[key]?.hasConnection = false
     transfers[key]?.isUnderWay = false
   }
 
   /// Moves a task that is not loading to its current place.
-  mutating func settle(_ key: TaskKey, _ now: Date) -> [Action] {
+  mutating func requeue(_ key: TaskKey, _ now: Date) -> [Action] {
     guard let transfer = transfers[key], case .waiting(let former) = transfer.place else { return [] }
     guard let wait = wait(of: transfer, now) else {
       if !former.isQueue { queue(key) }
@@ -207,26 +207,26 @@ package struct LoadingStateMachine: Sendable {
     guard let transfer = transfers[key] else { return }
     release(key)
     move(key, to: .waiting(.connection(host: transfer.host)))
-    let lane = HostQueue.Key(transfer)
-    lanes[lane, default: HostQueue()].queue.insert(QueueEntry(transfer, stamp: stamps))
-    touchedLanes.insert(lane)
+    let queueKey = HostQueue.Key(transfer)
+    hostQueues[queueKey, default: HostQueue()].queue.insert(QueueEntry(transfer, stamp: stamps))
+    touchedHostQueues.insert(queueKey)
   }
 
   /// Assigns free connections to the first tasks of each queue.
-  private mutating func fillLanes() {
-    for key in touchedLanes.sorted() {
-      guard var lane = lanes.removeValue(forKey: key) else { continue }
+  private mutating func fillHostQueues() {
+    for key in touchedHostQueues.sorted() {
+      guard var hostQueue = hostQueues.removeValue(forKey: key) else { continue }
       let limit = max(1, sessions[key.session]?.connectionsPerHost ?? 1)
-      while lane.taken < limit, let ticket = lane.queue.popMin() {
-        guard let transfer = transfers[ticket.key], transfer.stamp == ticket.stamp else { continue }
-        lane.taken += 1
-        transfers[ticket.key]?.hasConnection = true
-        move(ticket.key, to: .waiting(.turn))
+      while hostQueue.taken < limit, let entry = hostQueue.queue.popMin() {
+        guard let transfer = transfers[entry.key], transfer.stamp == entry.stamp else { continue }
+        hostQueue.taken += 1
+        transfers[entry.key]?.hasConnection = true
+        move(entry.key, to: .waiting(.turn))
         ready.insert(QueueEntry(transfer, stamp: stamps))
       }
-      if lane.taken > 0 || !lane.queue.isEmpty { lanes[key] = lane }
+      if hostQueue.taken > 0 || !hostQueue.queue.isEmpty { hostQueues[key] = hostQueue }
     }
-    touchedLanes = []
+    touchedHostQueues = []
   }
 
   /// The waits of the tasks whose place changed, if they differ from those reported last.
@@ -249,7 +249,7 @@ package struct LoadingStateMachine: Sendable {
       alarms.removeMin()
       guard isDue(alarm) else { continue }
       switch alarm.what {
-      case .task(let key, _): actions += settle(key, now)
+      case .task(let key, _): actions += requeue(key, now)
       case .limiter(let account): actions += limiterPassed(account, now)
       case .expiry(let key):
         guard let transfer = transfers[key] else { continue }

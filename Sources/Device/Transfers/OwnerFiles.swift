@@ -28,8 +28,8 @@ struct OwnerFiles: Sendable {
   ///
   /// - Parameters:
   ///   - body: the message without the values.
-  ///   - delivery: the delivery that the file belongs to. Without a delivery of this id, the file is kept until the
-  ///     host restarts.
+  ///   - delivery: the delivery that the file belongs to, or another id for a list of tasks. Such a list is removed by
+  ///     the owner when it has read it, else when its instance ends, and at the latest when the host restarts.
   /// - Returns: `nil` when the values fit in the envelope.
   func overflow(
     _ body: some Encodable, _ values: [some Encodable], for owner: Address, _ delivery: UUID

@@ -11,7 +11,7 @@ struct StateMachineAlarm {
   ///
   /// - Parameter fire: receives the date. It calls `takeFired`, and handles the event if that returns `true`.
   mutating func set(
-    _ instant: Date?, on clock: any DeviceClock, _ fire: @escaping @Sendable (Date) async -> Void
+    _ instant: Date?, on clock: any ControllableClock, _ fire: @escaping @Sendable (Date) async -> Void
   ) {
     // An alarm that has fired but is not handled yet is handled next, and sets another.
     if let pending, pending.instant <= clock.now { return }

@@ -125,7 +125,7 @@ struct TransferAttempt: Sendable {
       cookies?.store(response.headers["Set-Cookie"], from: exchange.url)
       let status = Int(response.status.code)
       if try exchange.redirect(status, to: response.headers.first(name: "Location"), limit: redirectLimit) {
-        if let current = exchange.currentRequest { report(.redirected(current)) }
+        // The body of the redirect is read below.
       } else {
         guard status == 401, let offer = AuthenticationOffer(response.headers["WWW-Authenticate"]) else {
           return response
@@ -200,8 +200,6 @@ enum AttemptEvent: Sendable, Hashable {
   case resumed(at: Int64)
   /// The request begins again at byte 0: the stored bytes are void.
   case restarted
-  /// The new `currentRequest`.
-  case redirected(TransferRequest)
   case sent(Int64, of: Int64)
   /// `of` is -1 when the server did not report a length.
   case received(Int64, of: Int64)

@@ -15,20 +15,20 @@ final class TransferContext: Sendable {
   let executor = ServiceExecutor("transfers")
   let store: TransferStore
   let bus: any BusConnection
-  let clock: any DeviceClock
+  let clock: any ControllableClock
   let settings: TransferSettings
   /// Which app an extension belongs to.
   let families: AppFamilies
   let outputs: Outputs<TransferOutput>
   /// What owners are needed for: events, and questions to their code.
-  let processes: Outputs<ProcessAction>
+  let processActions: Outputs<ProcessAction>
   private let folder: String
   private let over = Atomic(false)
 
   /// - Parameter folder: where the part files are.
   /// - Throws: database errors.
   init(
-    folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies
   ) throws {
     self.folder = folder
@@ -38,7 +38,7 @@ final class TransferContext: Sendable {
     self.settings = settings
     self.families = families
     self.outputs = Outputs(clock)
-    self.processes = Outputs(clock)
+    self.processActions = Outputs(clock)
   }
 
   // MARK: The end

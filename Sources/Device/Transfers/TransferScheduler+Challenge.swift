@@ -59,11 +59,11 @@ extension TransferScheduler {
     context.record(key, .waiting, context.bytes(key), "waits for the owner's answer to a challenge")
     let isBounded = context.settings.challengeDeadline > 0
     let limit = isBounded ? context.settings.challengeDeadline : context.settings.completionDeadline
-    defer { context.processes.yield(.release(owner, because: key.challengeAssertion)) }
+    defer { context.processActions.yield(.release(owner, because: key.challengeAssertion)) }
     while true {
       let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
       let woken = try await challenged.wait(key) {
-        context.processes.yield(.want(owner, because: key.challengeAssertion, mayWake: launches))
+        context.processActions.yield(.want(owner, because: key.challengeAssertion, mayWake: launches))
       }
       guard let task = try context.store.task(key) else { throw CancellationError() }
       do throws(BusError) {

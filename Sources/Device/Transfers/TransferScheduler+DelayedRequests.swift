@@ -27,7 +27,7 @@ extension TransferScheduler {
     let owner = key.session.owner
     delayed[owner, default: []].insert(key)
     let launches = context.settings.delayedRequestLaunches
-    context.processes.yield(.want(owner, because: key.session.beginAssertion, mayWake: launches))
+    context.processActions.yield(.want(owner, because: key.session.beginAssertion, mayWake: launches))
     guard !launches else { return }
     questions[key] = tasks.start {
       if await self.counter.isAwake(owner) {
@@ -82,7 +82,7 @@ extension TransferScheduler {
     guard delayed[owner]?.remove(key) != nil else { return }
     if delayed[owner]?.isEmpty == true { delayed[owner] = nil }
     guard delayed[owner]?.contains(where: { $0.session == key.session }) != true else { return }
-    context.processes.yield(.release(owner, because: key.session.beginAssertion))
+    context.processActions.yield(.release(owner, because: key.session.beginAssertion))
   }
 }
 

@@ -57,7 +57,7 @@ actor TransferScheduler {
 
   /// Continues every task that has not ended and may use the network.
   func begin(network: NetworkState) {
-    parts.remove(before: context.clock.now.addingTimeInterval(-context.settings.keepsParts))
+    parts.remove(before: context.clock.now.addingTimeInterval(-context.settings.keepsResumeData))
     counter.begin()
     setNetwork(network)
     handle(.began)
@@ -286,7 +286,6 @@ actor TransferScheduler {
         case .restarted: context.record(key, .restarted, 0)
         case .sent(let bytes, let length): meter.sent(bytes, of: length)
         case .received(let bytes, let length): meter.received(bytes, of: length)
-        case .redirected: break
         }
       },
       setHead: { [context] response, validator in

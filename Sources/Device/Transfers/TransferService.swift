@@ -20,7 +20,7 @@ package actor TransferService {
   /// In order; one reader.
   package nonisolated let outputs: Outputs<TransferOutput>
   /// What the service needs from processes, in order. The launch service reads it.
-  package nonisolated let processes: Outputs<ProcessAction>
+  package nonisolated let processActions: Outputs<ProcessAction>
   let context: TransferContext
   package nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   let scheduler: TransferScheduler
@@ -37,7 +37,7 @@ package actor TransferService {
   ///     build.
   /// - Throws: database errors.
   package init(
-    folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any DeviceClock,
+    folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies = AppFamilies(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
     container: @escaping @Sendable (Address) -> String?,
@@ -46,7 +46,7 @@ package actor TransferService {
     context = try TransferContext(
       folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families)
     outputs = context.outputs
-    processes = context.processes
+    processActions = context.processActions
     delivery = try EventDelivery(
       context, files: OwnerFiles(store: context.store, container: container), deliverTo: deliverTo)
     scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
@@ -73,7 +73,7 @@ package actor TransferService {
     await scheduler.leave()
     await delivery.leave()
     outputs.finish()
-    processes.finish()
+    processActions.finish()
   }
 
   // MARK: Events from the rest of the host

@@ -8,18 +8,18 @@ package struct TransferSettings: Hashable, Sendable {
   package var completionDeadline: Double
   /// From that notification until the owner is evicted.
   package var completionGrace = 5.0
-  /// `true`: as developers observed, the handler is called after the messages if the session already exists, and owners
-  /// that were not woken receive the finish too. `false`: as Apple documents it.
+  /// `true`: as developers observed, the handler is called after the delegate calls if the session already exists, and
+  /// owners that were not woken receive the finish too. `false`: as Apple documents it.
   package var observedEventOrder = false
   /// The pause after a delivery that was not acknowledged in time, doubled each time.
-  package var redeliveryPause: Double
+  package var redeliverAfter: Double
   /// The number of unacknowledged deliveries after which the events wait until a process creates the session.
-  package var deliveryTries: Int
+  package var redeliveries: Int
   /// The pause after a failed download attempt and after an owner repeatedly exited during a delivery; doubled each
   /// time.
-  package var resumePause: Double
+  package var resumeAfter: Double
   /// The limit of that pause.
-  package var resumePauseLimit = 60.0
+  package var resumeAfterMax = 60.0
   /// The number of tasks that the device loads at the same time. Further tasks wait for their turn.
   package var maximumLoads = 64
   /// Whether a discretionary task waits for Wi-Fi.
@@ -29,7 +29,7 @@ package struct TransferSettings: Hashable, Sendable {
   /// The first delay of the resume rate limiter; 0 disables it.
   package var limiterFirst = 60.0
   /// The longest delay of the limiter.
-  package var limiterLimit = 86_400.0
+  package var limiterMax = 86_400.0
   /// Whether the limiter delays tasks created by an extension.
   package var limiterAppliesToWidgets = true
   /// Whether wakes of an extension and of its app raise the same limiter.
@@ -39,7 +39,7 @@ package struct TransferSettings: Hashable, Sendable {
   /// Reports of a task's byte counts per second to a running owner, in addition to the last one.
   package var countsPerSecond = 4.0
   /// How long a part that resume data refers to is kept.
-  package var keepsParts = 604_800.0
+  package var keepsResumeData = 604_800.0
   /// A task fails with -1007 after this many redirects.
   package var redirectLimit = 16
   /// A body of at most this many bytes is not resumed.
@@ -52,14 +52,14 @@ package struct TransferSettings: Hashable, Sendable {
   package var forceQuitCancelsExtensions = false
 
   package init(
-    completionDeadline: Double = 30, redeliveryPause: Double = 60, deliveryTries: Int = 5, resumePause: Double = 1
+    completionDeadline: Double = 30, redeliverAfter: Double = 60, redeliveries: Int = 5, resumeAfter: Double = 1
   ) {
-    self.resumePause = resumePause
+    self.resumeAfter = resumeAfter
     self.completionDeadline = completionDeadline
-    self.redeliveryPause = redeliveryPause
-    self.deliveryTries = deliveryTries
+    self.redeliverAfter = redeliverAfter
+    self.redeliveries = redeliveries
   }
 
   /// The pauses between failed attempts.
-  var retries: Backoff { Backoff(first: resumePause, limit: resumePauseLimit) }
+  var resumeBackoff: Backoff { Backoff(first: resumeAfter, limit: resumeAfterMax) }
 }

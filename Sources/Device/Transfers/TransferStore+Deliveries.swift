@@ -59,7 +59,7 @@ extension TransferStore {
         var delivery = DeliveryStateMachine.Delivery(
           id: id, session: SessionKey(owner: owner, identifier: row["session"]),
           tasks: try row.decoded("tasks"))
-        delivery.tries = row["tries"]
+        delivery.redeliveries = row["redeliveries"]
         delivery.exits = row["exits"]
         delivery.notBefore = row.dateIfPresent("notBefore")
         delivery.isHeld = row["held"]
@@ -102,12 +102,12 @@ extension TransferStore {
   private static func write(_ delivery: DeliveryStateMachine.Delivery, _ db: Database) throws {
     try db.run(
       """
-      INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, tries, exits, notBefore, held, generation,
+      INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, redeliveries, exits, notBefore, held, generation,
         wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         delivery.id.uuidString, delivery.session.owner.text, delivery.session.identifier,
-        try BodyCoding.data(delivery.tasks), delivery.tries, delivery.exits,
+        try BodyCoding.data(delivery.tasks), delivery.redeliveries, delivery.exits,
         delivery.notBefore?.timeIntervalSince1970, delivery.isHeld, delivery.last?.generation,
         delivery.last?.wakesHandler,
       ])

@@ -31,7 +31,7 @@ struct TransferStore: Sendable {
         FOREIGN KEY (owner, session) REFERENCES sessions (owner, identifier));
       CREATE INDEX tasksByEnd ON tasks (endedOrder);
       CREATE TABLE deliveries (
-        id TEXT PRIMARY KEY, owner TEXT NOT NULL, session TEXT NOT NULL, tasks BLOB NOT NULL, tries INTEGER NOT NULL,
+        id TEXT PRIMARY KEY, owner TEXT NOT NULL, session TEXT NOT NULL, tasks BLOB NOT NULL, redeliveries INTEGER NOT NULL,
         exits INTEGER NOT NULL, notBefore REAL, held BOOLEAN NOT NULL, generation INTEGER, wakesHandler BOOLEAN);
       CREATE TABLE copies (path TEXT PRIMARY KEY, delivery TEXT NOT NULL);
       CREATE INDEX copiesByDelivery ON copies (delivery);

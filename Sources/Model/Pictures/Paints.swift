@@ -108,7 +108,7 @@ struct Paints {
     }
     if case .list(let list) = parts["ellipticalGradient"] { return elliptical(stops(list, style), parts, in: rect) }
     if case .list(let list) = parts["angularGradient"] { return angular(stops(list, style), parts, in: rect) }
-    if let asset = parts["asset"]?.string { return missing("the colour \"\(asset)\" of the asset catalogue", style) }
+    if let asset = parts["asset"]?.string { return missing("the colour \"\(asset)\" of the asset catalog", style) }
     return missing(parts.keys.sorted().joined(separator: ", "), style)
   }
 

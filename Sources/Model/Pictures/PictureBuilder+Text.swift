@@ -86,7 +86,7 @@ extension PictureBuilder {
     if view.arguments["systemName"] != nil {
       return symbol(view.arguments, view.frame, view.style, operations: view.operations)
     }
-    note("the image \"\(view.arguments["name"]?.string ?? "")\" of the asset catalogue is not drawn")
+    note("the image \"\(view.arguments["name"]?.string ?? "")\" of the asset catalog is not drawn")
     return []
   }
 }

@@ -5,7 +5,7 @@ package import Messages
 /// What a service of the device needs from a process. The launch service reads the actions of all services, and decides
 /// each together with the state of the process.
 package enum ProcessAction: Sendable, Hashable {
-  /// Run the process and keep it running until `release`, then report that it is awake.
+  /// Run the process, report when it is awake, and keep it running until `release`.
   ///
   /// Without `mayWake`, only a process that runs now is kept running, until its instance ends. A process that does not
   /// run, is suspended or is being suspended is left as it is.

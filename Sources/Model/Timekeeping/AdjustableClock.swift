@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Each setting is saved before it takes effect, so that the clock is the same after a host restart. Calls that change
 /// the clock must not overlap.
-package final class AdjustableClock: DeviceClock {
+package final class AdjustableClock: ControllableClock {
   private struct State {
     var setting: ClockSetting
     var sleepers = Sleepers()
@@ -18,7 +18,7 @@ package final class AdjustableClock: DeviceClock {
     var work: Set<ClockWork> = []
     var lastWork: UInt64 = 0
     /// Continuations that are resumed when `work` is empty.
-    var settling: [CheckedContinuation<Void, Never>] = []
+    var waitingForWork: [CheckedContinuation<Void, Never>] = []
 
     mutating func begin() -> ClockWork {
       lastWork += 1
@@ -30,8 +30,8 @@ package final class AdjustableClock: DeviceClock {
     mutating func end(_ ended: Set<ClockWork>) -> [CheckedContinuation<Void, Never>] {
       work.subtract(ended)
       guard work.isEmpty else { return [] }
-      defer { settling = [] }
-      return settling
+      defer { waitingForWork = [] }
+      return waitingForWork
     }
   }
 
@@ -186,12 +186,12 @@ package final class AdjustableClock: DeviceClock {
   package func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
     let end = setting.advanced(by: seconds)
     repeat {
-      await settle()
+      await waitForWork()
       try Task.checkCancellation()
       let next = state.withLock { $0.sleepers.next }
       try set(setting.advanced(to: next, atMost: end, machine: machine()), stepped)
     } while setting != end
-    await settle()
+    await waitForWork()
   }
 
   private func set(_ setting: ClockSetting, _ changed: () -> Void = {}) throws {
@@ -208,7 +208,7 @@ package final class AdjustableClock: DeviceClock {
 
   /// Returns when no declared work is in progress. Ends the work that lasts longer than `patience`: at the latest when
   /// it has lasted twice as long.
-  private func settle() async {
+  private func waitForWork() async {
     let first = state.withLock { $0.work }
     guard !first.isEmpty else { return }
     let giveUp = Task { [weak self, patience] in
@@ -229,7 +229,7 @@ package final class AdjustableClock: DeviceClock {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { state in
-          if state.work.isEmpty { continuation.resume() } else { state.settling.append(continuation) }
+          if state.work.isEmpty { continuation.resume() } else { state.waitingForWork.append(continuation) }
         }
       }
     } onCancel: {

@@ -14,9 +14,9 @@ package struct Outputs<Output: Sendable>: AsyncSequence, Sendable {
 
   private let stream: AsyncStream<Item>
   private let continuation: AsyncStream<Item>.Continuation
-  private let clock: any DeviceClock
+  private let clock: any ControllableClock
 
-  package init(_ clock: any DeviceClock) {
+  package init(_ clock: any ControllableClock) {
     self.clock = clock
     (stream, continuation) = AsyncStream.makeStream()
   }
@@ -42,10 +42,10 @@ package struct Outputs<Output: Sendable>: AsyncSequence, Sendable {
 
   package struct Iterator: AsyncIteratorProtocol {
     private var outputs: AsyncStream<Item>.Iterator
-    private let clock: any DeviceClock
+    private let clock: any ControllableClock
     private var work: ClockWork?
 
-    fileprivate init(outputs: AsyncStream<Item>.Iterator, clock: any DeviceClock) {
+    fileprivate init(outputs: AsyncStream<Item>.Iterator, clock: any ControllableClock) {
       self.outputs = outputs
       self.clock = clock
     }

@@ -13,7 +13,7 @@ extension ClusterConfiguration {
     package var completionDeadline: Duration = .seconds(30)
     /// Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.
     package var completionGrace: Duration = .seconds(5)
-    /// `true`: the handler is called after the messages, and a finish may come without a handler, as observed by
+    /// `true`: the handler is called after the delegate calls, and a finish may come without a handler, as observed by
     /// developers; `false`: as Apple documents.
     package var observedEventOrder = false
     /// Time to provide a timeline. Then the extension is stopped.

@@ -9,9 +9,9 @@ import Messages
 
 extension Device {
   nonisolated func listenForDefaults() {
-    bus.onRequest(ReadDefaults.self) { [weak self] request, _ in try await there(self).read(request) }
+    bus.onRequest(ReadDefaults.self) { [weak self] request, _ in try await requireDevice(self).read(request) }
     bus.onRequest(WriteDefaults.self) { [weak self] request, _ in
-      try await there(self).write(request)
+      try await requireDevice(self).write(request)
       return Done()
     }
   }

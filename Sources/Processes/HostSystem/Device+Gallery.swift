@@ -17,32 +17,40 @@ import Timelines
 
 extension Device {
   nonisolated func listenToGallery() {
-    bus.onRequest(ListGallery.self) { [weak self] request, _ in try await there(self).list(request) }
-    bus.onRequest(AddPlacement.self) { [weak self] request, from in try await there(self).add(request, from.context) }
-    bus.onRequest(EditPlacement.self) { [weak self] request, from in try await there(self).edit(request, from.context) }
+    bus.onRequest(ListGallery.self) { [weak self] request, _ in try await requireDevice(self).list(request) }
+    bus.onRequest(AddPlacement.self) { [weak self] request, from in
+      try await requireDevice(self).add(request, from.context)
+    }
+    bus.onRequest(EditPlacement.self) { [weak self] request, from in
+      try await requireDevice(self).edit(request, from.context)
+    }
     bus.onRequest(RemovePlacement.self) { [weak self] request, from in
-      try await there(self).remove(request, from.context)
+      try await requireDevice(self).remove(request, from.context)
       return Done()
     }
     bus.onRequest(ListPlacements.self) { [gallery] _, from in
       ListPlacements.Reply(placements: gallery.stateMachine.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
-    bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await there(self).show(request) }
+    bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await requireDevice(self).show(request) }
     bus.onRequest(ChangeScreen.self) { [weak self] request, from in
-      try await there(self).change(request.change, from.context)
+      try await requireDevice(self).change(request.change, from.context)
     }
-    bus.onRequest(TapWidget.self) { [weak self] request, from in try await there(self).tap(request, from.context) }
-    bus.onRequest(TurnStack.self) { [weak self] request, from in try await there(self).turn(request, from.context) }
+    bus.onRequest(TapWidget.self) { [weak self] request, from in
+      try await requireDevice(self).tap(request, from.context)
+    }
+    bus.onRequest(TurnStack.self) { [weak self] request, from in
+      try await requireDevice(self).turn(request, from.context)
+    }
   }
 
   // MARK: Widgets
 
   /// The first step when an extension is ready: its widgets are recorded and placed before it receives a request.
   func learned(_ widgets: [WidgetDeclaration], _ from: Received) async throws {
-    try await timelines.knows(from.source, widgets)
+    try await timelines.setKinds(from.source, widgets)
     let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.context)
-    for placement in added { try await hand(placement, from.context) }
-    await sendPushes()
+    for placement in added { try await passOn(placement, from.context) }
+    await updatePushWidgets()
     await gallery.stopLearning(from.source)
   }
 
@@ -58,8 +66,8 @@ extension Device {
     let (bundle, widget) = try found(request, failures)
     let offer = try await offer(of: widget, in: bundle, request.configuration, context)
     let report = try await gallery.add(request, offer: offer, context)
-    try await hand(report.placement, context)
-    await sendPushes()
+    try await passOn(report.placement, context)
+    await updatePushWidgets()
     return report
   }
 
@@ -70,15 +78,15 @@ extension Device {
       offer = try await self.offer(of: widget, in: placement.bundle, request.configuration, context)
     }
     let report = try await gallery.edit(request, offer: offer, context)
-    try await hand(report.placement, context, isEdited: true)
-    await sendPushes()
+    try await passOn(report.placement, context, isEdited: true)
+    await updatePushWidgets()
     return report
   }
 
   private func remove(_ request: RemovePlacement, _ context: MessageContext) async throws {
     try await gallery.remove(request, context)
     try await timelines.removed(request.placement)
-    await sendPushes()
+    await updatePushWidgets()
     await sendVisiblePlacements()
   }
 

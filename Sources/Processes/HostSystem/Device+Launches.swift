@@ -16,13 +16,13 @@ import Timelines
 extension Device {
   nonisolated func listenForLaunches() {
     bus.onRequest(AwaitLaunch.self) { [weak self] request, _ in
-      AwaitLaunch.Reply(failures: try await there(self).outcome(of: request))
+      AwaitLaunch.Reply(failures: try await requireDevice(self).outcome(of: request))
     }
   }
 
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
     // Requests that were acknowledged before this one have reached the launch service by now.
-    await timelines.processes.passed()
+    await timelines.processActions.passed()
     let deadline = ContinuousClock.now + .seconds(request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {

@@ -11,7 +11,7 @@ import Timelines
 
 extension Device {
   /// Resumes after a host restart: the host may have exited after a placement, or its removal, and before its timeline.
-  func handAll() async throws {
+  func passOnPlacements() async throws {
     let placements = gallery.stateMachine.state.placements
     for number in await timelines.numbers where !placements.contains(where: { $0.id == number }) {
       try await timelines.removed(number)
@@ -22,7 +22,7 @@ extension Device {
   }
 
   /// A widget was placed, or configured.
-  func hand(_ placement: Placement, _ context: MessageContext, isEdited: Bool = false) async throws {
+  func passOn(_ placement: Placement, _ context: MessageContext, isEdited: Bool = false) async throws {
     if isEdited {
       try await timelines.edited(placement, context)
     } else {

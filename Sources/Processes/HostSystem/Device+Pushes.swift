@@ -28,7 +28,7 @@ extension Device {
   }
 
   /// Passes on that declarations or placements have changed.
-  func sendPushes() async { await pushes.know(pushWidgets) }
+  func updatePushWidgets() async { await pushes.setWidgets(pushWidgets) }
 
   /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
   private var pushWidgets: [String: PushWidgets] {
@@ -64,13 +64,13 @@ extension Device {
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
   /// only notifications with `content-available`, and the user sees the others.
-  func handOver(_ push: UUID, to app: Address, wakes: Bool) async {
+  func offer(_ push: UUID, to app: Address, wakes: Bool) async {
     guard configuration.product(app.bundleIdentifier ?? "")?.isExtension == false else {
       return await pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
     }
     if await launcher.isInFront(app) || wakes {
       if await launcher.isQuit(app) {
-        return await pushes.discarded(push, "the user force-quit the app: it is not launched before the user opens it")
+        return await pushes.discarded(push, "the user force-quit the app, and a notification does not launch it")
       }
       await pushes.expect(push)
       let assertion = NotificationStateMachine.assertion(push)

@@ -20,10 +20,10 @@ extension Device {
   /// Begins to read the outputs of all services, and connects the two paths that need no routing: what services need
   /// from processes goes to the launch service, and the results of widget pushes go to the push service.
   func routeOutputs() async {
-    for processes in [apps.processes, timelines.processes, gallery.processes, pushes.processes] {
-      await launcher.perform(processes)
+    for actions in [apps.processActions, timelines.processActions, gallery.processActions, pushes.processActions] {
+      await launcher.perform(actions)
     }
-    await launcher.perform(transfers.processes, launches: faults.relaunches)
+    await launcher.perform(transfers.processActions, launches: faults.relaunches)
     await pushes.take(timelines.reports)
     tasks.start { [self, launcher] in for await output in launcher.outputs { await route(output) } }
     tasks.start { [self, apps] in for await output in apps.outputs { await route(output) } }
@@ -102,7 +102,7 @@ extension Device {
   private func route(_ output: PushOutput) async {
     switch output {
     case .reload(let push, let placements): await reload(placements, because: push)
-    case .handOver(let push, let app, let wakes): await handOver(push, to: app, wakes: wakes)
+    case .offer(let push, let app, let wakes): await offer(push, to: app, wakes: wakes)
     case .broken(let reason): broken(reason)
     }
   }
@@ -115,7 +115,7 @@ extension Device {
     case .awaitLaunch(let address, let limit):
       tasks.start { [launcher, gallery] in
         // The launch service has been asked to launch it by then.
-        await gallery.processes.passed()
+        await gallery.processActions.passed()
         if await launcher.launchOutcome(of: address, within: limit) != nil { await gallery.launchFailed(address) }
       }
     case .stackTurned: await sendVisiblePlacements()

@@ -16,11 +16,11 @@ import Transfers
 extension Device {
   nonisolated func listenToUser() {
     bus.onRequest(OpenApp.self) { [weak self] request, from in
-      try await there(self).open(request.bundle, from.context)
+      try await requireDevice(self).open(request.bundle, from.context)
       return Done()
     }
     bus.onRequest(ForceQuitApp.self) { [weak self] request, _ in
-      try await there(self).forceQuit(request)
+      try await requireDevice(self).forceQuit(request)
       return Done()
     }
     bus.onRequest(UpdateApp.self) { [apps] request, _ in
@@ -37,7 +37,7 @@ extension Device {
       await conditions.outputs.passed()
       return request.state
     }
-    bus.onRequest(ChangeSetting.self) { [weak self] request, _ in try await there(self).change(request.change) }
+    bus.onRequest(ChangeSetting.self) { [weak self] request, _ in try await requireDevice(self).change(request.change) }
     bus.onRequest(SetPower.self) { [conditions] request, _ in try await conditions.set(request) }
     bus.onRequest(ListSessions.self) { [transfers, conditions] request, _ in
       try await transfers.list(request, clock: conditions.clockState)
@@ -56,7 +56,7 @@ extension Device {
     try await gallery.open(bundle, context)
     await apps.open(app)
     // The app is wanted when this returns, so that its launch can be awaited.
-    await apps.processes.passed()
+    await apps.processActions.passed()
     return app
   }
 

@@ -133,7 +133,7 @@ package actor Device {
     await apps.begin(quit: await launcher.quitApps)
     // No process is launched before its container has been moved.
     await apps.outputs.passed()
-    try await handAll()
+    try await passOnPlacements()
     await beginPushes()
     await timelines.begin()
     await sendRelevances()
@@ -182,7 +182,7 @@ package actor Device {
     bus.onRequest(CancelTransfer.self) { [transfers] request, from in try await transfers.cancel(request, from) }
     bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
     bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
-    bus.onRequest(DeviceStatus.self) { [weak self] _, _ in try await there(self).status() }
+    bus.onRequest(DeviceStatus.self) { [weak self] _, _ in try await requireDevice(self).status() }
   }
 
   private func status() async throws -> DeviceStatus.Reply {
@@ -193,7 +193,7 @@ package actor Device {
 }
 
 /// The device, while it exists.
-func there(_ device: Device?) throws(BusError) -> Device {
+func requireDevice(_ device: Device?) throws(BusError) -> Device {
   guard let device else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
   return device
 }

@@ -6,7 +6,7 @@ package import Messages
 package struct InjectedFaults: Sendable {
   /// Where the events of a session's owner are sent.
   package var deliverTo: @Sendable (Address) -> Address
-  /// Whether an owner that is not running is launched for its events.
+  /// Whether an owner that is not running or is suspended is launched or resumed for its events.
   package var relaunches: Bool
 
   package init(deliverTo: @escaping @Sendable (Address) -> Address = { $0 }, relaunches: Bool = true) {

@@ -7,21 +7,21 @@ extension TransferSettings {
   /// The transfer settings of `widgetlab.yaml`.
   init(_ settings: ClusterConfiguration.Settings) {
     self.init(
-      completionDeadline: settings.completionDeadline.seconds, redeliveryPause: settings.redeliverAfter.seconds,
-      deliveryTries: settings.redeliveries, resumePause: settings.resumeAfter.seconds)
-    resumePauseLimit = settings.resumeAfterMax.seconds
+      completionDeadline: settings.completionDeadline.seconds, redeliverAfter: settings.redeliverAfter.seconds,
+      redeliveries: settings.redeliveries, resumeAfter: settings.resumeAfter.seconds)
+    resumeAfterMax = settings.resumeAfterMax.seconds
     completionGrace = settings.completionGrace.seconds
     observedEventOrder = settings.observedEventOrder
     maximumLoads = settings.maximumLoads
     discretionaryNeedsWiFi = settings.discretionaryNeedsWiFi
     widgetTransfersAreDiscretionary = settings.widgetTransfersAreDiscretionary
     limiterFirst = settings.limiterFirst.seconds
-    limiterLimit = settings.limiterMax.seconds
+    limiterMax = settings.limiterMax.seconds
     limiterAppliesToWidgets = settings.limiterAppliesToWidgets
     limiterIsSharedWithApp = settings.limiterIsSharedWithApp
     delayedRequestLaunches = settings.delayedRequestLaunches
     countsPerSecond = Double(settings.countsPerSecond)
-    keepsParts = settings.keepsResumeData.seconds
+    keepsResumeData = settings.keepsResumeData.seconds
     redirectLimit = settings.redirectLimit
     resumableFrom = Int64(settings.resumableFrom) << 10
     challengeDeadline = settings.challengeDeadline.seconds

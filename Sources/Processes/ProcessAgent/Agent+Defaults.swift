@@ -10,7 +10,7 @@ import OwnedTasks
 extension Agent {
   /// Compacts the logs of user defaults and cookies of a child that is suspended or has ended, and of its app groups, if
   /// no process has them open. Not before a launch, so that no launch waits for it.
-  func compactDefaults(of instance: ProcessInstance) {
+  func compactDefaults(of instance: ChildInstance) {
     guard let folders = folders[instance]?.all else { return }
     tasks.start { await Self.compactDefaults(in: folders) }
   }

@@ -12,7 +12,7 @@ extension Agent {
 
   /// Reports the locks of a child that the host has just stopped. Returns when the host has acknowledged the report, so
   /// that it ends the child before it regards it as suspended.
-  func reportLocks(of instance: ProcessInstance, pid: Int32) async {
+  func reportLocks(of instance: ChildInstance, pid: Int32) async {
     guard let groups = folders[instance]?.groups, !groups.isEmpty else { return }
     let locks = await Self.locks(ofStopped: pid, groups: groups)
     guard !locks.isEmpty else { return }

@@ -31,11 +31,11 @@ package actor Agent {
   /// The owner of the tasks that the agent starts, except those that wait for the bus to take output.
   nonisolated let tasks = TaskOwner()
   private(set) var table: ChildTable
-  private var orders: [ProcessInstance: (order: SpawnOrder, context: MessageContext)] = [:]
-  var folders: [ProcessInstance: ChildFolders] = [:]
+  private var orders: [ChildInstance: (order: SpawnOrder, context: MessageContext)] = [:]
+  var folders: [ChildInstance: ChildFolders] = [:]
   /// The executables whose sources were searched for code that is left out.
   var examined: Set<ExecutableBuild> = []
-  private var launches: [ProcessInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
+  private var launches: [ChildInstance: CheckedContinuation<Result<Int32, SpawnFailure>, Never>] = [:]
   private var announcement: Task<Void, Never>?
   private(set) var isHostPresent = false
   /// The generation of the host that connected last; `nil` before that.
@@ -148,12 +148,12 @@ package actor Agent {
     } catch {
       throw BusError(.notStarted, "\(address) cannot be started: \(error)")
     }
-    let instance: ProcessInstance
+    let instance: ChildInstance
     do {
       let registration = RegisterInstance(address: address, publicKey: keys.publicKey)
       let reply = try await connection.request(
         registration, to: .messageBus, context: context, within: .seconds(10), whenUnreachable: .wait)
-      instance = ProcessInstance(address: address, generation: reply.generation)
+      instance = ChildInstance(address: address, generation: reply.generation)
     } catch {
       throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
@@ -293,7 +293,7 @@ package actor Agent {
   }
 
   /// Retires a process instance at the broker, retrying until it succeeds, so that its key is rejected.
-  private func retire(_ instance: ProcessInstance) {
+  private func retire(_ instance: ChildInstance) {
     compactDefaults(of: instance)
     folders[instance] = nil
     let request = RetireInstance(address: instance.address, generation: instance.generation)
@@ -366,7 +366,7 @@ package actor Agent {
     if announcement != nil { announce() }
   }
 
-  private func metadata(_ instance: ProcessInstance, _ more: Logger.Metadata) -> Logger.Metadata {
+  private func metadata(_ instance: ChildInstance, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
   }
 }

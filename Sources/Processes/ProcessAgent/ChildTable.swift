@@ -3,8 +3,8 @@
 import Foundation
 import Messages
 
-/// One process instance of an address.
-struct ProcessInstance: Hashable, Sendable {
+/// One process instance of an address, started by this agent.
+struct ChildInstance: Hashable, Sendable {
   let address: Address
   let generation: UInt32
 }
@@ -21,7 +21,7 @@ enum OutputStream: String, Sendable, CaseIterable {
 /// A synchronous value: events in, messages to send out.
 struct ChildTable: Sendable {
   private struct Child {
-    let instance: ProcessInstance
+    let instance: ChildInstance
     let pid: Int32
     let memoryLimit: Int?
     let executable: String
@@ -70,7 +70,7 @@ struct ChildTable: Sendable {
   ///
   /// - Returns: the notice for the journal.
   mutating func started(
-    _ instance: ProcessInstance, pid: Int32, executable: String, memoryLimit: Int? = nil
+    _ instance: ChildInstance, pid: Int32, executable: String, memoryLimit: Int? = nil
   ) -> ProcessStarted {
     places[instance.address] = .living(
       Child(instance: instance, pid: pid, memoryLimit: memoryLimit, executable: executable))
@@ -84,7 +84,7 @@ struct ChildTable: Sendable {
   // MARK: Running
 
   /// The running children, sorted by address, with their true pids.
-  var living: [(instance: ProcessInstance, pid: Int32)] { children.map { ($0.instance, $0.pid) } }
+  var living: [(instance: ChildInstance, pid: Int32)] { children.map { ($0.instance, $0.pid) } }
 
   private var children: [Child] {
     places.values.compactMap { if case .living(let child) = $0 { child } else { nil } }
@@ -110,7 +110,7 @@ struct ChildTable: Sendable {
   ///
   /// - Parameter generation: `nil` selects the running one.
   /// - Throws: `no-such-instance`.
-  func instance(_ address: Address, _ generation: UInt32?) throws(BusError) -> (instance: ProcessInstance, pid: Int32) {
+  func instance(_ address: Address, _ generation: UInt32?) throws(BusError) -> (instance: ChildInstance, pid: Int32) {
     guard case .living(let child) = places[address] else {
       throw BusError(.noSuchInstance, "no process of \(address) is running here")
     }
@@ -128,7 +128,7 @@ struct ChildTable: Sendable {
   /// A child wrote output.
   ///
   /// - Returns: the complete lines, for the journal.
-  mutating func wrote(_ instance: ProcessInstance, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
+  mutating func wrote(_ instance: ChildInstance, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
     guard case .living(var child) = places[instance.address], child.instance == instance else { return [] }
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
     if stream == .stderr { for line in lines { child.outputTail.append(line) } }
@@ -139,7 +139,7 @@ struct ChildTable: Sendable {
   /// A child exceeded its limit.
   ///
   /// - Returns: the event for the host, with its id; `nil` for an unknown child.
-  func exceeded(_ instance: ProcessInstance, memory: Int) -> (exceeded: MemoryExceeded, id: UUID)? {
+  func exceeded(_ instance: ChildInstance, memory: Int) -> (exceeded: MemoryExceeded, id: UUID)? {
     guard case .living(let child) = places[instance.address], child.instance == instance, let limit = child.memoryLimit
     else {
       return nil
@@ -161,7 +161,7 @@ struct ChildTable: Sendable {
   /// A child was reaped. Its exit is kept until it is acknowledged.
   ///
   /// - Returns: its last lines, and the exit with the id under which it is delivered; `nil` for an unknown child.
-  mutating func ended(_ instance: ProcessInstance, _ ending: Ending) -> (
+  mutating func ended(_ instance: ChildInstance, _ ending: Ending) -> (
     lines: [ProcessOutput], exit: ProcessExited, id: UUID
   )? {
     guard case .living(var child) = places[instance.address], child.instance == instance else { return nil }
@@ -210,7 +210,7 @@ extension Ending {
     switch self {
     case .exited(let code): code != 0
     case .signalled(let signal): signal != SIGKILL && signal != SIGTERM
-    case .lostWithAgent, .notStarted, .evicted: false
+    case .lostWithAgent, .evicted: false
     }
   }
 }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The parameters of a spawn.
 struct SpawnOrder: Sendable {
-  let instance: ProcessInstance
+  let instance: ChildInstance
   /// An absolute path.
   let executable: String
   /// The complete environment of the child.
@@ -24,14 +24,14 @@ struct SpawnOrder: Sendable {
 
 /// An event of a child. Events are in order.
 enum ChildEvent: Sendable {
-  case spawned(ProcessInstance, pid: Int32)
+  case spawned(ChildInstance, pid: Int32)
   /// The kernel refused to start it; `errno`.
-  case notSpawned(ProcessInstance, code: Int32)
-  case wrote(ProcessInstance, OutputStream, [UInt8])
+  case notSpawned(ChildInstance, code: Int32)
+  case wrote(ChildInstance, OutputStream, [UInt8])
   /// It exceeds its memory limit, bytes; once per process instance.
-  case exceededMemory(ProcessInstance, memory: Int)
+  case exceededMemory(ChildInstance, memory: Int)
   /// It was reaped, and its process group was killed.
-  case ended(ProcessInstance, Ending)
+  case ended(ChildInstance, Ending)
 }
 
 /// What an agent handles in the order in which it happened.
@@ -49,8 +49,8 @@ enum AgentEvent: Sendable {
 final class ChildThread: Sendable {
   private enum Work: Sendable {
     case spawn(SpawnOrder)
-    case signal(ProcessInstance, Int32, @Sendable (_ code: Int32) -> Void)
-    case taken(ProcessInstance, Int)
+    case signal(ChildInstance, Int32, @Sendable (_ code: Int32) -> Void)
+    case taken(ChildInstance, Int)
     case stop
   }
 
@@ -94,7 +94,7 @@ final class ChildThread: Sendable {
   /// Sends a signal to a process instance.
   ///
   /// - Returns: 0, or an `errno`: `ESRCH` when it was reaped already.
-  func signal(_ instance: ProcessInstance, _ signal: Int32) async -> Int32 {
+  func signal(_ instance: ChildInstance, _ signal: Int32) async -> Int32 {
     await withCheckedContinuation { continuation in
       post(.signal(instance, signal) { continuation.resume(returning: $0) })
     }
@@ -102,7 +102,7 @@ final class ChildThread: Sendable {
 
   /// The bus has taken the output of a process instance, so more may be read. Output that is not taken stays in the
   /// child's pipe.
-  func taken(_ instance: ProcessInstance, _ bytes: [UInt8]) { post(.taken(instance, WatchedChild.weight(bytes))) }
+  func taken(_ instance: ChildInstance, _ bytes: [UInt8]) { post(.taken(instance, WatchedChild.weight(bytes))) }
 
   /// Ends the thread. Running children are no longer watched, and get their parent-death signal if they set one.
   func stop() { post(.stop) }

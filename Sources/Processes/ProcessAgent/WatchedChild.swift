@@ -7,7 +7,7 @@ import Messages
 
 /// A child and the descriptors through which it is watched. Confined to the thread of the children.
 final class WatchedChild {
-  let instance: ProcessInstance
+  let instance: ChildInstance
   private let process: SpawnedProcess
   private(set) var outputs: [OutputStream: Int32]
   /// Output read and not yet taken by the bus, in units of `weight`.

@@ -12,13 +12,13 @@ struct PushBackend: APNsBackend {
   let contract: APNsContract
   let keys: ProviderKeyRing
   let service: PushDeliveryService
-  let orders: Orders
+  let overrides: Overrides
 
   /// The response overrides of the operator, for both environments.
-  final class Orders: Sendable {
-    private let orders = Mutex(ResponseOverrides())
-    func handle(_ order: OverrideResponses) { orders.withLock { $0.handle(order) } }
-    func next(for token: String) -> OverrideResponses? { orders.withLock { $0.next(for: token) } }
+  final class Overrides: Sendable {
+    private let overrides = Mutex(ResponseOverrides())
+    func handle(_ replacement: OverrideResponses) { overrides.withLock { $0.handle(replacement) } }
+    func next(for token: String) -> OverrideResponses? { overrides.withLock { $0.next(for: token) } }
   }
 
   func open(certificate: [UInt8]?) -> ProviderSession { ProviderSession(certificate: certificate) }
@@ -28,14 +28,16 @@ struct PushBackend: APNsBackend {
   ) {
     let now = Date()
     let verdict = check(request, in: &session, now: now)
-    guard let order = orders.next(for: verdict.token) else {
+    guard let replacement = overrides.next(for: verdict.token) else {
       return decide(verdict, now: now) { answer($0.answer) }
     }
-    guard order.status != 200 else { return decide(verdict, now: now) { answer(order.delaying($0.answer)) } }
+    guard replacement.status != 200 else {
+      return decide(verdict, now: now) { answer(replacement.delaying($0.answer)) }
+    }
     let refusal = PushArrival.Verdict.refused(
-      status: order.status, reason: order.reason, explanation: order.explanation)
+      status: replacement.status, reason: replacement.reason, explanation: replacement.explanation)
     service.handle(PushArrival(verdict, refusal)) { _ in }
-    answer(order.replacing(verdict.answer, now: now))
+    answer(replacement.replacing(verdict.answer, now: now))
   }
 
   /// Validates a request.

@@ -45,12 +45,12 @@ package struct PushServerCommand: StandingProcessCommand {
   package init() {}
 
   package func serve(_ logger: Logger) async throws {
-    var place = try config.load().pushServer ?? ClusterConfiguration.PushServer()
-    place.listen = listen ?? place.listen
-    place.advertise = advertise ?? place.advertise
-    place.developmentPort = developmentPort ?? place.developmentPort
-    place.productionPort = productionPort ?? place.productionPort
-    try await PushServerService(place, instance: options.folder, logger: logger).run()
+    var configuration = try config.load().pushServer ?? ClusterConfiguration.PushServer()
+    configuration.listen = listen ?? configuration.listen
+    configuration.advertise = advertise ?? configuration.advertise
+    configuration.developmentPort = developmentPort ?? configuration.developmentPort
+    configuration.productionPort = productionPort ?? configuration.productionPort
+    try await PushServerService(configuration, instance: options.folder, logger: logger).run()
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? {

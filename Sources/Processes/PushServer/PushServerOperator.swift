@@ -10,14 +10,14 @@ import PushDelivery
 struct PushServerOperator: Sendable {
   let backends: [PushEnvironment: PushBackend]
   let service: PushDeliveryService
-  let orders: PushBackend.Orders
+  let overrides: PushBackend.Overrides
 
   /// Registers the handlers. Call before the connection is started.
   func listen(on connection: any BusConnection) {
     connection.onRequest(SendPush.self) { request, _ in try await send(request) }
-    connection.onRequest(OverrideResponses.self) { order, _ in
-      try ResponseOverrides.check(order)
-      orders.handle(order)
+    connection.onRequest(OverrideResponses.self) { replacement, _ in
+      try ResponseOverrides.check(replacement)
+      overrides.handle(replacement)
       return Done()
     }
   }

@@ -14,14 +14,14 @@ import Stores
 
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
-  private let place: ClusterConfiguration.PushServer
+  private let configuration: ClusterConfiguration.PushServer
   private let instance: InstanceFolder
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
-  init(_ place: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
-    self.place = place
+  init(_ configuration: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
+    self.configuration = configuration
     self.instance = instance
     self.logger = logger
   }
@@ -30,7 +30,7 @@ struct PushServerService {
   ///
   /// - Throws: why it cannot serve: the folder, the database, or a port in use.
   func run() async throws {
-    guard place.listen != "0.0.0.0" || place.advertise != nil else {
+    guard configuration.listen != "0.0.0.0" || configuration.advertise != nil else {
       throw ClusterError(
         .configuration, "--listen 0.0.0.0 requires --advertise HOST, the host name for providers")
     }
@@ -38,38 +38,40 @@ struct PushServerService {
     try instance.create()
     try instance.createPushServer()
     let credentials = try PushCredentials.make(
-      in: instance.pushCredentials, serverNames: [place.advertise].compactMap(\.self))
+      in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
     let database = try openDatabase()
     let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
-    let service = try PushDeliveryService(database: database, bus: connection, settings: PushSettings(place.rules)) {
+    let service = try PushDeliveryService(
+      database: database, bus: connection, settings: PushSettings(configuration.rules)
+    ) {
       reason in
       PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
     }
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
-    let orders = PushBackend.Orders()
+    let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
       (
         environment,
         PushBackend(
-          contract: APNsContract(environment: environment, settings: APNsSettings(place.rules)), keys: keys,
-          service: service, orders: orders)
+          contract: APNsContract(environment: environment, settings: APNsSettings(configuration.rules)), keys: keys,
+          service: service, overrides: overrides)
       )
     }
-    let desk = PushServerOperator(
-      backends: Dictionary(uniqueKeysWithValues: backends), service: service, orders: orders)
+    let operatorHandler = PushServerOperator(
+      backends: Dictionary(uniqueKeysWithValues: backends), service: service, overrides: overrides)
     StandingProcess.renewKey(.pushServer, on: connection, in: instance)
     StandingProcess.answerPeers(on: connection)
     service.listen()
-    desk.listen(on: connection)
-    var fronts: [PushEnvironment: APNsHTTP2Server] = [:]
+    operatorHandler.listen(on: connection)
+    var servers: [PushEnvironment: APNsHTTP2Server] = [:]
     for (environment, backend) in backends {
-      fronts[environment] = try await start(environment, backend, credentials)
+      servers[environment] = try await start(environment, backend, credentials)
     }
     let generation = try await connection.start()
     await service.begin()
-    try announce(fronts, credentials)
+    try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
-    await StandingProcess.run(connection, logger: logger) { await end(fronts, service) }
+    await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
     try database.close()
   }
 
@@ -90,22 +92,23 @@ struct PushServerService {
     _ environment: PushEnvironment, _ backend: PushBackend, _ credentials: PushCredentials
   ) async throws -> APNsHTTP2Server {
     var limits = APNsServerLimits()
-    limits.idle = place.rules.idleTimeout / .seconds(1)
-    limits.refusals = RefusalPolicy(place.rules)
-    let configuration = try APNsServerConfiguration.reading(
+    limits.idle = configuration.rules.idleTimeout / .seconds(1)
+    limits.refusals = RefusalPolicy(configuration.rules)
+    let serverConfiguration = try APNsServerConfiguration.reading(
       certificatePath: credentials.serverCertificatePath, keyPath: credentials.serverKeyPath,
-      authorityPath: credentials.authorityPath, host: place.listen,
-      port: environment == .development ? place.developmentPort : place.productionPort, limits: limits, eventLoops: 1)
+      authorityPath: credentials.authorityPath, host: configuration.listen,
+      port: environment == .development ? configuration.developmentPort : configuration.productionPort, limits: limits,
+      eventLoops: 1)
     let logger = logger
-    return try await APNsHTTP2Server.start(configuration, backend: backend) { line in
+    return try await APNsHTTP2Server.start(serverConfiguration, backend: backend) { line in
       logger.notice("\(line)", metadata: ["environment": "\(environment.rawValue)"])
     }
   }
 
-  private func announce(_ fronts: [PushEnvironment: APNsHTTP2Server], _ credentials: PushCredentials) throws {
-    let host = place.advertise ?? place.listen
+  private func announce(_ servers: [PushEnvironment: APNsHTTP2Server], _ credentials: PushCredentials) throws {
+    let host = configuration.advertise ?? configuration.listen
     func url(_ environment: PushEnvironment) -> String {
-      "https://\(host.contains(":") ? "[\(host)]" : host):\(fronts[environment]?.port ?? 0)"
+      "https://\(host.contains(":") ? "[\(host)]" : host):\(servers[environment]?.port ?? 0)"
     }
     let key = credentials.key(for: .development)
     let announcement = PushServerAnnouncement(
@@ -117,9 +120,9 @@ struct PushServerService {
   }
 
   /// Announces the shutdown to providers, finishes open requests, and waits until all is on disk.
-  private func end(_ fronts: [PushEnvironment: APNsHTTP2Server], _ service: PushDeliveryService) async {
+  private func end(_ servers: [PushEnvironment: APNsHTTP2Server], _ service: PushDeliveryService) async {
     await withTaskGroup(of: Void.self) { group in
-      for front in fronts.values { group.addTask { await front.shutDown(within: Self.lastSeconds) } }
+      for server in servers.values { group.addTask { await server.shutDown(within: Self.lastSeconds) } }
     }
     await service.leave()
   }

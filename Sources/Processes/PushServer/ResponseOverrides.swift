@@ -6,50 +6,51 @@ import Messages
 
 /// Responses that the operator has set for requests, oldest first, each for a number of times. They are not persisted.
 struct ResponseOverrides: Sendable {
-  private var orders: [OverrideResponses] = []
+  private var overrides: [OverrideResponses] = []
 
   /// Adds an override; one for 0 times removes those for the same token.
-  mutating func handle(_ order: OverrideResponses) {
-    if order.times == 0 {
-      orders.removeAll { order.token == nil || $0.token == order.token }
+  mutating func handle(_ replacement: OverrideResponses) {
+    if replacement.times == 0 {
+      overrides.removeAll { replacement.token == nil || $0.token == replacement.token }
     } else {
-      orders.append(order)
+      overrides.append(replacement)
     }
   }
 
   /// Returns the override for a request to a token, and decrements its count.
   mutating func next(for token: String) -> OverrideResponses? {
-    guard !orders.isEmpty else { return nil }
+    guard !overrides.isEmpty else { return nil }
     let token = token.lowercased()
-    guard let index = orders.firstIndex(where: { $0.token == nil || $0.token == token }) else { return nil }
-    let order = orders[index]
-    if order.times == 1 {
-      orders.remove(at: index)
+    guard let index = overrides.firstIndex(where: { $0.token == nil || $0.token == token }) else { return nil }
+    let replacement = overrides[index]
+    if replacement.times == 1 {
+      overrides.remove(at: index)
     } else {
-      orders[index] = OverrideResponses(
-        status: order.status, reason: order.reason, manner: order.manner, times: order.times - 1, token: order.token,
-        latency: order.latency)
+      overrides[index] = OverrideResponses(
+        status: replacement.status, reason: replacement.reason, manner: replacement.manner,
+        times: replacement.times - 1, token: replacement.token,
+        latency: replacement.latency)
     }
-    return order
+    return replacement
   }
 
   /// Validates an override.
   ///
   /// - Throws: `refused`.
-  static func check(_ order: OverrideResponses) throws(BusError) {
-    guard (0...1_000_000).contains(order.times) else {
-      throw BusError(.refused, "times must be 0 to 1000000, not \(order.times)")
+  static func check(_ replacement: OverrideResponses) throws(BusError) {
+    guard (0...1_000_000).contains(replacement.times) else {
+      throw BusError(.refused, "times must be 0 to 1000000, not \(replacement.times)")
     }
-    guard (0...3_600).contains(order.latency) else {
-      throw BusError(.refused, "the latency must be 0 to 3600 seconds, not \(order.latency)")
+    guard (0...3_600).contains(replacement.latency) else {
+      throw BusError(.refused, "the latency must be 0 to 3600 seconds, not \(replacement.latency)")
     }
-    guard order.status != 200 else {
-      guard order.reason == nil else { throw BusError(.refused, "a 200 has no reason") }
+    guard replacement.status != 200 else {
+      guard replacement.reason == nil else { throw BusError(.refused, "a 200 has no reason") }
       return
     }
-    guard (400...599).contains(order.status) else {
+    guard (400...599).contains(replacement.status) else {
       throw BusError(
-        .refused, "\(order.status) is not a valid status: use 400 to 599, or 200 for the normal response")
+        .refused, "\(replacement.status) is not a valid status: use 400 to 599, or 200 for the normal response")
     }
   }
 }

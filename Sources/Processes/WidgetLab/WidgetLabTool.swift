@@ -23,7 +23,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
         widgetlab budget                 what each widget may spend on reloads
-        widgetlab network off            take the device offline
+        widgetlab network off            no network: transfers and pushes wait
         widgetlab push                   a push to the widgets, as from a provider
         widgetlab push log               the result of each push, and why
         widgetlab clock advance 24h      a day later

@@ -11,7 +11,7 @@ import Synchronization
 actor HostAnnouncer {
   private enum Phase {
     case idle
-    /// `process.ready` is in progress. The bus resends it when the host appears.
+    /// `process.ready` is in progress. The connection sends it again when the host appears.
     case asking
     /// The host has acknowledged `process.ready`; the remaining introductions are being sent.
     case introducing

@@ -17,12 +17,12 @@ extension HostedProcess {
     guard process_set_parent_death_signal(SIGKILL) == 0 else {
       leave(70, "cannot set the parent-death signal: \(String(cString: strerror(errno)))")
     }
-    guard isatty(STDIN_FILENO) == 0, let certificate = readCertificate(from: STDIN_FILENO) else {
+    guard isatty(STDIN_FILENO) == 0, let launchContext = readLaunchContext(from: STDIN_FILENO) else {
       leave(64, howToStart)
     }
     // The agent may have exited before the signal was requested. Then the signal is never sent.
-    guard getppid() == certificate.agentPid else {
-      leave(0, "the agent \(certificate.agentPid) that spawned this process has exited")
+    guard getppid() == launchContext.agentPid else {
+      leave(0, "the agent \(launchContext.agentPid) that spawned this process has exited")
     }
     let nothing = open("/dev/null", O_RDONLY)
     if nothing >= 0 {
@@ -32,11 +32,11 @@ extension HostedProcess {
     // Output reaches the agent line by line, not when the process exits: the process may be killed.
     _ = process_print_by_line()
     let connection = Connection.zeroMQ(
-      address: certificate.address, endpoint: certificate.endpoint, serverKey: certificate.serverKey,
-      keys: CurveKeyPair(publicKey: certificate.publicKey, secretKey: certificate.secretKey), heartbeats: false)
+      address: launchContext.address, endpoint: launchContext.endpoint, serverKey: launchContext.serverKey,
+      keys: CurveKeyPair(publicKey: launchContext.publicKey, secretKey: launchContext.secretKey), heartbeats: false)
     // The handshake runs in parallel with the author's initialization.
     connection.prepare()
-    let process = HostedProcess(certificate, connection: connection)
+    let process = HostedProcess(launchContext, connection: connection)
     process.followSettings()
     process.install()
     return process
@@ -44,7 +44,7 @@ extension HostedProcess {
 
   /// The launch context from the agent: one line of JSON. `nil` when it is missing, or when no byte arrives for ten
   /// seconds.
-  static func readCertificate(from descriptor: Int32) -> LaunchContext? {
+  static func readLaunchContext(from descriptor: Int32) -> LaunchContext? {
     var line: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while line.count < 65_536, !line.contains(UInt8(ascii: "\n")) {

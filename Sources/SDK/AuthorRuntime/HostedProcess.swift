@@ -59,13 +59,13 @@ package final class HostedProcess: Sendable {
   private let state = Mutex(State())
 
   /// A process instance from its launch context, on a connection that has not been started.
-  package init(_ certificate: LaunchContext, connection: any BusConnection) {
-    address = certificate.address
-    host = certificate.host
-    generation = certificate.generation
-    container = certificate.container
-    groups = certificate.groups
-    rules = certificate.rules
+  package init(_ launchContext: LaunchContext, connection: any BusConnection) {
+    address = launchContext.address
+    host = launchContext.host
+    generation = launchContext.generation
+    container = launchContext.container
+    groups = launchContext.groups
+    rules = launchContext.rules
     self.connection = connection
   }
 

@@ -24,7 +24,7 @@ public final class UIImage: Sendable {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     self.init(data: data)
   }
-  /// An image file of the main bundle. Asset catalogues are not supported.
+  /// An image file of the main bundle. Asset catalogs are not supported.
   public convenience init?(named name: String) {
     let path = ["", "png", "jpg"].lazy.compactMap { Bundle.main.path(forResource: name, ofType: $0) }.first
     guard let path else { return nil }

@@ -22,7 +22,7 @@ final class DelegateMethod: Sendable {
   }
 
   /// Calls a method with a result. Returns `nil` when the delegate does not implement it.
-  static func ask<BlockingReply>(_ call: () async -> BlockingReply) async -> BlockingReply? {
+  static func ask<Answer>(_ call: () async -> Answer) async -> Answer? {
     let method = DelegateMethod()
     let answer = await $current.withValue(method, operation: call)
     return method.missing.load(ordering: .relaxed) ? nil : answer
@@ -43,9 +43,9 @@ struct BodyStream: Sendable {
 
 extension URLSession {
   /// Calls the completion handler form of a delegate's method on the delegate queue.
-  func onDelegateQueue<BlockingReply: Sendable>(
-    _ call: @escaping @Sendable (_ done: @escaping @Sendable (BlockingReply) -> Void) -> Void
-  ) async -> BlockingReply {
+  func onDelegateQueue<Answer: Sendable>(
+    _ call: @escaping @Sendable (_ done: @escaping @Sendable (Answer) -> Void) -> Void
+  ) async -> Answer {
     let (core, context) = (core, HostedProcess.currentContext)
     return await withCheckedContinuation { continuation in
       core.queue.addOperation(

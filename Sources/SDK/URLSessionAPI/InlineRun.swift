@@ -278,7 +278,7 @@ final class InlineRun: InlineObserver {
       // The host sends a new request. The request of this process ends without a report.
       state.withLock { $0.isSilent = true }
       answer(false)
-      session.hand(download)
+      session.createAtHost(download)
     } else {
       let file = try? DownloadedFile()
       state.withLock { ($0.task, $0.file) = (download, file) }

@@ -29,10 +29,10 @@ extension SessionCore {
   }
 
   /// Calls a method with a result on the first delegate that implements it. Any thread. Returns `nil` when none does.
-  func ask<BlockingReply>(
+  func ask<Answer>(
     _ task: URLSessionTask, _ context: MessageContext,
-    _ call: (any URLSessionTaskDelegate, URLSession) async -> BlockingReply
-  ) async -> BlockingReply? {
+    _ call: (any URLSessionTaskDelegate, URLSession) async -> Answer
+  ) async -> Answer? {
     guard let (delegates, object) = delegates(of: task) else { return nil }
     for delegate in delegates {
       let answer = await process.asCurrent(context) { await DelegateMethod.ask { await call(delegate, object) } }

@@ -106,7 +106,7 @@ extension SessionCore {
   // MARK: Tasks
 
   /// Creates a task at the host. Blocks until the host has stored it on disk, or until the limit.
-  func hand(_ task: URLSessionTask) {
+  func createAtHost(_ task: URLSessionTask) {
     let core = task.core
     let answer = BlockingReply()
     process.connection.submit(
@@ -182,7 +182,7 @@ extension SessionCore {
   }
 
   /// Reports a task's outcome to the delegate in Apple's order. Returns after the calls.
-  func replay(_ outcome: TaskOutcome, _ context: MessageContext) async {
+  func report(_ outcome: TaskOutcome, _ context: MessageContext) async {
     let task = object(outcome.task)
     await onQueue {
       task.core.transferred(outcome)

@@ -80,8 +80,8 @@ final class SessionCore: Sendable {
     state.withLock { $0.tasks.values.sorted { $0.taskIdentifier < $1.taskIdentifier } }
   }
 
-  /// The first object is passed to the delegate.
-  func standsFor(_ object: URLSession) {
+  /// Sets the object that the delegate receives. Only the first call has an effect.
+  func setObject(_ object: URLSession) {
     let isFirst = state.withLock { state in
       guard state.object == nil, state.validity != .invalid else { return false }
       state.object = object
@@ -163,7 +163,7 @@ final class SessionCore: Sendable {
       return nil
     }
     if let obstacle { return fail(task, obstacle) }
-    if core.isInline { beginInline(task) } else { hand(task) }
+    if core.isInline { beginInline(task) } else { createAtHost(task) }
   }
 
   /// Ends a task that has not started.

@@ -49,7 +49,7 @@ extension SessionRegistry {
     guard let session = await session(events.session, unless: completions) else {
       throw unclaimed(events.session, "its handlers have called their completion")
     }
-    while let outcome = try outcomes.next() { await session.replay(outcome, context) }
+    while let outcome = try outcomes.next() { await session.report(outcome, context) }
     if wakesHandler || events.finishes { await session.finishEvents(context) }
     if wakesHandler, completions == nil {
       completions = await call(matching, events.session, context)

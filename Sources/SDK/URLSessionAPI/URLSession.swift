@@ -27,7 +27,7 @@ public final class URLSession: NSObject, Sendable {
     core = SessionRegistry.current.session(configuration.values, delegate: delegate, queue: queue)
     configuration.values.noticeUnsimulated(in: core.process)
     super.init()
-    core.standsFor(self)
+    core.setObject(self)
   }
 
   /// Creates a session without a delegate.
@@ -38,7 +38,7 @@ public final class URLSession: NSObject, Sendable {
   init(_ core: SessionCore) {
     self.core = core
     super.init()
-    core.standsFor(self)
+    core.setObject(self)
   }
 
   /// The session of the process, with the default configuration and without a delegate. It cannot be invalidated.

@@ -6,7 +6,7 @@ import Synchronization
 package import Timekeeping
 
 /// A clock that is held until a test advances it.
-package final class ManualClock: DeviceClock {
+package final class ManualClock: ControllableClock {
   private struct State {
     var sleepers = Sleepers()
     /// Continuations that are resumed when a sleeper's date is at or before `limit`.

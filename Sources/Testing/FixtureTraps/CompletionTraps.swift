@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import WidgetKit
 
-// Traps in when the completion is stored, and when it is called.
+// Pitfalls in when the completion is stored, and when it is called.
 
 /// 3: assumes that the handler is called before the events are delivered.
 final class CompletesWhenFinished: NSObject, Downloader {

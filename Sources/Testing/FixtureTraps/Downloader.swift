@@ -15,7 +15,7 @@ final class Kept: NSObject, Sendable {
 }
 
 /// Downloads one file in a background session, and shows the number of bytes received. The default implementations
-/// avoid every trap; each type with a trap overrides what it does otherwise.
+/// avoid every pitfall; each type with a pitfall overrides what it does otherwise.
 protocol Downloader: NSObject, URLSessionDownloadDelegate {
   var kept: Kept { get }
   /// One for each process: an app and its extension do not share a session. The diagnosis `same-identifier` advises it.
@@ -126,7 +126,7 @@ extension Downloader {
   }
 }
 
-/// Avoids every trap.
+/// Avoids every pitfall.
 final class Careful: NSObject, Downloader {
   let kept = Kept()
 }

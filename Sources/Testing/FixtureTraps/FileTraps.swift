@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import WidgetKit
 
-// Traps with the downloaded file.
+// Pitfalls with the downloaded file.
 
 /// 9: reads the file after the delegate method returned.
 final class ReadsLater: NSObject, Downloader {

@@ -4,7 +4,7 @@ import Foundation
 import SwiftUI
 import WidgetKit
 
-/// An extension or an app for tests that downloads `TRIAL_URL`. `TRIAL_TRAP` selects one of the traps of background
+/// An extension or an app for tests that downloads `TRIAL_URL`. `TRIAL_TRAP` selects one of the pitfalls of background
 /// sessions, such as `9 wrong`; any other value selects code that avoids them all.
 @main enum FixtureTraps {
   static let environment = ProcessInfo.processInfo.environment

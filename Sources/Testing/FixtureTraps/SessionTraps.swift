@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import WidgetKit
 
-// Traps with the identifier, creation and duration of sessions.
+// Pitfalls with the identifier, creation and duration of sessions.
 
 /// 1: the app's session and the extension's have the same identifier.
 final class OneIdentifierForAll: NSObject, Downloader {

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import WidgetKit
 
-// Traps with waits and ends.
+// Pitfalls with waits and ends.
 
 /// 5: starts one download in each wake.
 final class OneAfterTheOther: NSObject, Downloader {

@@ -10,7 +10,7 @@ import WidgetLabTesting
 /// authors who handle them correctly. The comment of each test names where the mistake was found.
 @Suite(.live, .timeLimit(.live)) struct `Live diagnoses of background session events` {
   // hadrienbbt/frek, y2kpaulh/Meal, Zentik-notifier/frontend, iAmericanBoy/TDWidgets: a handler that calls nothing, or
-  // only reloads; trap 22.
+  // only reloads; pitfall 22.
   @Test
   func `diagnose reports a handler that only reloads, but not one that keeps and calls the completion`() async throws {
     try await TrapFixture.run(22, suspendAfter: 0.2) { fixture in
@@ -30,7 +30,7 @@ import WidgetLabTesting
     }
   }
 
-  // A shared client with one completion, in a bundle of two widgets that match; trap 24.
+  // A shared client with one completion, in a bundle of two widgets that match; pitfall 24.
   @Test
   func `diagnose reports two widgets that share one completion variable, but not two that use a list`() async throws {
     try await TrapFixture.run(24, suspendAfter: 0.2, environment: ["TRIAL_WIDGETS: 2"]) { fixture in
@@ -55,7 +55,7 @@ import WidgetLabTesting
     }
   }
 
-  // olibo1zeemoni/EmojiRanger, Littleor/iWidget issue 5: the modifier is left out or commented out; trap 26.
+  // olibo1zeemoni/EmojiRanger, Littleor/iWidget issue 5: the modifier is left out or commented out; pitfall 26.
   @Test
   func `diagnose reports a download in an extension without a handler, but not in one with a handler`() async throws {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in
@@ -92,7 +92,7 @@ import WidgetLabTesting
     }
   }
 
-  // A chain of downloads, each begun when the previous one has finished, as in several published apps; trap 5.
+  // A chain of downloads, each begun when the previous one has finished, as in several published apps; pitfall 5.
   @Test(.rule("DIAGNOSIS-08"))
   func `diagnose reports a download that is begun inside the handler, but not downloads that are begun earlier`()
     async throws
@@ -106,7 +106,7 @@ import WidgetLabTesting
     }
   }
 
-  // The file is kept for later, or read in a Task or on the main queue; trap 9.
+  // The file is kept for later, or read in a Task or on the main queue; pitfall 9.
   @Test(.rule("DIAGNOSIS-10"))
   func `diagnose reports a file that is read after the delegate method returns, but not one that is moved inside it`()
     async throws
@@ -119,7 +119,7 @@ import WidgetLabTesting
     }
   }
 
-  // Traps 16 and 9: code that leaves the server's error body in place has not forgotten the file.
+  // Pitfalls 16 and 9: code that leaves the server's error body in place has not forgotten the file.
   @Test(.rule("DIAGNOSIS-10"))
   func `diagnose does not report a file that is left in place because the server answered 404`() async throws {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in .text("not found", 404) }
@@ -131,7 +131,7 @@ import WidgetLabTesting
     }
   }
 
-  // aws-amplify/aws-sdk-ios issue 810, home-assistant/iOS issue 777: one identifier for app and extension; trap 1.
+  // aws-amplify/aws-sdk-ios issue 810, home-assistant/iOS issue 777: one identifier for app and extension; pitfall 1.
   @Test(.rule("BUNDLE-01"))
   func `diagnose reports one session identifier for app and extension, but not one of the bundle for each`()
     async throws
@@ -194,7 +194,7 @@ import WidgetLabTesting
     }
   }
 
-  // EkoLabs/react-native-background-downloader issue 24; trap 2.
+  // EkoLabs/react-native-background-downloader issue 24; pitfall 2.
   @Test func `diagnose reports a session without a shared container, but not one with it`() async throws {
     try await TrapFixture.run(2, path: "/") { fixture in
       try await fixture.reload()

@@ -71,7 +71,7 @@ import WidgetLabTesting
         }
         let views = try await fixture.entry(of: 1).views
         #expect(views.contains { $0.contains("Toggle(isOn: \(state))") }, "\(views)")
-        let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+        let output = try await fixture.cluster.run("tap", "1", "--button", "1")
         #expect(output.contains("was performed by extension"))
       }
       let asked = try await fixture.journal.all().compactMap { $0.reading(PerformIntent.self)?.values["value"] }

@@ -197,7 +197,7 @@ import WidgetLabTesting
       let sign = try await fixture.entry(of: 1)
       #expect(sign.texts == [isSign ? "Please adopt containerBackground API" : "bare"])
       #expect(sign.note == (isSign ? "its view has no containerBackground(for: .widget)" : nil))
-      let control = try await fixture.cluster.attempt(["tap", "1", "--control", "1"])
+      let control = try await fixture.cluster.attempt(["tap", "1", "--button", "1"])
       #expect((control.status == 0) == !isSign, "nothing of the view is on the screen")
       try await fixture.add("BareKept")
       #expect(try await fixture.entry(of: 2).texts == ["not removable"])

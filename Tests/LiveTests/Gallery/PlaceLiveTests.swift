@@ -96,7 +96,7 @@ import WidgetLabTesting
     try await GalleryFixture.run("renamed", product: ["environment:", "  TRIAL_WIDGETS: renamed"]) { fixture in
       try await fixture.add("Before")
       _ = try await fixture.entry(of: 1)
-      try await fixture.cluster.run("tap", "1", "--control", "1")
+      try await fixture.cluster.run("tap", "1", "--button", "1")
       let before = try await fixture.last
       try await fixture.cluster.run("kill", "extension")
       try await fixture.journal.waitFor("the extension has exited", after: before) {

@@ -157,11 +157,11 @@ import WidgetLabTesting
     try await GalleryFixture.run("button") { fixture in
       try await fixture.add("Touch")
       _ = try await fixture.entry(of: 1)
-      #expect(try await fixture.refusal("tap", "1", "--control", "2").contains("1 (Button Drink)"))
+      #expect(try await fixture.refusal("tap", "1", "--button", "2").contains("1 (Button Drink)"))
       try await fixture.cluster.run("lock")
-      #expect(try await fixture.cluster.run("tap", "1", "--control", "1").contains("locked"))
+      #expect(try await fixture.cluster.run("tap", "1", "--button", "1").contains("locked"))
       try await fixture.cluster.run("unlock")
-      let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+      let output = try await fixture.cluster.run("tap", "1", "--button", "1")
       #expect(output.contains("was performed by extension"))
       try await fixture.cluster.eventually("the widget shows the intent's effect") {
         try await fixture.entry(of: 1).views.joined().contains("2 cups")

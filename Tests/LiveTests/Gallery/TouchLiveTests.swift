@@ -51,7 +51,7 @@ import WidgetLabTesting
       try await fixture.place(Self.phone)
       for (number, place) in zip(1..., Self.phone) {
         for control in ["1", "2"] {
-          let output = try await fixture.cluster.run("tap", "\(number)", "--control", control)
+          let output = try await fixture.cluster.run("tap", "\(number)", "--button", control)
           let isInline = place.family == "accessoryInline"
           #expect(
             output.contains(isInline ? "nothing happens" : "was performed by extension"), "\(place.family): \(output)")
@@ -66,14 +66,14 @@ import WidgetLabTesting
       try await fixture.cluster.run("lock")
       try await fixture.cluster.run("look", "lockScreen")
       let before = try await fixture.last
-      for words in [["1"], ["1", "--link", "More"], ["1", "--control", "1"], ["2", "--control", "2"]] {
+      for words in [["1"], ["1", "--link", "More"], ["1", "--button", "1"], ["2", "--button", "2"]] {
         let answer = try await fixture.cluster.attempt(["tap"] + words)
         #expect(answer.output.contains("nothing happens") && answer.output.contains("widgetlab unlock"), "\(words)")
       }
       let after = try await fixture.journal.all().filter { $0.sequence > before }
       #expect(!after.contains { $0.reading(PerformIntent.self) != nil || $0.reading(OpenFromWidget.self) != nil })
       try await fixture.cluster.run("unlock")
-      #expect(try await fixture.cluster.run("tap", "2", "--control", "2").contains("was performed by extension"))
+      #expect(try await fixture.cluster.run("tap", "2", "--button", "2").contains("was performed by extension"))
     }
   }
 
@@ -88,7 +88,7 @@ import WidgetLabTesting
       try await fixture.add("Slow")
       let before = try await fixture.entry(of: 1).views.joined()
       #expect(before.contains("Toggle(isOn: false)") && !before.contains("redacted") && before.contains("is quiet"))
-      async let output = fixture.cluster.run("tap", "1", "--control", "1")
+      async let output = fixture.cluster.run("tap", "1", "--button", "1")
       try await fixture.cluster.eventually("the toggle is on, without a new timeline") {
         let views = try await fixture.entry(of: 1).views.joined()
         return views.contains("Toggle(isOn: true)") && views.contains(".redacted(invalidated)")
@@ -135,7 +135,7 @@ import WidgetLabTesting
       try await fixture.add("Intents")
       _ = try await fixture.entry(of: 1)
       let (before, stored) = (try await fixture.last, try await fixture.all(TimelineStored.self).count)
-      let output = try await fixture.cluster.run("tap", "1", "--control", "7")
+      let output = try await fixture.cluster.run("tap", "1", "--button", "7")
       #expect(output.contains("failed in extension") && output.contains("Empty"), "\(output)")
       try await fixture.printed("spilled", after: before)
       try await fixture.cluster.eventually("the new timeline is stored") {
@@ -156,7 +156,7 @@ import WidgetLabTesting
       try await fixture.add("Slow")
       _ = try await fixture.entry(of: 1)
       let before = try await fixture.last
-      let output = try await fixture.cluster.run("tap", "1", "--control", "1")
+      let output = try await fixture.cluster.run("tap", "1", "--button", "1")
       #expect(
         output.contains("failed in extension") && output.contains("within \(intentDeadline).0 seconds"), "\(output)")
       try await fixture.cluster.eventually("the widget is reloaded") {
@@ -227,7 +227,7 @@ extension GalleryFixture {
   /// timeline is requested.
   fileprivate func expectPerformed(_ intent: String, _ control: Int, cups: Int, by performer: Address) async throws {
     let before = try await last
-    let answer = try await cluster.run("tap", "1", "--control", "\(control)")
+    let answer = try await cluster.run("tap", "1", "--button", "\(control)")
     #expect(answer.contains("was performed by \(performer.short)"), "\(answer)")
     let output = try await printed("\(intent) with \(cups) cups and no note", after: before)
     #expect(output.address == performer)

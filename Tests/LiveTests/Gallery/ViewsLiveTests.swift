@@ -95,7 +95,7 @@ import WidgetLabTesting
     try await GalleryFixture.run("crash in perform", executable: "FixtureViews") { fixture in
       try await fixture.add("Living")
       _ = try await fixture.entry(of: 1)
-      let output = try await fixture.cluster.run("tap", "1", "--control", "2")
+      let output = try await fixture.cluster.run("tap", "1", "--button", "2")
       #expect(output.contains("exited during it"), "\(output)")
       let asked = try await fixture.journal.all().filter { $0.reading(PerformIntent.self) != nil }
       #expect(asked.count == 1)
@@ -109,7 +109,7 @@ import WidgetLabTesting
       for state in ["true", "false"] {
         let before = try await fixture.entry(of: 1).views
         #expect(before.contains { $0.contains("Toggle(isOn: \(state == "true" ? "false" : "true"))") })
-        try await fixture.cluster.run("tap", "1", "--control", "1")
+        try await fixture.cluster.run("tap", "1", "--button", "1")
         try await fixture.cluster.eventually("the toggle is \(state)") {
           try await fixture.entry(of: 1).views.contains { $0.contains("Toggle(isOn: \(state))") }
         }

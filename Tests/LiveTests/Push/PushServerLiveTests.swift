@@ -63,8 +63,8 @@ import WidgetLabTesting
   }
 
   @Test(.rule("APNS-30"))
-  func `a push server that is killed after the hand-over delivers the push again under the same id`() async throws {
-    try await LonePushServer.run("killed after the hand-over") { lone in
+  func `a push server that is killed after it sent a push delivers the push again under the same id`() async throws {
+    try await LonePushServer.run("killed after it sent a push") { lone in
       let tool = try await lone.operator()
       let (envelopes, continuation) = AsyncStream.makeStream(of: UUID.self)
       let dying = try await lone.device { _, from in

@@ -131,7 +131,7 @@ import WidgetLabTesting
       _ = try await fixture.entry(of: 2)
       try await fixture.cluster.run("clock", "advance", "2h")
       let before = try await fixture.last
-      try await fixture.cluster.run("tap", "2", "--control", "2")
+      try await fixture.cluster.run("tap", "2", "--button", "2")
       try await fixture.cluster.eventually("the other extension's widget has a new timeline") {
         let stored = try await fixture.all(TimelineStored.self, after: before)
         return stored.contains { $0.placement == 1 && $0.because == .extension }

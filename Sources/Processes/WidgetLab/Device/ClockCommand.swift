@@ -13,9 +13,9 @@ struct ClockCommand: AsyncParsableCommand {
     commandName: "clock",
     abstract: "Shows, holds, continues, sets, advances or resets the device's clock, or changes its rate.",
     discussion: """
-      All waits of the device use this clock: timelines, budgets, back-offs, deadlines, the resume rate limiter, the \
-      limits of seven days, the pause before a process is suspended. While the clock is held, none of them elapses. \
-      `Date()` in an app or an extension returns this clock's time. The setting survives a host restart.
+      The waits of the device use this clock: timelines, budgets, back-offs, the completion deadline, the resume rate \
+      limiter, the limits of seven days, the pause before a process is suspended. While the clock is held, none of \
+      them elapses. `Date()` in an app or an extension returns this clock's time. The setting survives a host restart.
 
       `advance` moves from one due time to the next, so that events happen in the order of time, and pauses while a \
       process has not replied, such as an extension that was asked for its timeline: two runs of the same day give the \
@@ -23,8 +23,8 @@ struct ClockCommand: AsyncParsableCommand {
       for, so that its deadline passes. A rate does not wait: 30 s for a completion handler are 0.5 s at a rate of 60, \
       and 8 ms at 3600.
 
-      Not affected: sleeps, timers and timeouts in an author's process, and network timing (a connection's idle \
-      timeout, bytes per second).
+      Not affected: the other limits on the author's code (timelineDeadline, intentDeadline), sleeps, timers and \
+      timeouts in an author's process, and network timing (a connection's idle timeout, bytes per second).
 
       ACTIONS
         hold              stops the clock

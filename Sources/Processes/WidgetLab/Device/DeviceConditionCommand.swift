@@ -13,8 +13,9 @@ struct DeviceCommand: AsyncParsableCommand {
     abstract: "Puts the device to sleep, wakes it, takes it offline or online, or moves it.",
     discussion: """
       Pushes to a sleeping device wait until it wakes, unless their priority is 10; pushes to an offline device wait \
-      until it is online, as long as the notification may be stored. The setting survives a host restart. `widgetlab \
-      network` controls the quality of the network.
+      until it is online, as long as the notification may be stored. `offline` and `online` are synonyms of `widgetlab \
+      network off` and `on`, so transfers wait too; `online` keeps a network that is not off. The setting survives a \
+      host restart.
 
       When it moved far, widgets whose extension has NSWidgetWantsLocation in its Info.plist (infoPlist in \
       widgetlab.yaml) are reloaded, free of budget, when they are next seen. The location itself is not simulated.

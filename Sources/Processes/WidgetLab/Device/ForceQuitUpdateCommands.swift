@@ -12,8 +12,9 @@ struct ForceQuitCommand: AsyncParsableCommand {
     abstract: "Force-quits the app, as a user does in the app switcher.",
     discussion: """
       Its background transfers are cancelled (-999, reason 0: user force quit), it is killed by SIGKILL, and the \
-      system does not wake it until the user opens it: then its delegate receives the errors. Its extensions and their \
-      transfers continue. To kill only the process, like a crash, use `widgetlab kill app`.
+      system does not launch it until the user opens it, or touches a button, toggle or control whose intent it \
+      performs: then its delegate receives the errors. Its extensions and their transfers continue. To kill only the \
+      process, like a crash, use `widgetlab kill app`.
 
       EXAMPLES
         widgetlab force-quit                              the only app
@@ -31,7 +32,11 @@ struct ForceQuitCommand: AsyncParsableCommand {
       let bundle = try options.cluster().bundle(ofApp: bundle)
       try await OperatorSession.with(options) { session in
         _ = try await session.ask(ForceQuitApp(bundle: bundle), within: .seconds(30))
-        Output.print("force-quit \(bundle); only `widgetlab app open` starts it again")
+        Output.print(
+          """
+          force-quit \(bundle); not launched until the user opens it (`widgetlab app open`), or touches a button, \
+          toggle or control whose intent it performs
+          """)
       }
     }
   }

@@ -132,15 +132,18 @@ func changeScreen(
 struct TapCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tap",
-    abstract: "Taps a widget: its button or toggle, a link in it, or the widget itself.",
+    abstract: "Taps a control, or a widget: its button or toggle, a link in it, or the widget itself.",
     discussion: """
       The intent of a button or toggle is performed in the extension or in the app, and the widget gets a new \
       timeline, free of budget. A tap elsewhere opens the app: with the link's URL, the widget's URL, or a user \
-      activity with the widget's kind. On a locked device nothing happens.
+      activity with the widget's kind. A control's intent is performed in the same way as that of a button.
+
+      On a locked device a tap on a widget has no effect. A control performs its intent, unless the intent needs an \
+      unlocked device.
 
       EXAMPLES
         widgetlab tap 1
-        widgetlab tap 1 --control 2           the second button or toggle
+        widgetlab tap 1 --button 2            the second button or toggle
         widgetlab tap 1 --link "More"         by its text, or its URL
       """)
 
@@ -150,6 +153,10 @@ struct TapCommand: AsyncParsableCommand {
   var number: Int
 
   @Option(help: "A button or toggle, counted from 1 in reading order.")
+  var button: Int?
+
+  /// The former name of `button`.
+  @Option(help: .hidden)
   var control: Int?
 
   @Option(help: "A link, by its text or its URL.")
@@ -159,13 +166,16 @@ struct TapCommand: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if control != nil, link != nil { throw ValidationError("Give --control or --link, not both.") }
+    guard [button != nil, control != nil, link != nil].count(where: \.self) <= 1 else {
+      throw ValidationError("Give --button or --link, and only once.")
+    }
   }
 
   func run() async throws {
     try await reporting {
       let reply = try await OperatorSession.with(options) { session in
-        try await session.ask(TapWidget(placement: number, control: control, link: link), within: .seconds(40))
+        try await session.ask(
+          TapWidget(placement: number, control: button ?? control, link: link), within: .seconds(40))
       }
       if json { try Output.json(reply) } else { Output.print(reply.outcome) }
     }

@@ -22,7 +22,7 @@ extension TailColumn {
 }
 
 /// When colours are printed.
-enum ColourPolicy: String, CaseIterable, ExpressibleByArgument {
+enum ColorPolicy: String, CaseIterable, ExpressibleByArgument {
   case auto, always, never
 
   var isColourful: Bool {

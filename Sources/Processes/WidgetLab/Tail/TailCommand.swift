@@ -16,7 +16,8 @@ struct TailCommand: AsyncParsableCommand {
       Prints the existing journal, then each line as it is written, until Ctrl-C. With --no-follow it stops at the \
       current end of the journal; so do --until, --around and --journal, unless --follow is given. It only reads \
       files, so that it continues whichever process exits, the bus included. No sequence number is repeated or \
-      skipped. A gap in the numbers is always caused by your filter.
+      skipped. A gap in the numbers is caused by your filter, or by the removal of old segments when the journal is \
+      over its limit (`journal.trimmed`).
 
       Columns: seconds since the first line and since the previous line, sequence, a mark (^ process started, ! \
       process exited, x refused), sender and receiver, their generations, the kind, the first digits of the \
@@ -95,7 +96,7 @@ struct TailCommand: AsyncParsableCommand {
   var columns: String?
 
   @Option(help: "auto (a terminal without NO_COLOR), always or never.")
-  var color = ColourPolicy.auto
+  var color = ColorPolicy.auto
 
   @Option(help: "The first column: rel (seconds since the first line) or wall (time of day, UTC).")
   var time = TailLines.Clock.relative

@@ -52,7 +52,7 @@ struct TraceCommand: AsyncParsableCommand {
   var output = Format.pretty
 
   @Option(help: "auto (a terminal without NO_COLOR), always or never.")
-  var color = ColourPolicy.auto
+  var color = ColorPolicy.auto
 
   func validate() throws {
     for text in [since, until].compactMap(\.self) where JournalFilter.Moment(text) == nil {

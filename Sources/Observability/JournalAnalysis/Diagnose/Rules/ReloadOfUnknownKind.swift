@@ -18,7 +18,7 @@ struct ReloadOfUnknownKind: DiagnosticRule {
   mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
     if let ready = envelope.reading(ProcessReady.self), header.source.role == .widgetExtension {
-      return settle(header.source, ready.widgetKinds)
+      return decidePending(header.source, ready.widgetKinds)
     }
     guard [.app, .widgetExtension].contains(header.source.role), header.attempt == 0,
       let kind = envelope.reading(ReloadTimelines.self)?.widgetKind
@@ -32,7 +32,7 @@ struct ReloadOfUnknownKind: DiagnosticRule {
     return kinds.contains(kind) ? [] : [sighting(header.source, kind, kinds, [Evidence(envelope)])]
   }
 
-  private mutating func settle(_ extension: Address, _ kinds: [String]) -> [Sighting] {
+  private mutating func decidePending(_ extension: Address, _ kinds: [String]) -> [Sighting] {
     let own = pending.filter { $0.source.isApp(of: `extension`) }
     pending.removeAll { $0.source.isApp(of: `extension`) }
     return own.filter { !kinds.contains($0.kind) }.map { sighting($0.source, $0.kind, kinds, [$0.evidence]) }

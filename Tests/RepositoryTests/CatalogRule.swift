@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TreeRules {
-  /// The symbols that a page of a DocC catalogue lists and that no file of its module declares.
+  /// The symbols that a page of a DocC catalog lists and that no file of its module declares.
   static func declared(_ path: String, _ text: String, in files: [SourceFile]) -> [Finding] {
     let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]
     var declared: Set<Substring> = []

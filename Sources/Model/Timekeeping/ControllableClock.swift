@@ -31,9 +31,10 @@ package struct ClockAlarm: Sendable {
   }
 }
 
-/// The device's time. Services read the time only from this protocol, never from the system clock, so that the user or
-/// a test can hold and advance it.
-package protocol DeviceClock: Sendable {
+/// A clock that can be held and advanced. Services read the time only from this protocol, never from the system clock,
+/// so that the user or a test controls it. The device's clock has the device's time. The push server's clock, and the
+/// clock of limits on the author's code, have machine time; only tests hold these.
+package protocol ControllableClock: Sendable {
   /// The device's time.
   var now: Date { get }
 
@@ -57,7 +58,7 @@ package protocol DeviceClock: Sendable {
   func endWork(_ work: ClockWork)
 }
 
-extension DeviceClock {
+extension ControllableClock {
   /// Returns when `instant` is reached; at once when it is past. An advance of the clock does not wait for what the
   /// caller does then: it waits for declared work only, which is an alarm, `wait(until:)` and `beginWork`.
   ///

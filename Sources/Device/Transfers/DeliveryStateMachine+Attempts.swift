@@ -93,7 +93,7 @@ extension DeliveryStateMachine {
     guard let delivery = deliveries[id], delivery.isUnderWay, !delivery.isEvicted,
       delivery.last?.generation == generation
     else { return [] }
-    deliveries[id]?.tries += 1
+    deliveries[id]?.redeliveries += 1
     deliveries[id]?.isEvicted = true
     let key = delivery.session
     let limit = settings.completionDeadline + settings.completionGrace
@@ -131,21 +131,21 @@ extension DeliveryStateMachine {
   /// Delays the next attempt after an instance ended during one.
   private func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
     if delivery.isEvicted {
-      delivery.isHeld = delivery.tries >= settings.deliveryTries
-      let pause = Backoff(first: settings.redeliveryPause, limit: 86_400).pause(after: delivery.tries)
+      delivery.isHeld = delivery.redeliveries >= settings.redeliveries
+      let pause = Backoff(first: settings.redeliverAfter, limit: 86_400).pause(after: delivery.redeliveries)
       delivery.notBefore = delivery.isHeld ? nil : now.addingTimeInterval(pause)
       return []
     }
     // The first two exits may have other causes. An owner that exits each time is woken less and less often.
     delivery.exits += 1
-    let pause = settings.retries.pause(after: delivery.exits - 2)
+    let pause = settings.resumeBackoff.pause(after: delivery.exits - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
     let key = delivery.session
     return [pause > 0 ? .process(.release(key.owner, because: key.assertion)) : wantAction(delivery)]
   }
 
-  /// Merges the deliveries of a session that no running instance has received: one handler call, all messages in order,
-  /// one finish.
+  /// Merges the deliveries of a session that no running instance has received: one handler call, all delegate calls in
+  /// order, one finish.
   ///
   /// - Parameter all: an owner's deliveries, for each session the older before the newer.
   private mutating func unite(_ all: [UUID]) {

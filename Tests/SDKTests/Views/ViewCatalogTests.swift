@@ -37,7 +37,7 @@ private struct Triangle: Shape {
   }
 }
 
-@Suite @MainActor struct `The view catalogue` {
+@Suite @MainActor struct `The view catalog` {
   @Test(.rule("VIEW-11")) func `Text is archived with its fonts, styles, interpolations, dates and formats`() throws {
     let view = VStack {
       Text("plain").font(.headline).foregroundStyle(.secondary)

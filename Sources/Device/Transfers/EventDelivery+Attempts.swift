@@ -6,25 +6,26 @@ import Messages
 import OwnedTasks
 import Timekeeping
 
-// A hand-over: the copies of the files, then the message, until the owner acknowledges it or the attempt is stopped.
+// One attempt of a delivery: the copies of the files, then the message, until the owner acknowledges it or the attempt
+// is stopped.
 
 extension EventDelivery {
   /// Starts to deliver events to one instance of the owner. An advance of the clock waits for it.
-  func startHandOver(of delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt) {
-    let former = handOvers[delivery.id]
+  func startDelivery(of delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt) {
+    let former = running[delivery.id]
     former?.cancel()
     let work = context.clock.beginWork()
     let task = tasks.start {
       // Both attempts use the same message id: wait, so that the end of the previous one does not end this one.
       await former?.value
-      await self.handOver(delivery, attempt, work)
+      await self.deliver(delivery, attempt, work)
     }
     if task == nil { context.clock.endWork(work) }
-    handOvers[delivery.id] = task
+    running[delivery.id] = task
   }
 
-  /// - Parameter first: the work that the clock waits for. It ends with the hand-over.
-  private func handOver(
+  /// - Parameter first: the work that the clock waits for. It ends with the attempt.
+  private func deliver(
     _ delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt, _ first: ClockWork
   ) async {
     var work = first
