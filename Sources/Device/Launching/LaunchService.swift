@@ -22,7 +22,7 @@ package actor LaunchService {
   private let bus: any BusConnection
   private let clock: any ControllableClock
   private(set) var stateMachine: LaunchStateMachine
-  private var timer: (instant: Date, alarm: ClockAlarm)?
+  private var alarm = StateMachineAlarm()
   /// Processes that change their state. An advance of the device's clock waits for them.
   private var underWay: [Address: ClockWork] = [:]
   /// Processes whose launches are prevented, and that may still run.
@@ -74,10 +74,9 @@ package actor LaunchService {
   /// next host receives it again. Must be the last call.
   package func leave() async {
     hasLeft = true
-    let alarm = timer?.alarm
-    timer = nil
+    let lastAlarm = alarm.take()
     resumeLaunchWaiters()
-    await alarm?.end()
+    await lastAlarm?.end()
     await tasks.end()
     for work in underWay.values { clock.endWork(work) }
     underWay = [:]
@@ -368,20 +367,11 @@ package actor LaunchService {
   }
 
   private func setTimer() {
-    // A timer that has fired but is not handled yet is handled next, and sets another.
-    if let timer, timer.instant <= clock.now { return }
-    let instant = stateMachine.nextInstant(after: clock.now)
-    guard instant != timer?.instant else { return }
-    timer?.alarm.cancel()
-    timer = instant.map { instant in
-      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
-    }
+    alarm.set(stateMachine.nextInstant(after: clock.now), on: clock) { [weak self] in await self?.timerFired($0) }
   }
 
   private func timerFired(_ instant: Date) {
-    guard timer?.instant == instant else { return }
-    timer = nil
-    handle(.timerFired)
+    if alarm.takeFired(instant) { handle(.timerFired) }
   }
 }
 

@@ -39,7 +39,7 @@ package actor TimelineService {
   /// Callers that wait until a placement has no pending reload.
   private var reloading: [Int: [AsyncStream<Never>.Continuation]] = [:]
   private var lastSnapshot = 0
-  private var timer: (instant: Date, alarm: ClockAlarm)?
+  private var alarm = StateMachineAlarm()
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
   private var work: ClockWork?
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
@@ -94,9 +94,8 @@ package actor TimelineService {
     reports.finish()
     for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
     resumeWaiters()
-    let alarm = timer?.alarm
-    timer = nil
-    await alarm?.end()
+    let lastAlarm = alarm.take()
+    await lastAlarm?.end()
     await tasks.end()
     holdClock(false)
   }
@@ -207,18 +206,11 @@ package actor TimelineService {
   // MARK: Time
 
   private func setTimer() {
-    let instant = stateMachine.nextInstant
-    guard instant != timer?.instant else { return }
-    timer?.alarm.cancel()
-    timer = instant.map { instant in
-      (instant, clock.alarm(at: instant) { [weak self] in await self?.timerFired(instant) })
-    }
+    alarm.set(stateMachine.nextInstant, on: clock) { [weak self] in await self?.timerFired($0) }
   }
 
   private func timerFired(_ instant: Date) {
-    guard timer?.instant == instant else { return }
-    timer = nil
-    handle(.timerFired)
+    if alarm.takeFired(instant) { handle(.timerFired) }
   }
 
   private func holdClock(_ isBusy: Bool) {
