@@ -73,7 +73,7 @@ import WidgetLabTesting
       let after = try await fixture.journal.all().filter { $0.sequence > before }
       #expect(!after.contains { $0.reading(PerformIntent.self) != nil || $0.reading(OpenFromWidget.self) != nil })
       try await fixture.cluster.run("unlock")
-      #expect(try await fixture.cluster.run("tap", "2", "--button", "2").contains("was performed by extension"))
+      #expect(try await fixture.cluster.run("tap", "2", "--control", "2").contains("was performed by extension"))
     }
   }
 
