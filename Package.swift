@@ -175,6 +175,7 @@ let package = Package(
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     // Model: values that the host, the tool and authors' processes share, the device clock, and the owner of tasks.
     module("Archive", in: "Model"),
+    module("AssetCatalogues", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
@@ -217,10 +218,13 @@ let package = Package(
       ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
     module(
       "UIKit", in: "SDK",
-      ["AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "URLSessionAPI"]),
+      [
+        "AppIntents", "Archive", "AssetCatalogues", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages",
+        "URLSessionAPI",
+      ]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
+      ["AppIntents", "Archive", "AssetCatalogues", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
@@ -361,6 +365,7 @@ let package = Package(
         "UserDefaultsAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("AssetCataloguesTests", ["AssetCatalogues", "FidelityRules"]),
     tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cluster
+import FidelityRules
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// Images and colours, from the author's files to the picture of a screen.
+@Suite(.live, .timeLimit(.live)) struct `Images of a widget` {
+  @Test(.rule("PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75", "PICTURE-76"))
+  func `a picture has the images and colours of the catalogue, the bundle and the group folder`() async throws {
+    let assets = try AssetFixture()
+    try await GalleryFixture.run(
+      "assets", executable: "FixtureViews", product: [assets.resources], groups: ["group.com.example.Gallery"]
+    ) { fixture in
+      let group = fixture.cluster.instance.device("phone").group("group.com.example.Gallery")
+      try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: true)
+      try AssetFixture.dark.write(to: URL(filePath: group + "/shared.png"))
+      try await fixture.add("Pictured")
+      let entry = try await fixture.entry(of: 1)
+      #expect(entry.views.contains("    Image(Cup, pixelHeight: 60, pixelWidth: 60)"), "\(entry.views)")
+      let file = FileManager.default.temporaryDirectory.appending(path: "assets-\(UUID().uuidString).svg")
+      defer { try? FileManager.default.removeItem(at: file) }
+      func draw(_ change: [String] = []) async throws -> (text: String, errors: String) {
+        if !change.isEmpty { _ = try await fixture.cluster.attempt(change) }
+        let answer = try await fixture.cluster.attempt(["screen", "--picture", file.path])
+        #expect(answer.status == 0, "\(answer.errors)")
+        return (try String(contentsOf: file, encoding: .utf8), answer.errors)
+      }
+      func image(_ side: Int, _ data: Data) -> String {
+        "width=\"\(side)\" height=\"\(side)\" preserveAspectRatio=\"none\" \(Self.href(data))"
+      }
+      let light = try await draw()
+      #expect(light.text.contains(image(20, AssetFixture.light)), "its own size in points")
+      #expect(light.text.contains(image(40, AssetFixture.light)), "resized")
+      #expect(light.text.contains(image(25, AssetFixture.dark)), "of the group folder")
+      #expect(light.text.contains(image(10, AssetFixture.tea)), "of the bundle")
+      #expect(light.text.contains("<mask") && light.text.contains("fill=\"#34c759\""), "a template")
+      #expect(light.text.contains("fill=\"#010203\"") && light.text.contains("fill=\"#f0e6dc\""))
+      #expect(light.errors.contains("the image \"Broken\" is not drawn: the file is damaged: it is cut off"))
+      #expect(light.errors.contains("the image \"Nowhere\" is not drawn: no asset catalogue of the bundle has it"))
+      let dark = try await draw(["look", "dark"])
+      #expect(!dark.text.contains(Self.href(AssetFixture.light)))
+      #expect(dark.text.components(separatedBy: Self.href(AssetFixture.dark)).count == 4)
+      #expect(dark.text.contains("fill=\"#040506\"") && dark.text.contains("fill=\"#14191e\""))
+      let contrast = try await draw(["setting", "contrast", "increased"])
+      #expect(contrast.text.contains("fill=\"#0a0b0c\""))
+    }
+  }
+
+  @Test(.rule("PICTURE-75", "VIEW-03"))
+  func `an image of a catalogue over the area limit is refused, and diagnose reports it`() async throws {
+    let assets = try AssetFixture()
+    try await GalleryFixture.run("huge", executable: "FixtureViews", product: [assets.resources]) { fixture in
+      try await fixture.add("Huge")
+      try await fixture.cluster.eventually("the reload has failed") {
+        try await fixture.screen().first?.note?.contains("imageArea") == true
+      }
+      let answer = try await fixture.cluster.attempt(["diagnose", "archive-too-large"])
+      #expect(answer.status == 1 && answer.output.contains("3131904 pixels"), "\(answer.output)")
+    }
+  }
+
+  @Test(.rule("BUNDLE-07")) func `resources that do not exist are refused before anything starts`() async throws {
+    let refusal = await #expect(throws: (any Error).self) {
+      try await GalleryFixture.run("missing", executable: "FixtureViews", product: ["resources: [no.xcassets]"]) { _ in
+      }
+    }
+    #expect("\(try #require(refusal))".contains("no.xcassets does not exist"))
+  }
+
+  private static func href(_ data: Data) -> String { "href=\"data:image/png;base64,\(data.base64EncodedString())\"" }
+}
