@@ -346,6 +346,8 @@ package struct FaultNoticed: Notice, Hashable {
     case noContainerBackground = "no-container-background"
     /// A view that widgets cannot show was omitted.
     case unsupportedView = "unsupported-view"
+    /// An image or a colour of the bundle that is missing or cannot be used.
+    case assetNotUsable = "asset-not-usable"
     /// A suite of user defaults with the name of an app group of which the process is no member.
     case foreignAppGroup = "foreign-app-group"
     /// A declaration that has an effect on a phone and none here.

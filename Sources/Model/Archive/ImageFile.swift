@@ -33,12 +33,13 @@ package struct ImageFile: Hashable, Sendable {
   ///
   /// - Throws: `ImageFault` for another format, and for a damaged file.
   package init(checking data: Data) throws(ImageFault) {
-    let found = data.withUnsafeBytes { bytes in
-      let bytes = ImageBytes(bytes)
-      return bytes.header.flatMap { file in bytes.damage(of: file.format).map(Result.failure) ?? .success(file) }
-    }
-    self = try found.get()
+    let file = try ImageFile(header: data)
+    if let damage = file.damage(in: data) { throw damage }
+    self = file
   }
+
+  /// Why the rest of the file, after its header, cannot be drawn; `nil` for a whole file.
+  package func damage(in data: Data) -> ImageFault? { data.withUnsafeBytes { ImageBytes($0).damage(of: format) } }
 
   fileprivate init(_ format: Format, _ width: Int, _ height: Int) {
     self.format = format

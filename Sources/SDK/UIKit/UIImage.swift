@@ -15,7 +15,7 @@ public final class UIImage: Sendable {
   public let scale: CGFloat
   /// The name of an asset, with the folder of its bundle; `nil` for an image of another source.
   package let asset: BundleAssets.Name?
-  private let knownDigest = Mutex<String?>(nil)
+  private let checked = Mutex<Check?>(nil)
 
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
   public convenience init?(data: Data) { self.init(data: data, scale: 1) }
@@ -59,12 +59,20 @@ public final class UIImage: Sendable {
   /// The bytes of the file if it is a JPEG file.
   public func jpegData(compressionQuality: CGFloat) -> Data? { file.format == .jpeg ? data : nil }
 
-  /// The SHA-256 of the bytes, which is computed once.
-  package var digest: String {
-    knownDigest.withLock { known in
-      let digest = known ?? ContentDigest.hexadecimal(of: data)
-      known = digest
-      return digest
+  /// What reading all bytes shows.
+  package struct Check: Sendable {
+    /// SHA-256.
+    package let digest: String
+    /// Why they cannot be drawn; `nil` for a whole file.
+    package let damage: ImageFault?
+  }
+
+  /// Reads all bytes at the first use.
+  package var check: Check {
+    checked.withLock { known in
+      let check = known ?? Check(digest: ContentDigest.hexadecimal(of: data), damage: file.damage(in: data))
+      known = check
+      return check
     }
   }
 }

@@ -35,6 +35,7 @@ import Testing
     try Self.write(Self.png(20, 10), "\(folder)/A.xcassets/Cup.imageset/a.png")
     try Self.write(Self.png(8, 8), "\(folder)/A.xcassets/Cup.imageset/b.png")
     try Self.write(Self.png(20, 10), "\(folder)/A.xcassets/Plain.imageset/a.png")
+    try Self.write(Self.png(30, 30).dropLast(20), "\(folder)/cut.png")
     try Self.write(Data("%PDF".utf8), "\(folder)/A.xcassets/Vector.imageset/a.pdf")
     try Self.write(Self.png(30, 30), "\(folder)/loose@3x.png")
     try Self.write(Self.png(4, 4), "\(folder)/photo.jpg.png")
@@ -48,10 +49,16 @@ import Testing
 
   private func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// The header of a PNG file.
-  private static func png(_ width: UInt8, _ height: UInt8) -> Data {
-    Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
-      + Data([0, 0, 0, width, 0, 0, 0, height])
+  /// Black PNG files by their width and height.
+  private static let files = [
+    "20 10": "iVBORw0KGgoAAAANSUhEUgAAABQAAAAKAQAAAACcLkNLAAAADElEQVR42mNgIA4AAAAoAAELqaEoAAAAAElFTkSuQmCC",
+    "8 8": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAAC0lEQVR42mNgQAUAABAAAaoZ+IIAAAAASUVORK5CYII=",
+    "30 30": "iVBORw0KGgoAAAANSUhEUgAAAB4AAAAeAQAAAAATS5MPAAAADElEQVR42mNgGIwAAACWAAGNyMEhAAAAAElFTkSuQmCC",
+    "4 4": "iVBORw0KGgoAAAANSUhEUgAAAAQAAAAEAQAAAACBiqPTAAAAC0lEQVR42mNggAAAAAgAAST8BHIAAAAASUVORK5CYII=",
+  ]
+
+  private static func png(_ width: Int, _ height: Int) -> Data {
+    Data(base64Encoded: files["\(width) \(height)"] ?? "") ?? Data()
   }
 
   private func arguments(
@@ -123,17 +130,44 @@ import Testing
       try arguments(Image(name, bundle: bundle)) == ["name": .string(name), "problem": .string(reason)])
   }
 
+  @Test(.rule("PICTURE-75")) func `a damaged file has its size and the reason, and its bytes are left out`() throws {
+    defer { remove() }
+    let images = ArchivedImages()
+    let cut = try arguments(Image("cut", bundle: bundle), images)
+    #expect(cut["pixelWidth"] == 30 && cut["image"] == nil)
+    #expect(cut["problem"] == "cut.png: the file is damaged: it is cut off")
+    let image = try #require(UIImage(data: Self.png(30, 30).dropLast(20)))
+    #expect(try arguments(Image(uiImage: image), images)["problem"] == "the file is damaged: it is cut off")
+    #expect(images.bytes.isEmpty)
+  }
+
+  @Test(.rule("PICTURE-75")) func `the images and colours that cannot be shown are known, each once`() throws {
+    defer { remove() }
+    let color = Color("None", bundle: bundle)
+    let view = VStack {
+      Image("Gone", bundle: bundle)
+      Image("Gone", bundle: bundle).foregroundStyle(color)
+      Image("Cup", bundle: bundle)
+      LinearGradient(colors: [.red, color], startPoint: .top, endPoint: .bottom)
+    }
+    #expect(
+      try view.archived(in: EnvironmentValues()).assetProblems == [
+        "the image \"Gone\": gone.png: the file is missing",
+        "the colour \"None\": no asset catalogue of the bundle has it",
+      ])
+  }
+
   @Test(.rule("PICTURE-75")) func `a file of more than 16 MiB is not read`() throws {
     defer { remove() }
     let path = folder + "/long.png"
-    try Self.write(Self.png(1, 1), path)
+    try Self.write(Self.png(4, 4), path)
     truncate(path, 16 << 20 + 1)
     #expect(UIImage(contentsOfFile: path) == nil)
     let reason = "long.png: the file is longer than 16777216 bytes"
     #expect(try arguments(Image("long", bundle: bundle))["problem"] == .string(reason))
   }
 
-  @Test(.rule("PICTURE-75"), arguments: [23, 24])
+  @Test(.rule("PICTURE-75"), arguments: [68, 69])
   func `all images together are limited by the size of an archive`(limit: Int) throws {
     defer { remove() }
     var environment = EnvironmentValues()
@@ -141,7 +175,7 @@ import Testing
     func archive() throws {
       _ = try Image("Plain", bundle: bundle).archived(in: environment, limits: .init(bytes: limit))
     }
-    if limit == 24 {
+    if limit == 69 {
       try archive()
     } else {
       #expect(throws: ArchiveRefusal.self) { try archive() }

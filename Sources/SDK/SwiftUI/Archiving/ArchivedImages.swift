@@ -10,6 +10,8 @@ package final class ArchivedImages: Sendable {
   struct Facts: Hashable, Sendable {
     let digest: String
     let file: ImageFile
+    /// Why it cannot be drawn; `nil` if it can.
+    var damage: String?
   }
 
   private struct State {

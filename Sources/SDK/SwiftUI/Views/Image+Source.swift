@@ -19,14 +19,16 @@ extension Image {
       }
     }
 
-    /// The arguments of the archived image. An image that cannot be used has the reason instead of its size.
+    /// The arguments of the archived image. An image that cannot be used has the reason instead of its bytes.
     ///
     /// - Throws: an `ArchiveRefusal` when it is too large, or all images together are.
     @MainActor func arguments(in context: ArchivingContext) throws(ArchiveRefusal) -> [String: ArchivedValue] {
       switch self {
       case .file(let image):
         if let asset = image.asset { return try Source.asset(asset).arguments(in: context) }
-        let facts = ArchivedImages.Facts(digest: image.digest, file: image.file)
+        let check = image.check
+        let facts = ArchivedImages.Facts(
+          digest: check.digest, file: image.file, damage: check.damage.map { "\($0)" })
         return try Source.arguments(facts, image.data, scale: Double(image.scale), in: context)
       case .asset(let name):
         do {
@@ -54,7 +56,9 @@ extension Image {
         Result { () throws(ImageProblem) in
           let bytes = try Source.read(image.file)
           data = bytes.data
-          return ArchivedImages.Facts(digest: ContentDigest.hexadecimal(of: bytes.data), file: bytes.file)
+          return ArchivedImages.Facts(
+            digest: ContentDigest.hexadecimal(of: bytes.data), file: bytes.file,
+            damage: bytes.file.damage(in: bytes.data).map { "\(image.file.lastPathComponent): \($0)" })
         }
       }
       let result = environment.images?.facts(of: image.file, read) ?? read()
@@ -86,6 +90,12 @@ extension Image {
         throw ArchiveRefusal(
           limit: .imageArea, subject: "an image", found: facts.file.area, allowed: limits.imageArea)
       }
+      var arguments = ["pixelWidth": facts.file.width.archived, "pixelHeight": facts.file.height.archived]
+      if scale != 1 { arguments["scale"] = scale.archived }
+      if let damage = facts.damage {
+        arguments["problem"] = .string(damage)
+        return arguments
+      }
       if let data, let images = context.environment.images {
         images.add(data, digest: facts.digest)
         guard images.total <= limits.bytes else {
@@ -93,11 +103,7 @@ extension Image {
             limit: .bytes, subject: "the images", found: Double(images.total), allowed: Double(limits.bytes))
         }
       }
-      var arguments = [
-        "image": facts.digest.archived, "pixelWidth": facts.file.width.archived,
-        "pixelHeight": facts.file.height.archived,
-      ]
-      if scale != 1 { arguments["scale"] = scale.archived }
+      arguments["image"] = facts.digest.archived
       return arguments
     }
   }
