@@ -3,6 +3,7 @@
 import Cluster
 import FidelityRules
 import Foundation
+import Messages
 import Testing
 import WidgetLabTesting
 
@@ -49,6 +50,30 @@ import WidgetLabTesting
       #expect(dark.text.contains("fill=\"#040506\"") && dark.text.contains("fill=\"#14191e\""))
       let contrast = try await draw(["setting", "contrast", "increased"])
       #expect(contrast.text.contains("fill=\"#0a0b0c\""))
+    }
+  }
+
+  @Test(.rule("PICTURE-72", "PICTURE-74", "PICTURE-76"))
+  func `an image that is longer than a message reaches the picture whole`() async throws {
+    // A JPEG file of 458 KiB, most of it comments.
+    let comment = [0xFF, 0xFE, 0xFF, 0xFF] + (0..<65_533).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 10, 0, 20, 1, 1, 0x11, 0]
+    let comments = Array(repeatElement(comment, count: 7).joined())
+    let jpeg = Data([0xFF, 0xD8] + comments + frame + [0xFF, 0xDA, 0, 2, 7, 0xFF, 0xD9])
+    try await GalleryFixture.run("long image", executable: "FixtureViews", groups: ["group.com.example.Gallery"]) {
+      fixture in
+      let group = fixture.cluster.instance.device("phone").group("group.com.example.Gallery")
+      try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: true)
+      try jpeg.write(to: URL(filePath: group + "/shared.png"))
+      try await fixture.add("Pictured")
+      _ = try await fixture.entry(of: 1)
+      let file = FileManager.default.temporaryDirectory.appending(path: "long-\(UUID().uuidString).svg")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try await fixture.cluster.run("screen", "--picture", file.path)
+      let text = try String(contentsOf: file, encoding: .utf8)
+      #expect(text.contains("href=\"data:image/jpeg;base64,\(jpeg.base64EncodedString())\""))
+      let asked = try await fixture.journal.all().filter { $0.reading(ReadImage.self) != nil }
+      #expect(asked.count == 4, "in pieces of 128 KiB")
     }
   }
 
