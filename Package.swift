@@ -179,6 +179,7 @@ let package = Package(
     // Model: what several layers share. Values of the host, the tool and authors' processes (Archive to Pictures,
     // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
+    module("AssetCatalogs", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
@@ -218,10 +219,13 @@ let package = Package(
       ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
     module(
       "UIKit", in: "SDK",
-      ["AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "URLSessionAPI"]),
+      [
+        "AppIntents", "Archive", "AssetCatalogs", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages",
+        "URLSessionAPI",
+      ]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
+      ["AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
@@ -362,6 +366,7 @@ let package = Package(
         "UserDefaultsAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
     tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),

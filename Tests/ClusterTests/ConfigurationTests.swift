@@ -28,7 +28,10 @@ import Testing
   @Test(.rule("WIDGET-21")) func `omitted parts of the configuration have their defaults`() throws {
     let configuration = try ClusterConfiguration(yaml: "device: {name: pad}")
     #expect(configuration.provider == nil)
-    #expect(configuration.device.environment == ["LANG": "en_US.UTF-8", "SIMULATOR_RUNTIME_VERSION": "18.0"])
+    #expect(
+      configuration.device.environment == [
+        "LANG": "en_US.UTF-8", "SIMULATOR_DEVICE_NAME": "iPhone 16", "SIMULATOR_RUNTIME_VERSION": "18.0",
+      ])
     #expect(configuration.settings == ClusterConfiguration.Settings())
     #expect(configuration.bus == BusLimits())
     #expect(configuration.products.isEmpty)
@@ -294,7 +297,7 @@ import Testing
       #expect(
         expanded == [
           "URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}", "LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich",
-          "SIMULATOR_RUNTIME_VERSION": "17.2",
+          "SIMULATOR_DEVICE_NAME": "iPhone 16", "SIMULATOR_RUNTIME_VERSION": "17.2",
         ])
       let changed = try configuration.environment(
         of: app, in: instance, DeviceSettings(locale: "ar", timeZone: "Asia/Tokyo"), environment: ["A": "1"])

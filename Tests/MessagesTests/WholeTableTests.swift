@@ -93,6 +93,7 @@ private let everything = """
   notice  stack.turned       host > journal
   request placement.list     app extension > host
   request screen.show        operator > host
+  request image.read         operator > host
   request screen.change      operator > host
   notice  screen.changed     host > journal
   request widget.tap         operator > host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import Foundation
 import Layout
 
 @testable import Pictures
@@ -12,11 +13,18 @@ struct PictureSample {
   init() throws { font = try InterFont() }
 
   func picture(
-    _ view: ViewArchive, _ style: PictureStyle = PictureStyle(), family: WidgetFamilyName? = nil
+    _ view: ViewArchive, _ style: PictureStyle = PictureStyle(), family: WidgetFamilyName? = nil,
+    images: [String: Data] = ["red": PictureSample.png]
   ) -> Picture {
     let canvas = LayoutCanvas(size: Size(width: 158, height: 158), margins: Insets(16), family: family)
-    return view.picture(in: canvas, style, with: font)
+    return view.picture(in: canvas, style, with: font, images: images)
   }
+
+  /// A PNG file of one opaque red pixel.
+  static let png =
+    Data(
+      base64Encoded:
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC") ?? Data()
 
   func svg(_ view: ViewArchive, _ style: PictureStyle = PictureStyle(), family: WidgetFamilyName? = nil) -> String {
     picture(view, style, family: family).svg(outlines: font)

@@ -18,7 +18,7 @@ import Testing
     sample.picture(view, PictureStyle(showsBackground: showsBackground, mode: .accented, tint: tint))
   }
 
-  private let image = ViewArchive("Image", ["pixelWidth": 10, "pixelHeight": 10, "data": "iVBORw0KGgoAAA=="])
+  private let image = ViewArchive("Image", ["pixelWidth": 10, "pixelHeight": 10, "image": "red"])
 
   // MARK: Accented
 

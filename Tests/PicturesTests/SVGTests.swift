@@ -124,13 +124,4 @@ import Testing
     view.modifiers = [.init("visualEffect")]
     #expect(picture(view).notices == [".visualEffect has no effect"])
   }
-
-  @Test func `images are embedded by their type, and others are named`() {
-    func image(_ data: String) -> ViewArchive {
-      ViewArchive("Image", ["pixelWidth": 10, "pixelHeight": 10, "data": .string(data)])
-    }
-    #expect(svg(image("iVBORw0KGgoAAA==")).contains("href=\"data:image/png;base64,iVBORw0KGgoAAA==\""))
-    #expect(svg(image("/9j/AAAA\"><script>")).contains("&quot;&gt;&lt;script&gt;"))
-    #expect(picture(image("AAAA")).notices == ["an image is neither PNG nor JPEG, and is not drawn"])
-  }
 }

@@ -77,4 +77,32 @@ import Testing
         ])
     }
   }
+
+  @Test(.rule("BUNDLE-07"))
+  func `a bundle has the resources that the configuration names, and one that does not exist is refused`() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try write("1", to: "Weather")
+    try write("target", to: "Package_Weather.resources/note.txt")
+    try write("{}", to: "own/Assets.xcassets/Contents.json")
+    try write("own", to: "own/note.txt")
+    let device = InstanceFolder(folder + "/instance").device("phone")
+    func make(_ resources: String) throws -> String? {
+      let configuration = try ClusterConfiguration(
+        yaml: """
+          device: {name: phone}
+          extensions: [{bundle: com.a.Widget, executable: bin/Weather, resources: [\(resources)]}]
+          """, file: folder + "/widgetlab.yaml")
+      return try BundleFolder(configuration, in: device).make("com.a.Widget", executable: folder + "/bin/Weather")
+    }
+    let path = try #require(try make("bin/own/Assets.xcassets, \(folder)/bin/own/note.txt"))
+    let bundle = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    #expect(contents(bundle + "/Assets.xcassets/Contents.json") == "{}" && contents(bundle + "/note.txt") == "own")
+    _ = try make("")
+    #expect(contents(bundle + "/Assets.xcassets/Contents.json") == nil && contents(bundle + "/note.txt") == "target")
+    let missing = #expect(throws: ClusterError.self) { try make("bin/no.xcassets") }
+    #expect(missing?.message.contains("\(folder)/bin/no.xcassets does not exist") == true)
+    let both = "bin/own/note.txt, bin/Package_Weather.resources/note.txt"
+    let twice = #expect(throws: ClusterError.self) { try make(both) }
+    #expect(twice?.message.contains("two are named note.txt") == true)
+  }
 }

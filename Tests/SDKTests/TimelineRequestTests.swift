@@ -68,7 +68,7 @@ import Testing
     #expect(reply.entries.isEmpty)
     #expect(file.hasPrefix(fixture.process.container + "/Library/Caches/com.apple.chrono/"))
     let data = try Data(contentsOf: URL(fileURLWithPath: file))
-    #expect(try BodyCoding.decode([ArchivedEntry].self, from: Array(data)).count == 400)
+    #expect(try BodyCoding.decode(TimelineFile.self, from: Array(data)).entries.count == 400)
   }
 
   @Test(.rule("WIDGET-10"))

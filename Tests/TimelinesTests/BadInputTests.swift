@@ -88,14 +88,14 @@ import Testing
     if let data { try data.write(to: URL(fileURLWithPath: path)) }
     if data == nil { symlink("/etc/passwd", path) }
     let result = Result { () throws(TimelineFault) -> Int in
-      try ReplyFile.entries(at: path, in: folder + "/in", limit: limit).count
+      try ReplyFile.content(at: path, in: folder + "/in", limit: limit).entries.count
     }
     #expect(FileManager.default.fileExists(atPath: path) == !name.hasPrefix("in/"))
     return result
   }
 
   @Test func `a reply file is read and removed`() throws {
-    let data = try BodyCoding.data([ArchivedEntry(date: origin, view: .text("x"))])
+    let data = try BodyCoding.data(TimelineFile(entries: [ArchivedEntry(date: origin, view: .text("x"))]))
     #expect(try read("in/a.json", data) == .success(1))
   }
 
@@ -111,7 +111,7 @@ import Testing
   @Test(.rule("TIMELINE-28")) func `a reply file with a view tree that is too deep to decode is refused`() throws {
     let open = String(repeating: #"{"n":"VStack","c":["#, count: 10_000)
     let close = String(repeating: "]}", count: 10_000)
-    let text = #"[{"date":0,"view":\#(open){"n":"Text"}\#(close)}]"#
+    let text = #"{"entries":[{"date":0,"view":\#(open){"n":"Text"}\#(close)}]}"#
     #expect(try read("in/a.json", Data(text.utf8)).failure?.failure == .failed)
   }
 }

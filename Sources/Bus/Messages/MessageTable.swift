@@ -254,6 +254,9 @@ package enum MessageTable {
       ShowScreen.self, [Route([.operator], to: .host)], "Shows one of the device's screens.",
       failure: "Nothing changed; retry."),
     .request(
+      ReadImage.self, [Route([.operator], to: .host)], "Reads a piece of an image of the stored timelines.",
+      failure: "Nothing changed; retry."),
+    .request(
       ChangeScreen.self, [Route([.operator], to: .host)],
       "The user locks, unlocks or looks at the device, leaves the app, or changes a system setting.",
       failure: "A retry is safe."),

@@ -150,15 +150,32 @@ package struct RequestTimeline: Request {
     package let policy: ReloadPolicy
     /// The number of omitted entries over the limit.
     package let omitted: Int
-    /// The file with the entries when they are too long for an envelope: JSON of `[ArchivedEntry]`, below the
+    /// The file with the entries and images when they are too long for an envelope: JSON of `TimelineFile`, below the
     /// extension's container; the host removes it.
     package let file: String?
-    package init(entries: [ArchivedEntry], policy: ReloadPolicy, omitted: Int = 0, file: String? = nil) {
+    /// The bytes of the images of all entries, each once, by their SHA-256; `nil` without images.
+    package let images: [String: Data]?
+    package init(
+      entries: [ArchivedEntry], policy: ReloadPolicy, omitted: Int = 0, file: String? = nil,
+      images: [String: Data]? = nil
+    ) {
       self.entries = entries
       self.policy = policy
       self.omitted = omitted
       self.file = file
+      self.images = images
     }
+  }
+}
+
+/// The entries of a timeline that are too long for an envelope.
+package struct TimelineFile: Codable, Hashable, Sendable {
+  package let entries: [ArchivedEntry]
+  /// As in `RequestTimeline.Reply`.
+  package let images: [String: Data]?
+  package init(entries: [ArchivedEntry], images: [String: Data]? = nil) {
+    self.entries = entries
+    self.images = images
   }
 }
 
@@ -327,6 +344,8 @@ package struct FaultNoticed: Notice, Hashable {
     case noContainerBackground = "no-container-background"
     /// A view that widgets cannot show was omitted.
     case unsupportedView = "unsupported-view"
+    /// An image or a colour of the bundle that is missing or cannot be used.
+    case assetNotUsable = "asset-not-usable"
     /// A suite of user defaults with the name of an app group of which the process is no member.
     case foreignAppGroup = "foreign-app-group"
     /// A declaration that has an effect on a phone and none here.

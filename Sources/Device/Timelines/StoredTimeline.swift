@@ -25,9 +25,13 @@ struct StoredTimeline: Sendable {
     /// JSON of an `ArchivedEntry.Form`.
     let privateForm: Data?
     let invalidatedForm: Data?
+    /// The SHA-256 of the images of all its forms, without those whose bytes the extension did not send.
+    var images: [String] = []
   }
 
   let entries: [Entry]
+  /// The bytes of the images by their SHA-256.
+  let images: [String: Data]
   let policy: ReloadPolicy
   let bytes: Int
   let digest: String
@@ -38,13 +42,19 @@ struct StoredTimeline: Sendable {
   /// Entries are sorted by date; of several with one date the last counts. Those over the limit are left out
   /// (ours).
   ///
-  /// - Parameter given: the entries of the reply, or of its file.
-  init(_ given: [ArchivedEntry], _ reply: RequestTimeline.Reply, _ limits: ArchiveLimits) throws(TimelineFault) {
+  /// - Parameters:
+  ///   - given: the entries of the reply, or of its file.
+  ///   - sent: the images of the reply, or of its file.
+  init(
+    _ given: [ArchivedEntry], images sent: [String: Data] = [:], _ reply: RequestTimeline.Reply,
+    _ limits: ArchiveLimits
+  ) throws(TimelineFault) {
     guard !given.isEmpty else { throw TimelineFault(.empty, "the provider returned a timeline without entries") }
     let sorted = Self.inOrder(given)
     let kept = sorted.prefix(max(limits.entries, 1))
     var entries: [Entry] = []
-    var bytes = 0
+    var bytes = try Self.check(sent, limits)
+    var used: Set<String> = []
     var hash = SHA256()
     for entry in kept {
       var views = [entry.view, entry.darkView]
@@ -64,10 +74,15 @@ struct StoredTimeline: Sendable {
       let upcoming = UpcomingEntry(
         date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
         transition: EntryTransition(entry.view, view))
+      let own = Set(views.compactMap(\.self).flatMap(\.imageDigests)).filter { sent[$0] != nil }
+      used.formUnion(own)
       entries.append(
-        Entry(upcoming: upcoming, view: view, darkView: dark, privateForm: hidden, invalidatedForm: invalidated))
+        Entry(
+          upcoming: upcoming, view: view, darkView: dark, privateForm: hidden, invalidatedForm: invalidated,
+          images: own.sorted()))
     }
     self.entries = entries
+    images = sent.filter { used.contains($0.key) }
     self.bytes = bytes
     policy = reply.policy
     digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
@@ -99,6 +114,28 @@ struct StoredTimeline: Sendable {
   /// The texts of a view, shortened to what a line of the journal can hold.
   private static func text(of view: ViewArchive) -> [String] { view.lines.prefix(40).map { String($0.prefix(200)) } }
 
+  /// Checks that the images have the digests by which the views name them, and the area that is permitted. A file that
+  /// is no image is stored, and named when it is drawn.
+  ///
+  /// - Returns: the bytes of all images.
+  private static func check(_ images: [String: Data], _ limits: ArchiveLimits) throws(TimelineFault) -> Int {
+    let bytes = images.values.reduce(0) { $0 + $1.count }
+    guard bytes <= limits.bytes else {
+      throw TimelineFault(.tooLarge, "bytes: the images exceed the limit of \(limits.bytes) bytes")
+    }
+    for (digest, data) in images {
+      guard SHA256.hash(data: data).map({ String(format: "%02x", $0) }).joined() == digest else {
+        throw TimelineFault(.failed, "an image does not have the digest \(digest.prefix(64))")
+      }
+      if let file = try? ImageFile(header: data), file.area > limits.imageArea {
+        throw TimelineFault(
+          .tooLarge,
+          "imageArea: an image of \(file.width) by \(file.height) pixels exceeds the area limit of \(limits.imageArea)")
+      }
+    }
+    return bytes
+  }
+
   /// Checks depth and images, without recursion, because the author determines the depth of the tree.
   private static func check(_ view: ViewArchive, _ limits: ArchiveLimits) throws(TimelineFault) {
     var left: [(view: ViewArchive, depth: Int)] = [(view, 1)]
@@ -122,21 +159,22 @@ struct StoredTimeline: Sendable {
 
 /// A reply's file. Author's code wrote it, so its content is not trusted.
 enum ReplyFile {
-  /// Reads the entries, and deletes the file.
+  /// Reads the entries and images, and deletes the file.
   ///
   /// - Parameters:
   ///   - container: the extension's folder, which must contain the file.
-  ///   - limit: the size of the views, bytes; the dates are allowed in addition.
-  static func entries(at path: String, in container: String?, limit: Int) throws(TimelineFault) -> [ArchivedEntry] {
+  ///   - limit: the size of the views and images, bytes; the dates, and what JSON adds to images, are allowed in
+  ///     addition.
+  static func content(at path: String, in container: String?, limit: Int) throws(TimelineFault) -> TimelineFile {
     let url = URL(fileURLWithPath: path)
     guard let container, let home = real(container), let folder = real(url.deletingLastPathComponent().path),
       folder == home || folder.hasPrefix(home + "/")
     else { throw TimelineFault(.failed, "the file of the entries is not in the extension's container: \(path)") }
     let file = folder + "/" + url.lastPathComponent
     defer { unlink(file) }
-    let data = try read(file, limit: limit + limit / 4 + 65_536)
+    let data = try read(file, limit: limit + limit / 2 + 65_536)
     do {
-      return try BodyCoding.decode([ArchivedEntry].self, from: Array(data))
+      return try BodyCoding.decode(TimelineFile.self, from: Array(data))
     } catch {
       throw TimelineFault(.failed, "the file of the entries cannot be read: \(error.message.prefix(300))")
     }

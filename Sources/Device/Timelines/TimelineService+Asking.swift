@@ -78,7 +78,7 @@ extension TimelineService {
         handle(.gave(asked, kept.facts(asked.reloadCause), kept.entries.map(\.upcoming)), change)
       case .placeholder:
         var change = TimelineStore.Change()
-        if isPlaced { change.placeholder = (asked.placement.id, kept.entries[0]) }
+        if isPlaced { change.placeholder = (asked.placement.id, kept.entries[0], kept.images) }
         handle(.answered(asked), change)
       case .snapshot:
         finishSnapshot(asked.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
@@ -92,10 +92,12 @@ extension TimelineService {
   private func kept(
     _ reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest
   ) throws(TimelineFault) -> StoredTimeline {
-    guard let file = reply.file else { return try StoredTimeline(reply.entries, reply, settings.limits) }
-    let entries = try ReplyFile.entries(
+    guard let file = reply.file else {
+      return try StoredTimeline(reply.entries, images: reply.images ?? [:], reply, settings.limits)
+    }
+    let content = try ReplyFile.content(
       at: file, in: container(asked.address), limit: settings.limits.bytes)
-    return try StoredTimeline(entries, reply, settings.limits)
+    return try StoredTimeline(content.entries, images: content.images ?? [:], reply, settings.limits)
   }
 
   func recordStored(_ asked: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {

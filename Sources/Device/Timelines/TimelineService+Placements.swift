@@ -108,6 +108,17 @@ extension TimelineService {
   /// - Throws: errors of the database.
   package func placeholder(_ id: Int) throws -> ArchivedEntry? { try store.placeholder(id) }
 
+  /// `image.read`.
+  ///
+  /// - Throws: `no-such-image`, or errors of the database.
+  package func image(_ request: ReadImage) throws -> ReadImage.Reply {
+    let found = try store.image(request.digest, from: min(max(0, request.offset), 1 << 40), limit: ReadImage.pieceLimit)
+    guard let found else {
+      throw BusError(.noSuchImage, "no stored timeline has the image \(request.digest.prefix(64))")
+    }
+    return ReadImage.Reply(piece: found.piece, count: found.count)
+  }
+
   /// Why the last reload of a placement failed; `nil` if it did not.
   package func lastFailure(_ id: Int) -> String? { stateMachine.placements[id]?.lastFailure?.reason }
 

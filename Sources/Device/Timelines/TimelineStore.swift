@@ -13,7 +13,7 @@ struct TimelineStore: Sendable {
     var lines: [LedgerEntry] = []
     /// The new timeline of a placement, and the date of the entry that it showed before.
     var timeline: (placement: Int, timeline: StoredTimeline, shown: Date?, now: Date)?
-    var placeholder: (placement: Int, entry: StoredTimeline.Entry)?
+    var placeholder: (placement: Int, entry: StoredTimeline.Entry, images: [String: Data])?
   }
 
   /// Positions of rows that are not entries of the timeline.
@@ -45,6 +45,7 @@ struct TimelineStore: Sendable {
       CREATE INDEX ledgerByReload ON ledger (reload);
       CREATE INDEX ledgerByPlacement ON ledger (placement);
       """)
+    try createImages()
   }
 
   // MARK: Loading
@@ -119,10 +120,14 @@ struct TimelineStore: Sendable {
         try db.run("DELETE FROM ledger WHERE number <= ?", [line.number - Self.ledgerLimit])
       }
     }
-    if let (id, entry) = change.placeholder { try insert(id, Position.placeholder, entry, db) }
+    if let (id, entry, images) = change.placeholder {
+      try insert(id, Position.placeholder, entry, db)
+      try insert(images, db)
+    }
     guard let (id, timeline, shown, now) = change.timeline else { return }
     try carry(id, timeline, shown, now, db)
     for (position, entry) in timeline.entries.enumerated() { try insert(id, position, entry, db) }
+    try insert(timeline.images, db)
   }
 
   /// Deletes the previous timeline, except the entry that stays visible until the first entry of the new one.
@@ -154,6 +159,7 @@ struct TimelineStore: Sendable {
         try entry.upcoming.relevance.map { try BodyCoding.data($0) },
         try BodyCoding.data(entry.upcoming.transition),
       ])
+    try insert(entry.images, of: id, position, db)
   }
 
   // MARK: Reading

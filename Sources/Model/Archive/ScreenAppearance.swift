@@ -104,7 +104,9 @@ extension ViewArchive {
     if let text = arguments["text"]?.string {
       arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
     } else if name == "Image" {
-      arguments = ["text": "▒▒"]
+      // Only its size is left.
+      arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale"].contains($0.key) }
+      arguments["text"] = "▒▒"
     }
   }
 

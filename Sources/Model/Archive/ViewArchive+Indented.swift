@@ -43,7 +43,7 @@ extension ViewArchive {
       if let text = arguments["text"]?.string {
         return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(name) \(text)" : "\(name) \(text.quoted)"
       }
-      return name + arguments.filter { $0.key != "data" }.words
+      return name + arguments.filter { !["image", "scale"].contains($0.key) }.words
     case "UnsupportedView": return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
     case "Button", "Toggle":
       var own = arguments
@@ -105,7 +105,7 @@ extension ArchivedValue {
     case .list(let values):
       "[" + values.prefix(8).map(\.words).joined(separator: ", ") + (values.count > 8 ? ", … \(values.count)" : "")
         + "]"
-    case .record(let parts): colorWords(parts) ?? parts.recordWords
+    case .record(let parts): parts["asset"]?.string ?? colorWords(parts) ?? parts.recordWords
     }
   }
 

@@ -174,17 +174,20 @@ final class ImageNode: LayoutNode {
     metrics = context.measure.metrics(of: style.resolvedFont)
     super.init("Image", style, context)
     if ownSize == nil {
-      context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? arguments["text"]?.string ?? "")\"")
+      context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? "")\"")
     }
   }
 
   private var isSymbol: Bool { arguments["systemName"] != nil }
 
-  /// The size without a proposal: an image with pixels has one point for each, a symbol is a square.
+  /// The size without a proposal: an image with pixels has its scale, a symbol is a square. An image that cannot be used
+  /// has no size, as one that a phone does not find.
   private var ownSize: Size? {
     if let width = arguments["pixelWidth"]?.finite, let height = arguments["pixelHeight"]?.finite {
-      return Size(width: max(0, width), height: max(0, height))
+      let scale = arguments["scale"]?.finite.flatMap { $0 > 0 ? $0 : nil } ?? 1
+      return Size(width: max(0, width) / scale, height: max(0, height) / scale)
     }
+    if arguments["problem"] != nil { return .zero }
     // A redacted image has no other arguments left: it is shown as a symbol is.
     guard isSymbol || arguments["text"] != nil else { return nil }
     let side = Self.symbolSide(metrics, style.imageScale)

@@ -108,7 +108,11 @@ struct Paints {
     }
     if case .list(let list) = parts["ellipticalGradient"] { return elliptical(stops(list, style), parts, in: rect) }
     if case .list(let list) = parts["angularGradient"] { return angular(stops(list, style), parts, in: rect) }
-    if let asset = parts["asset"]?.string { return missing("the colour \"\(asset)\" of the asset catalog", style) }
+    if let asset = parts["asset"]?.string {
+      if let own = variant(of: parts, style) { return paint(own, style, in: rect, depth: depth + 1) }
+      let reason = parts["problem"]?.string.map { " (\($0))" } ?? ""
+      return missing("the colour \"\(asset)\" of the asset catalog\(reason)", style)
+    }
     return missing(parts.keys.sorted().joined(separator: ", "), style)
   }
 
@@ -122,6 +126,14 @@ struct Paints {
       one[keyPath: path] + (other[keyPath: path] - one[keyPath: path]) * fraction
     }
     return .color(RGBA(part(\.red), part(\.green), part(\.blue), opacity: part(\.opacity)))
+  }
+
+  /// The colour of an asset catalog for the scheme and the contrast. The archive has only those that differ.
+  private func variant(of parts: [String: ArchivedValue], _ style: ViewStyle) -> ArchivedValue? {
+    let scheme = (style.colorScheme == .dark ? parts["dark"] : nil) ?? parts["light"]
+    guard hasIncreasedContrast else { return scheme }
+    if style.colorScheme == .dark { return parts["darkContrast"] ?? scheme }
+    return parts["lightContrast"] ?? scheme
   }
 
   /// `Color.gradient`: a little lighter at the top. Ours: Apple publishes no numbers.

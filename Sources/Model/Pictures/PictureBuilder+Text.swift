@@ -17,7 +17,9 @@ extension PictureBuilder {
           y: view.frame.minY + line.baseline - fragment.style.baselineOffset)
         let paint = paints.foreground(fragment.style, in: view.frame)
         let metrics = glyphs.metrics(of: fragment.font)
-        if let image = fragment.image {
+        if let image = fragment.image, image["systemName"] == nil {
+          note("\(named(image)) in a text is not drawn")
+        } else if let image = fragment.image {
           let side = fragment.width
           let place = Rect(x: origin.x, y: origin.y - metrics.capHeight / 2 - side / 2, width: side, height: side)
           drawings += symbol(image, place, fragment.style)
@@ -63,30 +65,5 @@ extension PictureBuilder {
             Rect(x: origin.x, y: origin.y + distance - thickness / 2, width: fragment.width, height: thickness)), own,
           isEvenOdd: false)
       }
-  }
-
-  // MARK: Images
-
-  mutating func image(_ view: PlacedView) -> [Drawing] {
-    if let data = view.arguments["data"]?.string {
-      // The first bytes of a PNG file and of a JPEG file, in base 64.
-      if data.hasPrefix("iVBORw0KGgo") { return [.image(mediaType: "image/png", base64: data, view.frame)] }
-      if data.hasPrefix("/9j/") { return [.image(mediaType: "image/jpeg", base64: data, view.frame)] }
-      note("an image is neither PNG nor JPEG, and is not drawn")
-      return []
-    }
-    if view.arguments["text"] != nil {
-      let radius = min(view.frame.size.width, view.frame.size.height) / 4
-      return [
-        .fill(
-          Path(roundedRect: view.frame, radii: Array(repeating: radius, count: 4), isContinuous: false),
-          paints.foreground(view.style, in: view.frame).faded(0.2), isEvenOdd: false)
-      ]
-    }
-    if view.arguments["systemName"] != nil {
-      return symbol(view.arguments, view.frame, view.style, operations: view.operations)
-    }
-    note("the image \"\(view.arguments["name"]?.string ?? "")\" of the asset catalog is not drawn")
-    return []
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+package import Foundation
 package import Layout
 
 /// What a picture of a widget depends on besides its views.
@@ -34,13 +35,17 @@ package struct PictureStyle: Hashable, Sendable {
 
 extension ViewArchive {
   /// The picture of a widget: the display list of its views, clipped to the shape of the widget.
+  ///
+  /// - Parameter images: the bytes of the images in the views by their SHA-256.
   package func picture(
-    in canvas: LayoutCanvas, _ style: PictureStyle = PictureStyle(), with glyphs: any GlyphSource
+    in canvas: LayoutCanvas, _ style: PictureStyle = PictureStyle(), with glyphs: any GlyphSource,
+    images: [String: Data] = [:]
   ) -> Picture {
     let inherited = ViewStyle(
       textSize: style.settings.textSize, colorScheme: style.viewScheme, isTextBold: style.settings.isTextBold)
     let layout = laidOut(in: canvas, style: inherited, measuring: glyphs)
     var builder = PictureBuilder(canvas: canvas, style, glyphs)
+    builder.images = images
     let whole = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
     var background = layout.background.flatMap { builder.drawings(of: $0) }
     if background.isEmpty, style.showsBackground, style.mode == .fullColor {
@@ -69,6 +74,8 @@ struct PictureBuilder {
   let style: PictureStyle
   let glyphs: any GlyphSource
   var paints: Paints
+  /// The bytes of images by their SHA-256.
+  var images: [String: Data] = [:]
   /// Read at the first symbol.
   lazy var symbols = SymbolTable.bundled
   private(set) var notices: [String] = []

@@ -62,6 +62,23 @@ extension ClusterConfiguration.Product {
     return keys
   }
 
+  /// The resources that `widgetlab.yaml` names, by the name that they have in the bundle.
+  ///
+  /// - Throws: `configuration`, with the path of one that does not exist, or whose name another one has.
+  package func bundleResources() throws(ClusterError) -> [String: String] {
+    var named: [String: String] = [:]
+    for path in resources {
+      let name = URL(fileURLWithPath: path).lastPathComponent
+      guard FileManager.default.fileExists(atPath: path) else {
+        throw ClusterError(.configuration, "resources of \(bundle): \(path) does not exist")
+      }
+      guard named.updateValue(path, forKey: name) == nil else {
+        throw ClusterError(.configuration, "resources of \(bundle): two are named \(name)")
+      }
+    }
+    return named
+  }
+
   /// Source: `CFBundlePackageType` of Xcode's templates.
   fileprivate var packageType: String { isExtension ? "XPC!" : "APPL" }
 }

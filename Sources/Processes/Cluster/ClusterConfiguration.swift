@@ -25,7 +25,10 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
     /// Environment variables of the device's processes.
     package var environment: [String: String] {
-      var environment = ["LANG": "\(locale).UTF-8", "SIMULATOR_RUNTIME_VERSION": version]
+      // By the model, the SDK chooses the images of a phone or of a tablet.
+      var environment = [
+        "LANG": "\(locale).UTF-8", "SIMULATOR_DEVICE_NAME": model, "SIMULATOR_RUNTIME_VERSION": version,
+      ]
       environment["TZ"] = timeZone
       return environment
     }
@@ -61,6 +64,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
     /// The absolute path of the product's own `Info.plist`; `nil`: the entry in the file is enough to make it an app or a
     /// widget extension.
     package var infoPlist: String?
+    /// The absolute paths of files and folders that its bundle has besides those of the SwiftPM target, such as asset
+    /// catalogs.
+    package var resources: [String] = []
     package var description = BundleDescription()
 
     /// Whether it has the entitlement `aps-environment`.
@@ -237,6 +243,7 @@ extension ClusterConfiguration.Product {
       try entitlements.finish()
     }
     infoPlist = try reader.string("infoPlist").map(reader.beside)
+    resources = try reader.strings("resources").map(reader.beside)
     description = try BundleDescription(reading: &reader)
     try reader.finish()
   }

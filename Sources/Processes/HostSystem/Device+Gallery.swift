@@ -32,6 +32,7 @@ extension Device {
       ListPlacements.Reply(placements: gallery.stateMachine.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
     bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await requireDevice(self).show(request) }
+    bus.onRequest(ReadImage.self) { [timelines] request, _ in try await timelines.image(request) }
     bus.onRequest(ChangeScreen.self) { [weak self] request, from in
       try await requireDevice(self).change(request.change, from.context)
     }

@@ -40,7 +40,8 @@ package struct BundleFolder: Sendable {
       folder += "\(app == nil ? "" : "/PlugIns")/\(product.name).appex"
       try write(product, to: folder)
     }
-    try link(Self.contents(beside: executable, of: product.name), in: folder)
+    let resources = try product.bundleResources()
+    try link(Self.contents(beside: executable, of: product.name, resources), in: folder)
     return "\(folder)/\(product.name)"
   }
 
@@ -61,18 +62,23 @@ package struct BundleFolder: Sendable {
 
   /// What a bundle links to, by name. SwiftPM puts the resources of a target into a folder `<package>_<target>.resources`
   /// beside the executable, where `Bundle.module` finds them; Xcode puts them into the bundle itself.
-  private static func contents(beside executable: String, of name: String) -> [String: String] {
+  ///
+  /// - Parameter resources: those of `widgetlab.yaml`, which replace others of the same name.
+  private static func contents(
+    beside executable: String, of name: String, _ resources: [String: String]
+  ) -> [String: String] {
     let folder = URL(fileURLWithPath: executable).deletingLastPathComponent().path
     let files = FileManager.default
-    let resources = ((try? files.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(".resources") }
-    let own = resources.filter { $0.hasSuffix("_\(name).resources") }
+    let folders = ((try? files.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(".resources") }
+    let own = folders.filter { $0.hasSuffix("_\(name).resources") }
     var contents: [String: String] = [:]
     for bundle in own.sorted() {
       for item in (try? files.contentsOfDirectory(atPath: "\(folder)/\(bundle)")) ?? [] {
         contents[item] = "\(folder)/\(bundle)/\(item)"
       }
     }
-    for bundle in resources { contents[bundle] = "\(folder)/\(bundle)" }
+    for bundle in folders { contents[bundle] = "\(folder)/\(bundle)" }
+    contents.merge(resources) { $1 }
     contents[name] = executable
     contents["Info.plist"] = nil
     contents["PlugIns"] = nil

@@ -1,64 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
+import AssetCatalogs
 public import Foundation
+import Synchronization
 
-/// An image. Source: `UIKit.UIImage`; only what widgets use. Only the pixel size is read, not the pixels.
+/// An image. Source: `UIKit.UIImage`; only what widgets use. Only the header of the file is read, not the pixels.
 public final class UIImage: Sendable {
   /// The bytes of the file.
   package let data: Data
-  /// Width and height in pixels.
-  package let pixels: (width: Int, height: Int)
+  /// Of the file, in pixels.
+  package let file: ImageFile
   /// Pixels per point.
   public let scale: CGFloat
+  /// The name of an asset, with the folder of its bundle; `nil` for an image of another source.
+  package let asset: BundleAssets.Name?
+  private let checked = Mutex<Check?>(nil)
 
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
   public convenience init?(data: Data) { self.init(data: data, scale: 1) }
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
-  public init?(data: Data, scale: CGFloat) {
-    guard let pixels = ImageHeader.pixels(data) else { return nil }
+  public convenience init?(data: Data, scale: CGFloat) { self.init(data, scale: scale, asset: nil) }
+
+  private init?(_ data: Data, scale: CGFloat, asset: BundleAssets.Name?) {
+    guard let file = try? ImageFile(header: data) else { return nil }
     self.data = data
-    self.pixels = pixels
-    self.scale = scale
+    self.file = file
+    self.scale = scale > 0 ? scale : 1
+    self.asset = asset
   }
+
+  /// `nil` also for a file of more than 16 MiB. The scale is that of the name, such as 2 for `cup@2x.png`.
   public convenience init?(contentsOfFile path: String) {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    self.init(data: data)
+    let url = URL(fileURLWithPath: path)
+    guard let data = try? BoundedFile.read(url, limit: BundleAssets.fileLimit) else { return nil }
+    self.init(data: data, scale: CGFloat(BundleAssets.scale(ofFile: url.lastPathComponent)))
   }
-  /// An image file of the main bundle. Asset catalogs are not supported.
-  public convenience init?(named name: String) {
-    let path = ["", "png", "jpg"].lazy.compactMap { Bundle.main.path(forResource: name, ofType: $0) }.first
-    guard let path else { return nil }
-    self.init(contentsOfFile: path)
+  /// An image of an asset catalog or an image file of the main bundle.
+  public convenience init?(named name: String) { self.init(named: name, in: nil, with: nil) }
+  /// An image of an asset catalog or an image file of a bundle.
+  ///
+  /// - Parameter configuration: has no effect.
+  public convenience init?(named name: String, in bundle: Bundle?, with configuration: Configuration?) {
+    let name = BundleAssets.Name(name, in: bundle)
+    guard let image = try? BundleAssets.shared.image(name, for: .init()),
+      let data = try? BoundedFile.read(image.file, limit: BundleAssets.fileLimit)
+    else { return nil }
+    self.init(data, scale: CGFloat(image.scale ?? 1), asset: name)
   }
+
+  /// Source: `UIKit.UIImage.Configuration`.
+  public final class Configuration: Sendable {}
 
   /// In points.
-  public var size: CGSize { CGSize(width: CGFloat(pixels.width) / scale, height: CGFloat(pixels.height) / scale) }
+  public var size: CGSize { CGSize(width: CGFloat(file.width) / scale, height: CGFloat(file.height) / scale) }
   /// The bytes of the file if it is a PNG file.
-  public func pngData() -> Data? { data.starts(with: ImageHeader.png) ? data : nil }
+  public func pngData() -> Data? { file.format == .png ? data : nil }
   /// The bytes of the file if it is a JPEG file.
-  public func jpegData(compressionQuality: CGFloat) -> Data? { data.starts(with: ImageHeader.jpeg) ? data : nil }
-}
+  public func jpegData(compressionQuality: CGFloat) -> Data? { file.format == .jpeg ? data : nil }
 
-/// The header of an image file. Source: the PNG specification, 11.2.2, and ITU-T T.81, B.2.2.
-enum ImageHeader {
-  static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-  static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF]
+  /// What reading all bytes shows.
+  package struct Check: Sendable {
+    /// SHA-256.
+    package let digest: String
+    /// Why they cannot be drawn; `nil` for a whole file.
+    package let damage: ImageFault?
+  }
 
-  /// Width and height in pixels.
-  static func pixels(_ data: Data) -> (width: Int, height: Int)? {
-    let bytes = [UInt8](data)
-    func number(at index: Int, _ count: Int) -> Int? {
-      guard index + count <= bytes.count else { return nil }
-      return bytes[index..<index + count].reduce(0) { $0 << 8 | Int($1) }
+  /// Reads all bytes at the first use.
+  package var check: Check {
+    checked.withLock { known in
+      let check = known ?? Check(digest: ContentDigest.hexadecimal(of: data), damage: file.damage(in: data))
+      known = check
+      return check
     }
-    if bytes.starts(with: png), let width = number(at: 16, 4), let height = number(at: 20, 4) { return (width, height) }
-    guard bytes.starts(with: jpeg) else { return nil }
-    var index = 2
-    while let marker = number(at: index, 2), let length = number(at: index + 2, 2), length >= 2 {
-      let isFrame = (0xFFC0...0xFFCF).contains(marker) && ![0xFFC4, 0xFFC8, 0xFFCC].contains(marker)
-      if isFrame, let height = number(at: index + 5, 2), let width = number(at: index + 7, 2) { return (width, height) }
-      index += 2 + length
-    }
-    return nil
   }
 }

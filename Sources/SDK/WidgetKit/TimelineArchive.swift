@@ -12,6 +12,7 @@ import SwiftUI
 
   private(set) var entries: [ArchivedEntry] = []
   private var bodies: [Data] = []
+  private let images: [String: Data]
   private let omitted: Int
   private let policy: ReloadPolicy
 
@@ -24,21 +25,23 @@ import SwiftUI
     omitted = timeline.entries - count
     policy = timeline.policy
     var bytes = 0
+    let images = ArchivedImages()
     for index in 0..<count {
-      let entry = try ArchivedEntry(timeline, index, request)
+      let entry = try ArchivedEntry(timeline, index, request, images)
       let body = try BodyCoding.data(entry)
       bytes += body.count
-      guard bytes <= limits.bytes else {
+      guard bytes + images.total <= limits.bytes else {
         throw BusError(
           .archiveTooLarge,
           """
-          the first \(index + 1) of \(timeline.entries) entries of \(request.widgetKind) take \(bytes) bytes: \
-          the limit `bytes` is \(limits.bytes)
+          the first \(index + 1) of \(timeline.entries) entries of \(request.widgetKind) take \
+          \(bytes + images.total) bytes, images included: the limit `bytes` is \(limits.bytes)
           """)
       }
       entries.append(entry)
       bodies.append(body)
     }
+    self.images = images.bytes
   }
 
   /// The reply, with the entries or with the path of a file that contains them.
@@ -47,19 +50,23 @@ import SwiftUI
   ///   entries.
   /// - Throws: errors of the file system.
   func reply(below container: String?) throws -> RequestTimeline.Reply {
-    let bytes = bodies.reduce(0) { $0 + $1.count }
+    // In JSON, images are a third longer.
+    let bytes = bodies.reduce(0) { $0 + $1.count } + images.values.reduce(0) { $0 + $1.count * 4 / 3 + 80 }
     guard bytes > Self.envelopeLimit, let container else {
-      return RequestTimeline.Reply(entries: entries, policy: policy, omitted: omitted)
+      return RequestTimeline.Reply(
+        entries: entries, policy: policy, omitted: omitted, images: images.isEmpty ? nil : images)
     }
     let folder = URL(fileURLWithPath: container).appendingPathComponent("Library/Caches/com.apple.chrono")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("\(UUID().uuidString).json")
-    var data = Data("[".utf8)
+    var data = Data("{\"entries\":[".utf8)
     for (index, body) in bodies.enumerated() {
       if index > 0 { data.append(UInt8(ascii: ",")) }
       data.append(body)
     }
-    data.append(UInt8(ascii: "]"))
+    data.append(contentsOf: "],\"images\":".utf8)
+    data.append(try BodyCoding.data(images))
+    data.append(UInt8(ascii: "}"))
     try data.write(to: file, options: .atomic)
     return RequestTimeline.Reply(entries: [], policy: policy, omitted: omitted, file: file.path)
   }
@@ -68,12 +75,17 @@ import SwiftUI
 extension ArchivedEntry {
   /// The entry with its views in as many forms as they read: for the dark colour scheme if they read the scheme, for
   /// hidden content if they read the redaction reasons, and for the time after a tap if they also have a control.
-  @MainActor fileprivate init(_ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline) throws {
+  ///
+  /// - Parameter images: receives the bytes of the images.
+  @MainActor fileprivate init(
+    _ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline, _ images: ArchivedImages
+  ) throws {
     let reads = EnvironmentReads()
     func view(_ scheme: ColorSchemeName, _ reasons: RedactionReasons) throws -> ViewArchive {
       var environment = EnvironmentValues(request.environment, scheme)
       environment.redactionReasons = reasons
       environment.reads = reads
+      environment.images = images
       do {
         let view = environment.during { timeline.view(index) }
         return try view.archived(in: environment, limits: request.limits)

@@ -39,6 +39,12 @@ final class ViewFaults: Sendable {
           .unsupportedView, subject: kind,
           details: "the view of \(kind) has a \(name), which widgets cannot show: a symbol is shown instead"))
     }
+    for problem in view.assetProblems where isFirst("\(kind) \(problem)") {
+      // Each is a diagnosis for itself.
+      process.connection.record(
+        FaultNoticed(
+          .assetNotUsable, subject: "\(kind): \(problem)", details: "the view of \(kind) cannot show \(problem)"))
+    }
   }
 
   private func isFirst(_ fault: String) -> Bool { reported.withLock { $0.insert(fault).inserted } }

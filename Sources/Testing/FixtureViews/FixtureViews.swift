@@ -82,5 +82,7 @@ struct Scrolling: Widget {
     Caffeine()
     Scrolling()
     Living()
+    Pictured()
+    Huge()
   }
 }

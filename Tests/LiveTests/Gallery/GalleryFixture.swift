@@ -30,17 +30,20 @@ struct GalleryFixture: Sendable {
   ///   - product: lines of the extension.
   ///   - app: lines of the app.
   ///   - second: lines of a second extension of the app; none when empty.
+  ///   - groups: the app groups.
   ///   - isLaunched: whether the app is opened and left before the body runs.
   static func run(
     _ name: String, device: String = "model: iPhone 16, version: \"18.0\"",
     settings: [String] = ["placesEachKind: false"], executable: String = "FixtureWidgets", product: [String] = [],
-    app: [String] = ["executable: containing-app"], second: [String] = [], isLaunched: Bool = true,
+    app: [String] = ["executable: containing-app"], second: [String] = [], groups: [String] = [],
+    isLaunched: Bool = true,
     _ body: @Sendable (GalleryFixture) async throws -> Void
   ) async throws {
     let other = second.isEmpty ? [] : ["  - bundle: \(Self.second)"] + second.map { "    \($0)" }
     let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device: { name: phone, \(device) }
+      appGroups: [\(groups.joined(separator: ", "))]
       apps:
         - bundle: \(Self.app)
       \(app.map { "    \($0)" }.joined(separator: "\n"))

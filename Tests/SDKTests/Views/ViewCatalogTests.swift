@@ -78,7 +78,7 @@ private struct Triangle: Shape {
     #expect(
       try printed(view).dropFirst() == [
         "  Image(systemName: star) .resizable .scaledToFit .symbolRenderingMode(palette)",
-        "  Image(cup) .renderingMode(template)",
+        "  Image(cup, problem: no asset catalog of the bundle has it) .renderingMode(template)",
         "  Label",
         "    Image(systemName: bolt)",
         "    Text \"Title\"",

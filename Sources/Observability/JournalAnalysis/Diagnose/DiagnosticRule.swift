@@ -54,6 +54,7 @@ package enum DiagnosticTable {
       ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), SuspendedWithLock(),
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
+      NoticedFault(.assetNotUsable),
       NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), CodeLeftOut(),
     ]
   }

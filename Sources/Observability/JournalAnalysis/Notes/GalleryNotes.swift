@@ -38,6 +38,8 @@ enum GalleryNotes {
     .reply(to: ShowScreen.self) { reply in
       "\(reply.location.rawValue): \(reply.tiles.count) widgets" + (reply.tint.map { ", tinted \($0.rawValue)" } ?? "")
     },
+    .note(ReadImage.self) { "\($0.digest.prefix(16)) from \($0.offset)" },
+    .reply(to: ReadImage.self) { "\($0.piece.count) of \($0.count) bytes" },
     .note(ChangeScreen.self) { $0.change.text },
     .reply(to: ChangeScreen.self) { $0.text },
     .note(ScreenChanged.self) { $0.state.text },

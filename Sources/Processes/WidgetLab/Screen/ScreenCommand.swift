@@ -60,9 +60,10 @@ struct ScreenCommand: AsyncParsableCommand {
         try location?.check(session.cluster)
         let reply = try await session.ask(ShowScreen(location: location?.name))
         let clock = try await session.ask(SetClock(change: .ask))
-        let print = ScreenPrint(
+        var print = ScreenPrint(
           reply: reply, now: clock.now,
           hidesSensitiveContent: session.cluster.configuration.settings.gallery.hidesSensitiveContent)
+        if picture != nil { print.images = try await session.images(of: reply) }
         if let picture { try draw(print, session.cluster.configuration.device, to: picture, fonts: fonts) }
         if json {
           try Output.json(print.facts)
@@ -78,6 +79,8 @@ struct ScreenCommand: AsyncParsableCommand {
 /// A screen as text.
 struct ScreenPrint {
   let reply: ShowScreen.Reply
+  /// The bytes of the images of its views by their SHA-256, for a picture.
+  var images: [String: Data] = [:]
   private let appearance: ScreenAppearance
 
   /// - Parameter now: the device's time.

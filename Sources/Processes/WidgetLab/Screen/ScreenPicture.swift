@@ -89,7 +89,7 @@ struct ScreenPicture {
     // The picture needs the opacity of the author's colours, which the accented text leaves out.
     var appearance = screen.appearance(of: tile)
     appearance.isAccented = false
-    var picture = tile.view.shown(appearance).picture(in: canvas, style, with: font)
+    var picture = tile.view.shown(appearance).picture(in: canvas, style, with: font, images: screen.images)
     if tile.content == .skeleton { picture.notices.append("its extension has provided nothing yet") }
     if let note = tile.note { picture.notices.append(note) }
     return picture

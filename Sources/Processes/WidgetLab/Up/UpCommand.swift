@@ -87,6 +87,15 @@ struct UpCommand: AsyncParsableCommand {
           advice: "name the Info.plist of the target and the values that it needs, or remove infoPlist")
       }
     }
+    for product in cluster.configuration.products {
+      do {
+        _ = try product.bundleResources()
+      } catch {
+        throw CommandError(
+          Exit.configuration, error.message, at: cluster.configurationPath,
+          advice: "paths are relative to the folder of this file")
+      }
+    }
     guard let budget = cluster.configuration.settings.budget else { return }
     do {
       _ = try BudgetFile(file: budget)

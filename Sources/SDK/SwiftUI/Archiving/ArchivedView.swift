@@ -98,11 +98,11 @@ extension View {
 package struct ArchiveRefusal: Error, Hashable, CustomStringConvertible {
   /// The limit of `ArchiveLimits` that is exceeded.
   package enum Limit: String, Sendable {
-    case depth, imageArea
+    case depth, imageArea, bytes
   }
 
   package let limit: Limit
-  /// The first view beyond the depth limit, or the image.
+  /// The first view beyond the depth limit, the image, or the images.
   package let subject: String
   package let found: Double
   package let allowed: Double
@@ -114,6 +114,8 @@ package struct ArchiveRefusal: Error, Hashable, CustomStringConvertible {
       "the views are nested deeper than the limit `depth` of \(Int(allowed)), at \(subject.prefix(80))"
     case .imageArea:
       "\(subject) has \(Int(found)) pixels, more than the limit `imageArea` of \(allowed)"
+    case .bytes:
+      "\(subject) have \(Int(found)) bytes, more than the limit `bytes` of \(Int(allowed))"
     }
   }
 }

@@ -13,6 +13,8 @@ public struct EnvironmentValues: CustomStringConvertible {
   private var values: [ObjectIdentifier: Any] = [:]
   /// Records which keys are read, of this environment and of those that are made from it.
   package var reads: EnvironmentReads?
+  /// Receives the bytes of images; `nil` where only the tree of the views is needed.
+  package var images: ArchivedImages?
 
   public init() {}
 

@@ -2,6 +2,7 @@
 
 package import Archive
 public import Foundation
+import UIKit
 
 /// Source: `SwiftUI.Color`. As a view, it fills the space that it is offered.
 nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
@@ -39,7 +40,7 @@ nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
     self.init(red: part(5), green: part(3), blue: part(1), opacity: opacity)
   }
 
-  public init(_ name: String, bundle: Bundle? = nil) { value = .record(["asset": name.archived]) }
+  public init(_ name: String, bundle: Bundle? = nil) { value = .asset(BundleAssets.Name(name, in: bundle)) }
 
   public func opacity(_ opacity: Double) -> Color {
     if case .record(var parts) = value, let own = parts["opacity"]?.number {

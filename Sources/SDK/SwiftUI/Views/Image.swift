@@ -2,40 +2,42 @@
 
 package import Archive
 public import Foundation
+import UIKit
 
 /// Source: `SwiftUI.Image`.
 nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
   public typealias Body = Never
+  /// Without what depends on the environment.
   private(set) var archive: ViewArchive
-  /// The number of pixels, for an image with known pixels.
-  private var pixels: Double?
+  /// `nil` for a symbol of the system.
+  private let source: Source?
 
-  private init(_ arguments: [String: ArchivedValue?]) { archive = ViewArchive("Image", given: arguments) }
+  init(_ arguments: [String: ArchivedValue?], _ source: Source? = nil) {
+    archive = ViewArchive("Image", given: arguments)
+    self.source = source
+  }
 
-  public init(_ name: String, bundle: Bundle? = nil) { self.init(["name": name.archived]) }
+  private init(_ arguments: [String: ArchivedValue?], _ name: String, _ bundle: Bundle?) {
+    self.init(arguments.merging(["name": name.archived]) { $1 }, .asset(BundleAssets.Name(name, in: bundle)))
+  }
+
+  public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
   public init(_ name: String, bundle: Bundle? = nil, label: Text) {
-    self.init(["name": name.archived, "label": label.resolved().archived])
+    self.init(["label": label.resolved().archived], name, bundle)
   }
   public init(_ name: String, variableValue: Double?, bundle: Bundle? = nil) {
-    self.init(["name": name.archived, "variableValue": variableValue?.archived])
+    self.init(["variableValue": variableValue?.archived], name, bundle)
   }
-  public init(decorative name: String, bundle: Bundle? = nil) { self.init(["name": name.archived]) }
+  public init(decorative name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
   public init(systemName: String) { self.init(["systemName": systemName.archived]) }
   public init(systemName: String, variableValue: Double?) {
     self.init(["systemName": systemName.archived, "variableValue": variableValue?.archived])
   }
 
-  /// Creates an image with this number of pixels.
-  package init(arguments: [String: ArchivedValue?], pixels: Double) {
-    self.init(arguments)
-    self.pixels = pixels
-  }
-
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    if let pixels, pixels > context.limits.imageArea {
-      throw ArchiveRefusal(
-        limit: .imageArea, subject: "an image", found: pixels, allowed: context.limits.imageArea)
-    }
+    guard let source else { return archive }
+    var archive = archive
+    for (label, value) in try source.arguments(in: context) { archive.arguments[label] = value }
     return archive
   }
 

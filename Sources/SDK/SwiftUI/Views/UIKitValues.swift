@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
-import Foundation
 public import UIKit
 
 extension Image {
   public init(uiImage image: UIImage) {
-    self.init(
-      arguments: [
-        "pixelWidth": image.pixels.width.archived, "pixelHeight": image.pixels.height.archived,
-        "data": image.data.base64EncodedString().archived,
-      ], pixels: Double(image.pixels.width * image.pixels.height))
+    self.init([:], .file(image))
   }
 }
 

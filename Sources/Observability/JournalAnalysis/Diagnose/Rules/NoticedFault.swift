@@ -101,6 +101,18 @@ extension NoticedFault.Known {
       source: "ours: Documentation/limitations.md lists what is not simulated",
       advice: "Read the entry of limitations.md, and test what depends on it on a phone."))
 
+  static let assetNotUsable = NoticedFault.Known(
+    fault: .assetNotUsable,
+    description: DiagnosisDescription(
+      code: "asset-not-usable", severity: .warning, title: "an image or a colour of the bundle cannot be shown",
+      rule:
+        "A name is looked up in the asset catalogs of the process's own bundle: an extension does not see those of "
+        + "its app. An image that is missing or damaged shows nothing, and on a phone only a line in the log.",
+      source: "documented: Image.init(_:bundle:), Color.init(_:bundle:); ours: only PNG and JPEG are drawn here",
+      advice:
+        "Compare the name, name the catalog in resources of the extension in widgetlab.yaml, and export the image as "
+        + "PNG or JPEG."))
+
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,
     description: DiagnosisDescription(

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Foundation
+import Layout
+import Testing
+
+@testable import Pictures
+
+@Suite struct `Images of a picture` {
+  private let sample: PictureSample
+
+  init() throws { sample = try PictureSample() }
+
+  private func image(_ more: [String: ArchivedValue] = [:], _ modifiers: [ViewArchive.Modifier] = []) -> ViewArchive {
+    ViewArchive(
+      "Image",
+      ["name": "cup", "image": "red", "pixelWidth": 60, "pixelHeight": 30].merging(more) { $1 }, modifiers: modifiers)
+  }
+
+  private func drawing(_ view: ViewArchive) -> String {
+    sample.svg(view).split(separator: "\n").first { $0.hasPrefix("<image") }.map(String.init) ?? ""
+  }
+
+  @Test(.rule("PICTURE-72")) func `an image is embedded with its bytes, in points of its scale`() {
+    let href = "href=\"data:image/png;base64,\(PictureSample.png.base64EncodedString())\""
+    #expect(drawing(image()).contains("x=\"49\" y=\"64\" width=\"60\" height=\"30\""))
+    #expect(drawing(image()).contains(href))
+    #expect(drawing(image(["scale": 3])).contains("x=\"69\" y=\"74\" width=\"20\" height=\"10\""))
+    #expect(sample.picture(image()).notices.isEmpty)
+  }
+
+  @Test(.rule("PICTURE-72")) func `a resizable image takes its frame, and keeps its ratio where it is scaled to fit`() {
+    let resizable = ViewArchive.Modifier("resizable")
+    let frame = ViewArchive.Modifier("frame", ["width": 50, "height": 50])
+    #expect(drawing(image([:], [resizable, frame])).contains("width=\"50\" height=\"50\""))
+    #expect(
+      drawing(image([:], [resizable, .init("scaledToFit"), frame])).contains("width=\"50\" height=\"25\""))
+    #expect(
+      drawing(image([:], [resizable, .init("scaledToFill"), frame])).contains("width=\"100\" height=\"50\""))
+  }
+
+  @Test(
+    .rule("PICTURE-73"),
+    arguments: [
+      (nil, nil, false), ("template", nil, true), (nil, "template", true), ("original", "template", false),
+      ("template", "original", true),
+    ] as [(String?, String?, Bool)])
+  func `a template has the foreground style, by the author's mode or else by the catalog's`(
+    mode: String?, intent: String?, isTemplate: Bool
+  ) throws {
+    var view = image(intent.map { ["intent": .string($0)] } ?? [:])
+    if let mode { view = view.with("renderingMode", ["mode": .string(mode)]) }
+    let picture = sample.picture(view.with("foregroundStyle", ["style": "blue"]))
+    let masks = picture.groups.compactMap(\.mask)
+    #expect(masks.count == (isTemplate ? 1 : 0))
+    #expect(picture.paints.contains(.color(RGBA(bytes: 0, 122, 255))) == isTemplate)
+    if isTemplate, case .image = try #require(masks.first?.first) {} else { #expect(!isTemplate) }
+  }
+
+  @Test(.rule("PICTURE-75")) func `an image that cannot be drawn is named with the reason`() {
+    func notices(_ view: ViewArchive, _ data: Data? = nil) -> [String] {
+      sample.picture(view, images: data.map { ["red": $0] } ?? [:]).notices
+    }
+    #expect(notices(image()) == ["the image \"cup\" is not drawn: its bytes are missing"])
+    #expect(
+      notices(image(), PictureSample.png.dropLast(20))
+        == ["the image \"cup\" is not drawn: the file is damaged: it is cut off"])
+    #expect(
+      notices(image(), Data("<svg/>".utf8))
+        == ["the image \"cup\" is not drawn: it is an SVG file, and only PNG and JPEG are drawn"])
+    let missing = ViewArchive("Image", ["name": "cup", "problem": "no asset catalog of the bundle has it"])
+    #expect(notices(missing) == ["the image \"cup\" is not drawn: no asset catalog of the bundle has it"])
+    let inText = ViewArchive("Text", children: [image()])
+    #expect(notices(inText) == ["the image \"cup\" in a text is not drawn"])
+    #expect(
+      notices(
+        image([:], [.init("resizable", ["resizingMode": "tile"]), .init("interpolation", ["interpolation": "none"])]),
+        PictureSample.png)
+        == [
+          "the image \"cup\" is stretched: resizingMode of resizable has no effect",
+          "the image \"cup\" is drawn smooth: interpolation(.none) has no effect",
+        ])
+  }
+
+  @Test(.rule("PICTURE-71")) func `a colour of an asset catalog follows the scheme and the contrast`() {
+    let parts: [String: ArchivedValue] = [
+      "asset": "Brand", "light": .record(["red": 1, "green": 0, "blue": 0, "opacity": 0.5]),
+      "dark": .record(["red": 0, "green": 1, "blue": 0, "opacity": 1]),
+      "lightContrast": .record(["red": 0, "green": 0, "blue": 1, "opacity": 1]),
+    ]
+    func color(_ parts: [String: ArchivedValue], _ scheme: ColorSchemeName, _ isHigh: Bool) -> Paint? {
+      var style = PictureStyle(colorScheme: scheme)
+      style.settings.increasesContrast = isHigh
+      return sample.picture(ViewArchive("Color", ["color": .record(parts)]), style).paints.last
+    }
+    #expect(color(parts, .light, false) == .color(RGBA(1, 0, 0, opacity: 0.5)))
+    #expect(color(parts, .dark, false) == .color(RGBA(0, 1, 0)))
+    #expect(color(parts, .light, true) == .color(RGBA(0, 0, 1)))
+    #expect(color(parts, .dark, true) == .color(RGBA(0, 1, 0)))
+    let own = parts.merging(["darkContrast": "white"]) { $1 }
+    #expect(color(own, .dark, true) == .color(RGBA(1, 1, 1)))
+    let missing = ViewArchive("Color", ["color": .record(["asset": "Brand", "problem": "its set is empty"])])
+    #expect(
+      sample.picture(missing).notices
+        == ["the colour \"Brand\" of the asset catalog (its set is empty) is not drawn as a style"])
+  }
+}
