@@ -183,8 +183,9 @@ let package = Package(
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
+    .target(name: "CLazyCairo", path: "Sources/Model/CLazyCairo"),
     module(
-      "Pictures", in: "Model", ["Archive", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")],
+      "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),

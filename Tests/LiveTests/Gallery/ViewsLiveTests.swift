@@ -32,7 +32,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("PICTURE-01", "PICTURE-06", "LAYOUT-21", "LAYOUT-22"))
+  @Test(.rule("PICTURE-01", "PICTURE-06", "PICTURE-20", "LAYOUT-21", "LAYOUT-22"))
   func `the screen is drawn as a picture, and what is not drawn is named`() async throws {
     try await GalleryFixture.run("picture", executable: "FixtureViews") { fixture in
       try await fixture.cluster.run("clock", "hold")
@@ -62,8 +62,14 @@ import WidgetLabTesting
       try await fixture.cluster.run("look", "dark")
       try await fixture.cluster.run("screen", "--picture", file.path)
       #expect(try String(contentsOf: file, encoding: .utf8).contains("stop-color=\"#000000\""))
-      let refusal = try await fixture.cluster.attempt(["screen", "--picture", "screen.png"])
-      #expect(refusal.status == 64 && refusal.errors.contains("ends with .svg"))
+      let refusal = try await fixture.cluster.attempt(["screen", "--picture", "screen.jpg"])
+      #expect(refusal.status == 64 && refusal.errors.contains("ends with .svg or .png"))
+      let pixels = file.deletingPathExtension().appendingPathExtension("png")
+      defer { try? FileManager.default.removeItem(at: pixels) }
+      try await fixture.cluster.run("screen", "--picture", pixels.path)
+      // The width and the height in the header: those of the document, with three pixels for each point.
+      let header = try Data(contentsOf: pixels).prefix(24).suffix(8)
+      #expect(Array(header) == [0, 0, 4, 155, 0, 0, 4, 68])
     }
   }
 

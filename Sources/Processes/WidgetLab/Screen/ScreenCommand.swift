@@ -18,7 +18,8 @@ struct ScreenCommand: AsyncParsableCommand {
 
       --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
       to a phone's, and not exact: the font is Inter, symbols are icons that are like Apple's. Standard \
-      error lists, by name, what is not drawn. It needs libharfbuzz0b. Inter has Latin, Greek and Cyrillic letters. With \
+      error lists, by name, what is not drawn. It needs libharfbuzz0b. A file that ends with .png has the pixels of the \
+      device's screen, drawn by Cairo: it needs libcairo2. Inter has Latin, Greek and Cyrillic letters. With \
       --fonts, other characters are drawn in the fonts of a folder: the upright ones first, then the nearest weight, then \
       the first file name. Without it the same views have the same picture on each machine.
 
@@ -30,6 +31,7 @@ struct ScreenCommand: AsyncParsableCommand {
         widgetlab screen lockScreen
         widgetlab screen --json
         widgetlab screen --picture home.svg
+        widgetlab screen --picture home.png
         widgetlab look dark; widgetlab screen --picture dark.svg
         widgetlab screen --picture home.svg --fonts /usr/share/fonts/opentype/noto
       """)
@@ -42,16 +44,17 @@ struct ScreenCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object: state, settings, location, tint, and widgets with their numbers and contents.")
   var json = false
 
-  @Option(help: ArgumentHelp("Also draw the widgets, into an SVG file.", valueName: "FILE.svg"))
+  @Option(help: ArgumentHelp("Also draw the widgets, into an SVG or a PNG file.", valueName: "FILE"))
   var picture: String?
 
   @Option(help: ArgumentHelp("Draw characters that Inter does not have in the fonts of a folder.", valueName: "DIR"))
   var fonts: String?
 
   func validate() throws {
-    if fonts != nil, picture == nil { throw ValidationError("--fonts belongs to --picture FILE.svg.") }
-    guard let picture, !picture.hasSuffix(".svg") else { return }
-    throw ValidationError("A picture is an SVG file: give a name that ends with .svg, and not '\(picture)'.")
+    if fonts != nil, picture == nil { throw ValidationError("--fonts belongs to --picture FILE.") }
+    guard let picture, PictureFormat(path: picture) == nil else { return }
+    throw ValidationError(
+      "A picture is an SVG or a PNG file: give a name that ends with .svg or .png, and not '\(picture)'.")
   }
 
   func run() async throws {

@@ -14,21 +14,17 @@ extension ScreenCommand {
   func draw(
     _ screen: ScreenPrint, _ device: ClusterConfiguration.Device, to path: String, fonts: String?
   ) throws {
-    let font: InterFont
+    let files = try PictureFiles(fonts: fonts)
+    for notice in files.font.notices { Output.printError("widgetlab: \(notice)") }
+    let picture = ScreenPicture(screen: screen, device: device).picture(with: files.font)
+    let (data, notices) = try files.contents(
+      of: picture, as: PictureFormat(path: path) ?? .svg, scale: device.screen.scale)
     do {
-      font = try InterFont(fallback: fonts.map { URL(filePath: $0, directoryHint: .isDirectory) })
-    } catch {
-      throw CommandError(
-        Exit.configuration, "\(error)", advice: error.code == .library ? "apt-get install libharfbuzz0b" : nil)
-    }
-    for notice in font.notices { Output.printError("widgetlab: \(notice)") }
-    let picture = ScreenPicture(screen: screen, device: device).picture(with: font)
-    do {
-      try Data(picture.svg(outlines: font).utf8).write(to: URL(filePath: path), options: .atomic)
+      try data.write(to: URL(filePath: path), options: .atomic)
     } catch {
       throw CommandError(Exit.no, "the picture cannot be written: \(error.localizedDescription)", at: path)
     }
-    for notice in picture.notices { Output.printError("widgetlab: \(notice)") }
+    for notice in notices { Output.printError("widgetlab: \(notice)") }
     let count = screen.reply.tiles.count
     if !json { Output.print("\(path): \(count) \(count == 1 ? "widget" : "widgets")") }
   }
