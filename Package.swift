@@ -446,7 +446,7 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "RecordedJournals",
+        "Archive", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
         "WidgetLab", arguments,
       ]),
     tests(

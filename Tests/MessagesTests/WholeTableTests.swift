@@ -78,6 +78,7 @@ private let everything = """
   event   timeline.reload    app extension operator > host
   request timeline.request   host > extension
   request snapshot.take      operator > host
+  request widget.archive     operator > host
   notice  timeline.stored    host > journal
   notice  timeline.failed    host > journal
   notice  timeline.shown     host > journal

@@ -214,6 +214,10 @@ package enum MessageTable {
     .request(
       TakeSnapshot.self, [Route([.operator], to: .host)], "Returns a widget's snapshot, as for the gallery.",
       failure: "Nothing changed; retry."),
+    .request(
+      ArchiveWidget.self, [Route([.operator], to: .host)],
+      "Returns the views of a widget in an environment, for pictures.",
+      failure: "Nothing changed; retry."),
     .notice(TimelineStored.self, [Route([.host], to: .journal)], "A timeline was stored."),
     .notice(EntryShown.self, [Route([.host], to: .journal)], "An entry was put on the screen."),
     .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload failed."),

@@ -31,7 +31,7 @@ package struct GalleryStateMachine: Sendable {
     package init() {}
   }
 
-  package let device: WidgetDevice
+  package internal(set) var device: WidgetDevice
   /// Bundle identifiers of the device's apps.
   private let apps: [String]
   private let placesEachKind: Bool

@@ -26,7 +26,7 @@ package struct WidgetDevice: Sendable, Hashable {
   package let sizes: FamilySizes
   /// Pixels per point.
   package let scale: Double
-  package let options: Options
+  package internal(set) var options: Options
   /// Whether its display can show the dimmed Lock Screen.
   package var hasAlwaysOn = false
 

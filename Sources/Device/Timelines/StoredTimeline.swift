@@ -96,8 +96,8 @@ struct StoredTimeline: Sendable {
       last: entries[entries.count - 1].upcoming.date, policy: policy, bytes: bytes, digest: digest, note: note)
   }
 
-  /// Sorts by date; of several entries with one date the last remains.
-  private static func inOrder(_ given: [ArchivedEntry]) -> [ArchivedEntry] {
+  /// The entries by date; of several with one date the last.
+  static func inOrder(_ given: [ArchivedEntry]) -> [ArchivedEntry] {
     var last: [Date: Int] = [:]
     for (index, entry) in given.enumerated() { last[entry.date] = index }
     return last.sorted { $0.key < $1.key }.map { given[$0.value] }

@@ -14,10 +14,12 @@ extension TimelineService {
     let limit = settings.deadline
     deadlines.removeValue(forKey: asked.address)?.cancel()
     timeLimits[ProviderRequestKey(asked)] = afterDeadline { .overran(asked, limit: limit) }
-    var environment = environment(asked.placement)
-    environment.isPreview = asked.purpose == .snapshot
+    let unplaced = asked.purpose == .snapshot ? waiting[asked.serial] : nil
+    let purpose = unplaced?.purpose ?? asked.purpose
+    var environment = (unplaced?.environment ?? environment)(asked.placement)
+    environment.isPreview = purpose == .snapshot
     let request = RequestTimeline(
-      asked.purpose, widgetKind: asked.placement.kind,
+      purpose, widgetKind: asked.placement.kind,
       placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.reloadCause,
       environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
     let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
@@ -67,7 +69,8 @@ extension TimelineService {
 
   private func answered(_ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply) {
     do throws(TimelineFault) {
-      let kept = try kept(reply, asked)
+      let given = try content(of: reply, asked)
+      let kept = try StoredTimeline(given.entries, images: given.images, reply, settings.limits)
       let isPlaced = stateMachine.placements[asked.placement.id] != nil
       switch asked.purpose {
       case .timeline:
@@ -81,7 +84,12 @@ extension TimelineService {
         if isPlaced { change.placeholder = (asked.placement.id, kept.entries[0], kept.images) }
         handle(.answered(asked), change)
       case .snapshot:
-        finishSnapshot(asked.serial, .success(TakeSnapshot.Reply(text: kept.entries[0].upcoming.text)))
+        let entries = Array(StoredTimeline.inOrder(given.entries).prefix(kept.entries.count))
+        finishSnapshot(
+          asked.serial,
+          .success(
+            UnplacedEntries(
+              placement: asked.placement, entries: entries, images: kept.images, text: kept.entries[0].upcoming.text)))
         handle(.answered(asked))
       }
     } catch {
@@ -89,15 +97,13 @@ extension TimelineService {
     }
   }
 
-  private func kept(
-    _ reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest
-  ) throws(TimelineFault) -> StoredTimeline {
-    guard let file = reply.file else {
-      return try StoredTimeline(reply.entries, images: reply.images ?? [:], reply, settings.limits)
-    }
-    let content = try ReplyFile.content(
-      at: file, in: container(asked.address), limit: settings.limits.bytes)
-    return try StoredTimeline(content.entries, images: content.images ?? [:], reply, settings.limits)
+  /// The entries of a reply, or of its file, and the bytes of their images by SHA-256.
+  private func content(
+    of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest
+  ) throws(TimelineFault) -> (entries: [ArchivedEntry], images: [String: Data]) {
+    guard let file = reply.file else { return (reply.entries, reply.images ?? [:]) }
+    let content = try ReplyFile.content(at: file, in: container(asked.address), limit: settings.limits.bytes)
+    return (content.entries, content.images ?? [:])
   }
 
   func recordStored(_ asked: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {

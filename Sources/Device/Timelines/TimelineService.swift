@@ -34,11 +34,11 @@ package actor TimelineService {
   var timeLimits: [ProviderRequestKey: Task<Void, Never>] = [:]
   /// Time limits for extensions that do not start.
   var deadlines: [Address: Task<Void, Never>] = [:]
-  /// Callers that wait for a snapshot, by its number.
-  var waiting: [Int: CheckedContinuation<Result<TakeSnapshot.Reply, BusError>, Never>] = [:]
+  /// Callers that wait for the entries of a widget that is not placed, by the number of the request.
+  var waiting: [Int: UnplacedRequest] = [:]
   /// Callers that wait until a placement has no pending reload.
   private var reloading: [Int: [AsyncStream<Never>.Continuation]] = [:]
-  private var lastSnapshot = 0
+  var lastSnapshot = 0
   private var alarm = StateMachineAlarm()
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
   private var work: ClockWork?
@@ -98,24 +98,6 @@ package actor TimelineService {
     await lastAlarm?.end()
     await tasks.end()
     holdClock(false)
-  }
-
-  /// `snapshot.take`. The snapshot is not stored.
-  ///
-  /// - Throws: `failed` with the reason if no extension provides it.
-  package func snapshot(_ request: TakeSnapshot) async throws(BusError) -> TakeSnapshot.Reply {
-    lastSnapshot += 1
-    let serial = lastSnapshot
-    let result = await withCheckedContinuation { continuation in
-      waiting[serial] = continuation
-      handle(.snapshot(kind: request.widgetKind, family: request.family, serial: serial))
-      if let failure { finishSnapshot(serial, .failure(failure)) }
-    }
-    return try result.get()
-  }
-
-  func finishSnapshot(_ serial: Int, _ result: Result<TakeSnapshot.Reply, BusError>) {
-    waiting.removeValue(forKey: serial)?.resume(returning: result)
   }
 
   /// Returns when a placement has no pending reload or waits after a failure, or when the calling task is cancelled.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
+import Cluster
+import Conditions
+import Gallery
 import MessageBus
 import Messages
 import Timelines
@@ -10,6 +14,37 @@ extension Device {
   nonisolated func listenForTimelines() {
     bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
     bus.onRequest(TakeSnapshot.self) { [timelines] request, _ in try await timelines.snapshot(request) }
+    bus.onRequest(ArchiveWidget.self) { [weak self] request, _ in
+      try await requireDevice(self).archive(request)
+    }
     bus.onRequest(ListBudget.self) { [timelines] request, _ in try await timelines.list(request) }
+  }
+
+  /// The views of a widget that is not placed. Its extension is launched for them.
+  private func archive(_ request: ArchiveWidget) async throws(BusError) -> ArchiveWidget.Reply {
+    let (machine, location) = try gallery.stateMachine.showing(
+      request.widgetKind, request.family, in: request.renderingMode)
+    let conditions = conditions
+    let name = configuration.device.name
+    @Sendable func placed(_ placement: Placement) -> Placement {
+      Placement(
+        id: placement.id, bundle: placement.bundle, kind: placement.kind, family: request.family, location: location)
+    }
+    @Sendable func settings(_ placement: Placement) -> DeviceSettings {
+      var values: [SettingName: String] = [:]
+      values[.textSize] = request.textSize?.rawValue
+      values[.locale] = request.locale
+      return conditions.settings(of: .widgetExtension(name, placement.bundle)).applying(values)
+    }
+    let found = try await timelines.entries(
+      of: request.widgetKind, request.family, request.entries == .snapshot ? .snapshot : .timeline
+    ) { machine.environment(of: placed($0), settings($0)) }
+    let own = settings(found.placement)
+    let entries = found.entries.prefix(request.entries == .all ? found.entries.count : 1)
+      .map { machine.entry($0, of: placed(found.placement), locale: own.locale) }
+    let shown = Set(entries.flatMap { [$0.light.view, $0.dark?.view].compactMap(\.self).flatMap(\.imageDigests) })
+    return ArchiveWidget.Reply(
+      entries: entries, settings: own, tint: machine.device.tint(at: location),
+      images: found.images.filter { shown.contains($0.key) })
   }
 }

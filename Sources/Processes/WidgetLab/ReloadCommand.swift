@@ -47,40 +47,6 @@ struct ReloadCommand: AsyncParsableCommand {
   }
 }
 
-/// `widgetlab snapshot`.
-struct SnapshotCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "snapshot",
-    abstract: "Shows the snapshot of a widget's provider (getSnapshot), as the gallery does.",
-    discussion: """
-      The extension is launched for it, and is suspended when it takes longer than a timeline request may take. Nothing \
-      is stored.
-
-      EXAMPLE
-        widgetlab snapshot CaffeineTracker
-      """)
-
-  @OptionGroup var options: InstanceOptions
-
-  @Argument(help: "The widget kind, as in StaticConfiguration(kind:).")
-  var kind: String
-
-  @Option(help: "Seconds to wait for the host's reply.")
-  var timeout = 60.0
-
-  @Flag(help: "Print one JSON object: text, an array of lines.")
-  var json = false
-
-  func run() async throws {
-    try await reporting {
-      try await OperatorSession.with(options) { session in
-        let reply = try await session.ask(TakeSnapshot(widgetKind: kind), within: .seconds(timeout))
-        if json { try Output.json(reply) } else { Output.print(reply.text.joined(separator: "\n")) }
-      }
-    }
-  }
-}
-
 /// `widgetlab ping`.
 struct PingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -21,6 +21,8 @@ enum TimelineNotes {
     .reply(to: RequestTimeline.self) { "\($0.entries.count) entries" },
     .note(TakeSnapshot.self) { $0.widgetKind },
     .reply(to: TakeSnapshot.self) { $0.text.joined(separator: " | ") },
+    .note(ArchiveWidget.self) { "\($0.widgetKind) \($0.family.rawValue), \($0.entries.rawValue)" },
+    .reply(to: ArchiveWidget.self) { "\($0.entries.count) entries" },
     .note(TimelineStored.self) { "\($0.widgetKind) \($0.entries) entries: \($0.text.joined(separator: " | "))" },
     .note(EntryShown.self) {
       "\($0.widgetKind) of placement \($0.placement)\($0.animation?.text ?? ""): \($0.text.joined(separator: " | "))"

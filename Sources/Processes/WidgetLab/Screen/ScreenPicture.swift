@@ -72,7 +72,8 @@ struct ScreenPicture {
     "\(tile.placement.id) \(tile.placement.kind) \(tile.placement.family.rawValue)"
   }
 
-  private func picture(of tile: ShowScreen.Tile, _ size: ShowScreen.Tile.Size, with font: InterFont) -> Picture {
+  /// The picture of one widget.
+  func picture(of tile: ShowScreen.Tile, _ size: ShowScreen.Tile.Size, with font: InterFont) -> Picture {
     let settings = screen.reply.settings
     let canvas = LayoutCanvas(
       size: Size(width: size.width, height: size.height), scale: device.screen.scale,
