@@ -17,7 +17,7 @@ import Timekeeping
   ) async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host(kinds: [])
-    try await service.knows(widget, [WidgetDeclaration(kind: "Coffee")])
+    try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension { request in
       let environment = request.environment
       let text = "\(request.purpose) \(environment.family) \(environment.renderingMode) \(environment.isPreview)"
@@ -27,7 +27,7 @@ import Timekeeping
     async let found = service.entries(of: "Coffee", .systemLarge, purpose) { placement in
       WidgetEnvironment(family: placement.family, width: 1, height: 1, renderingMode: .accented)
     }
-    var processes = service.processes.makeAsyncIterator()
+    var processes = service.processActions.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     let entries = try await found.entries
@@ -40,10 +40,10 @@ import Timekeeping
   @Test(.rule("PICTURE-61")) func `a failure of the provider is returned with its reason`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host(kinds: [])
-    try await service.knows(widget, [WidgetDeclaration(kind: "Coffee")])
+    try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension { _ in throw BusError(.failed, "the provider failed") }
     async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
-    var processes = service.processes.makeAsyncIterator()
+    var processes = service.processActions.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     do {

@@ -86,8 +86,8 @@ struct SnapshotRun {
           state: DeviceScreen(colorScheme: scheme), location: tile.placement.location, tint: reply.tint, tiles: [tile])
         shown.settings = reply.settings
         // Live texts have the value that they have when the entry appears.
-        let print = ScreenPrint(
-          reply: shown, now: tile.date ?? Date(timeIntervalSince1970: 0), images: reply.images)
+        var print = ScreenPrint(reply: shown, now: tile.date ?? Date(timeIntervalSince1970: 0))
+        print.images = reply.images
         let picture = ScreenPicture(screen: print, device: device).picture(of: tile, size, with: files.font)
         let (data, notices) = try files.contents(of: picture, as: format, scale: scale)
         for notice in Set(notices) { self.notices["\(request.widgetKind): \(notice)", default: 0] += 1 }
