@@ -216,7 +216,8 @@ import ZeroMQ
     let service = try await fixture.host()
     let silence = AsyncStream.makeStream(of: Void.self)
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
-    let hanging = try await fixture.startExtension { _ in
+    let hanging = try await fixture.startExtension { request in
+      guard request.purpose == .snapshot else { return oneEntry("in time") }
       continuation.yield()
       for await _ in silence.stream {}
       return oneEntry("late")

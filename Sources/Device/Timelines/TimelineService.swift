@@ -178,8 +178,9 @@ package actor TimelineService {
 
   /// Handles an event after the time for a reply, in machine time.
   func afterDeadline(_ event: @escaping @Sendable () -> TimelineStateMachine.Event) -> Task<Void, Never>? {
-    tasks.start { [weak self, machine, settings] in
-      let end = machine.now.addingTimeInterval(settings.deadline)
+    // The time counts from this call, and not from the start of the task.
+    let end = machine.now.addingTimeInterval(settings.deadline)
+    return tasks.start { [weak self, machine] in
       guard (try? await machine.sleep(until: end)) != nil else { return }
       await self?.handle(event())
     }
