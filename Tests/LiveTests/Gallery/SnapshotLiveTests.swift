@@ -56,7 +56,7 @@ import WidgetLabTesting
 
   /// The references are in `References`. With `WIDGETLAB_RECORD_PICTURES` set, this test writes them.
   @Test(.rule("PICTURE-01", "PICTURE-64"))
-  func `the widgets of the fixture have the pictures of the references`() async throws {
+  func `three widgets have the pictures of the references`() async throws {
     let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References").path
     let device = "model: iPhone 16, version: \"18.0\", timeZone: GMT"
     try await GalleryFixture.run("references", device: device, executable: "FixtureViews") { fixture in
@@ -67,7 +67,8 @@ import WidgetLabTesting
       let isRecording = ProcessInfo.processInfo.environment["WIDGETLAB_RECORD_PICTURES"] != nil
       let answer = try await fixture.cluster.attempt(
         [
-          "snapshot", "--schemes", "light,dark", "--modes", "fullColor,accented,vibrant", "--text-sizes",
+          "snapshot", "Caffeine", "Living", "Scrolling", "--schemes", "light,dark", "--modes",
+          "fullColor,accented,vibrant", "--text-sizes",
           "large,accessibility1",
         ] + (isRecording ? ["--output", references] : ["--verify", references, "--output", failures]))
       #expect(answer.status == 0, "\(answer.output)\(answer.errors)")
