@@ -54,10 +54,12 @@ import WidgetLabTesting
     }
   }
 
-  /// The references are in `References`. With `WIDGETLAB_RECORD_PICTURES` set, this test writes them.
+  /// The references are in `Tests/References`. With `WIDGETLAB_RECORD_PICTURES` set, this test writes them.
   @Test(.rule("PICTURE-01", "PICTURE-64"))
   func `three widgets have the pictures of the references`() async throws {
-    let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References").path
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let references = tests.appending(path: "References").path
     let device = "model: iPhone 16, version: \"18.0\", timeZone: GMT"
     try await GalleryFixture.run("references", device: device, executable: "FixtureViews") { fixture in
       try await fixture.cluster.run("clock", "hold")
