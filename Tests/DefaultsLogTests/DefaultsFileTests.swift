@@ -84,6 +84,7 @@ import Testing
           for number in 0..<300 {
             let file = DefaultsFile(path)
             try file.append(.value("outdated", [UInt8](repeating: 1, count: 500)))
+            await Task.yield()  // on one core all tasks share one thread
             try file.append(.value("\(writer)-\(number)", [1]))
           }
           return 0
@@ -91,7 +92,10 @@ import Testing
       }
       group.addTask {
         var count = 0
-        while !Task.isCancelled { count += DefaultsFile.compactAll(in: folder, from: 0).count }
+        repeat {
+          count += DefaultsFile.compactAll(in: folder, from: 0).count
+          await Task.yield()
+        } while !Task.isCancelled
         return count
       }
       for _ in 0..<3 { _ = try await group.next() }

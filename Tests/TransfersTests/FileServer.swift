@@ -87,7 +87,14 @@ final class FileServer: Sendable {
   }
 
   fileprivate func sent(_ count: Int) { state.withLock { $0.served += count } }
-  fileprivate func pause(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.paused.append(resume) } }
+  /// Keeps the rest of a body until `release()`, or sends it at once if that was called since the request arrived.
+  fileprivate func pause(_ resume: @escaping @Sendable () -> Void) {
+    let isReleased = state.withLock { state in
+      if state.behaviour.pauseAfter != nil { state.paused.append(resume) }
+      return state.behaviour.pauseAfter == nil
+    }
+    if isReleased { resume() }
+  }
 }
 
 private final class Handler: ChannelInboundHandler {

@@ -42,6 +42,9 @@ package protocol BusConnection: Sendable {
   /// The deadline of a request without an explicit one.
   nonisolated var requestDeadline: Duration { get }
 
+  /// The thread of the connection. A task on it also runs while other code occupies all threads of Swift concurrency.
+  nonisolated var executor: any TaskExecutor { get }
+
   /// Sends a request, and waits for the reply.
   ///
   /// - Parameters:

@@ -42,6 +42,7 @@ package actor Connection: BusConnection {
   /// The generation of this process instance; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
 
+  package nonisolated var executor: any TaskExecutor { loop }
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// Creates a connection that does not connect yet.

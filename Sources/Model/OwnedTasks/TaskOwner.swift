@@ -23,15 +23,18 @@ package final class TaskOwner: Sendable {
 
   /// Starts a task. After `end()` was called, nothing is started.
   ///
+  /// - Parameter executor: runs the task; `nil` for the shared threads of Swift concurrency.
   /// - Returns: the task, to cancel it early; `nil` when none was started.
   @discardableResult
-  package func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
+  package func start(
+    on executor: (any TaskExecutor)? = nil, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never>? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
       state.last += 1
       let number = state.last
       // A task that ends at once waits here for the lock, so it is removed after it was added.
-      let task = Task {
+      let task = Task(executorPreference: executor) {
         await work()
         self.ended(number)
       }

@@ -143,7 +143,11 @@ package final class HostedProcess: Sendable {
   // MARK: Tasks
 
   /// Starts a task that `leave()` cancels. Any thread.
-  package func startTask(_ work: @escaping @Sendable () async -> Void) { tasks.start(work) }
+  ///
+  /// - Parameter executor: runs the task; `nil` for the shared threads of Swift concurrency.
+  package func startTask(on executor: (any TaskExecutor)? = nil, _ work: @escaping @Sendable () async -> Void) {
+    tasks.start(on: executor, work)
+  }
 
   // MARK: What a new host must receive
 

@@ -32,7 +32,8 @@ final class DefaultsReporter: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    if begins { process.startTask { await self.send() } }
+    // The author's code may occupy all threads of Swift concurrency: on one core there is one.
+    if begins { process.startTask(on: process.connection.executor) { await self.send() } }
   }
 
   private func send() async {
