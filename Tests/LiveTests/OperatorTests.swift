@@ -26,7 +26,7 @@ import WidgetLabTesting
       let processes = LabProcess.descendants(of: fixture.cluster.up.pid)
       #expect(processes.count == 6, "bus, agent, host, provider, extension and app")
       try fixture.cluster.up.signal(SIGKILL)
-      for process in processes { try await process.ended() }
+      for process in [fixture.cluster.up] + processes { try await process.ended() }
       #expect(LabProcess.all(naming: fixture.cluster.folder).isEmpty)
     }
   }

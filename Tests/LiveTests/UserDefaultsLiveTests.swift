@@ -47,7 +47,7 @@ import WidgetLabTesting
         }
       }
       try await fixture.cluster.run("kill", "host")
-      // Both write until this file exists.
+      // Until this file exists both write, and occupy all threads of Swift concurrency.
       try Data().write(to: URL(filePath: "\(fixture.groupFolder)/killed"))
       for form in ["app", "widget"] {
         try await fixture.prints("\(form)- has 10000, with 0: true")

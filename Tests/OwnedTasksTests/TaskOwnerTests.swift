@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import OwnedTasks
 import Synchronization
 import Testing
@@ -28,6 +29,21 @@ import Testing
     let owner = TaskOwner()
     for _ in 0..<100 { await owner.start {}?.value }
     #expect(owner.count == 0)
+  }
+
+  @Test func `a task runs on the executor that it is started on`() async {
+    final class Executor: TaskExecutor {
+      let jobs = Atomic(0)
+
+      func enqueue(_ job: consuming ExecutorJob) {
+        jobs.add(1, ordering: .relaxed)
+        let job = UnownedJob(job)
+        DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      }
+    }
+    let executor = Executor()
+    await TaskOwner().start(on: executor) {}?.value
+    #expect(executor.jobs.load(ordering: .relaxed) > 0)
   }
 
   @Test func `nothing starts after the end`() async {

@@ -38,12 +38,17 @@ enum Script {
       let stored = defaults(words[1])
       let count = Int(words[3]) ?? 0
       for number in 0..<count { stored.set(number, forKey: "\(words[2])\(number)") }
-      // Writes them again until the file exists, if one is named.
+      // Writes them again until the file exists, if one is named. Then no thread of Swift concurrency is free.
+      guard words.count > 4 else { break }
+      let file = folder.appending(path: words[4]).path
+      let (release, threads) = (DispatchSemaphore(value: 0), ProcessInfo.processInfo.activeProcessorCount)
+      for _ in 0..<threads { Task.detached { block(until: release) } }
       var next = 0
-      while words.count > 4, !FileManager.default.fileExists(atPath: folder.appending(path: words[4]).path) {
+      while !FileManager.default.fileExists(atPath: file) {
         stored.set(next % count, forKey: "\(words[2])\(next % count)")
         next += 1
       }
+      for _ in 0..<threads { release.signal() }
     case "count":
       let stored = defaults(words[1])
       let found = (0..<(Int(words[3]) ?? 0)).count { stored.integer(forKey: "\(words[2])\($0)") == $0 }
@@ -56,6 +61,9 @@ enum Script {
     default: fatalError("there is no instruction '\(words[0])'")
     }
   }
+
+  /// Blocks its thread.
+  private static func block(until release: DispatchSemaphore) { release.wait() }
 
   /// - Parameter name: `standard`, `group`, or the name of a suite.
   private static func defaults(_ name: String) -> UserDefaults {
