@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func `a line shows the time since the first line and since the previous one`() {
-    var lines = TailLines(isColourful: false)
+    var lines = TailLines(isColored: false)
     _ = lines.line(envelope("peer.ping", .messageBus, sequence: 1, at: 1_000_000))
     let second = lines.line(envelope("peer.ping", .messageBus, sequence: 2, at: 2_500_000))
     let third = lines.line(envelope("peer.ping", .messageBus, sequence: 3, at: 2_499_000))
@@ -86,7 +86,7 @@ import Testing
     var scenario = RecordedScenario()
     try scenario.launch(RecordedScenario.cast.widgetExtension, 2, pid: 77)
     try scenario.death(RecordedScenario.cast.widgetExtension, 2, pid: 77)
-    var lines = TailLines(isColourful: false)
+    var lines = TailLines(isColored: false)
     let texts = scenario.envelopes.map { lines.line($0) }
     #expect(texts.first?.contains(" ^ ") == true)
     #expect(texts.last?.contains(" ! ") == true)

@@ -80,7 +80,7 @@ import Testing
     #expect(trace.total == trace.steps.last?.time)
     let longest = try #require(trace.longestWait?.waited)
     #expect(longest >= 1000)
-    let lines = trace.lines(isColourful: false)
+    let lines = trace.lines(isColored: false)
     let others = 5
     #expect(lines.count == trace.steps.count + others)
     #expect(lines.contains { $0.contains("generations 1 to 2, exits: 1; acknowledged") })

@@ -94,7 +94,7 @@ extension TokenStateMachine.Action {
     case .notify(let address, .controls(let call)):
       "tell \(address.short) \(call.controls.map { "\($0.placement.id) \($0.token)" })"
     case .notifyApp(_, _, let token): "tell app \(token)"
-    case .registered(_, let token): "registered \(token)"
+    case .registered: "registered"
     case .notRegistered: "not registered"
     case .withheld(let notice): "withheld \(notice.address.short) \(notice.reason.rawValue)"
     }

@@ -36,7 +36,7 @@ package actor PushDeliveryService {
   private var journalLimiter: JournalRateLimiter
   private var lastNumber: Int64
   private var due: [(subject: PushSubject, token: String?)]
-  private var alarm: (instant: Date, alarm: ClockAlarm)?
+  private var alarm = StateMachineAlarm()
   private var tidied: (at: Date, number: Int64)
   private var isBroken = false
   nonisolated let tasks = TaskOwner()
@@ -90,8 +90,8 @@ package actor PushDeliveryService {
   package func leave() async {
     // The worker does not stop before its queue is empty; cancelled, it does not wait between two transactions.
     await tasks.end()
-    await alarm?.alarm.end()
-    alarm = nil
+    let lastAlarm = alarm.take()
+    await lastAlarm?.end()
   }
 
   /// The number of accepted notifications that are neither delivered nor discarded.
@@ -164,7 +164,11 @@ package actor PushDeliveryService {
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
     for notification in batch.sends { send(notification) }
     for (subject, token) in batch.due { notifyDevice(subject, token) }
-    setAlarm()
+    alarm.set(stateMachine.nextInstant, on: clock) { [weak self] in await self?.alarmFired($0) }
+  }
+
+  private func alarmFired(_ instant: Date) {
+    if alarm.takeFired(instant) { put(.event(.timerFired)) }
   }
 
   private func add(_ job: PushJobQueue.Job, to batch: inout Batch) {
@@ -300,16 +304,7 @@ package actor PushDeliveryService {
     }
   }
 
-  // MARK: Time
-
-  private func setAlarm() {
-    let instant = stateMachine.nextInstant
-    guard instant != alarm?.instant else { return }
-    alarm?.alarm.cancel()
-    alarm = instant.map { instant in
-      (instant, clock.alarm(at: instant) { [weak self] in _ = self?.put(.event(.timerFired)) })
-    }
-  }
+  // MARK: Writing
 
   /// Writes a batch. Once per hour, or per hundredth of `logLimit`, it also deletes requests over the limits, one page
   /// with each batch until all are deleted.

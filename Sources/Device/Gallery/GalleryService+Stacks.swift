@@ -44,16 +44,10 @@ extension GalleryService {
   }
 
   private func setStackAlarm(_ instant: Date?) {
-    guard instant != stackAlarm?.instant else { return }
-    stackAlarm?.alarm.cancel()
-    stackAlarm = instant.map { instant in
-      (instant, clock.alarm(at: instant) { [weak self] in await self?.stackAlarmFired(instant) })
-    }
+    stackAlarm.set(instant, on: clock) { [weak self] in await self?.stackAlarmFired($0) }
   }
 
   private func stackAlarmFired(_ instant: Date) {
-    guard stackAlarm?.instant == instant else { return }
-    stackAlarm = nil
-    turnStacks()
+    if stackAlarm.takeFired(instant) { turnStacks() }
   }
 }

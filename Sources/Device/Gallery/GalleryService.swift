@@ -28,7 +28,7 @@ package actor GalleryService {
   /// The relevance of each placement that has one.
   var relevances: [Int: GalleryStateMachine.Relevance] = [:]
   /// When the stacks are checked again.
-  var stackAlarm: (instant: Date, alarm: ClockAlarm)?
+  var stackAlarm = StateMachineAlarm()
   /// Callers that wait for the widgets of an extension that never ran.
   var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
   nonisolated let tasks = TaskOwner()
@@ -67,8 +67,7 @@ package actor GalleryService {
     outputs.finish()
     processActions.finish()
     for address in learning.keys { stopLearning(address) }
-    let alarm = stackAlarm?.alarm
-    stackAlarm = nil
+    let alarm = stackAlarm.take()
     await alarm?.end()
     await tasks.end()
   }

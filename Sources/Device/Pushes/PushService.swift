@@ -292,7 +292,7 @@ package actor PushService {
     case .tokensChanged: askForTokens()
     case .notify(let address, let notice): notify(address, notice)
     case .notifyApp(let address, let app, let token): notify(address, app, token)
-    case .registered(let app, _), .notRegistered(let app):
+    case .registered(let app), .notRegistered(let app):
       for continuation in waiting.removeValue(forKey: app) ?? [] { continuation.resume() }
     case .withheld(let notice): bus.record(notice)
     }

@@ -64,7 +64,7 @@ package struct TokenStateMachine: Sendable {
     case tokensChanged
     case notify(Address, TokenNotice)
     case notifyApp(Address, app: String, String)
-    case registered(app: String, String)
+    case registered(app: String)
     case notRegistered(app: String)
     case withheld(PushWithheld)
   }
@@ -288,7 +288,7 @@ package struct TokenStateMachine: Sendable {
   private mutating func replyRegistered(_ key: TokenKey) -> [Action] {
     guard key.use == .app, state.registered.contains(key.bundle), let token = token(key) else { return [] }
     if state.notifiedApps[key.bundle] == nil { state.notifiedApps[key.bundle] = token }
-    return [.registered(app: key.bundle, token)]
+    return [.registered(app: key.bundle)]
   }
 
   /// Sends the token to a running app that has received another one.

@@ -2,7 +2,7 @@
 
 extension ViewArchive {
   /// Modifiers that give colours, which an accented place replaces.
-  private static let colours: Set = ["foregroundStyle", "foregroundColor", "tint", "accentColor"]
+  private static let colors: Set = ["foregroundStyle", "foregroundColor", "tint", "accentColor"]
   /// Views without anything to colour.
   private static let invisible: Set = ["Spacer", "EmptyView", "Group"]
 
@@ -18,7 +18,7 @@ extension ViewArchive {
     var view = self
     view.modifiers = []
     // Outermost first: its group applies to the views within.
-    for var modifier in modifiers.reversed() where !Self.colours.contains(modifier.name) {
+    for var modifier in modifiers.reversed() where !Self.colors.contains(modifier.name) {
       if modifier.name == "widgetAccentable", modifier.arguments["accentable"] != .bool(false) { isAccentable = true }
       if modifier.name == "widgetAccentedRenderingMode" { mode = modifier.arguments["mode"]?.string }
       modifier.views = modifier.views.map { $0.accented(isAccentable: isAccentable) }

@@ -6,7 +6,7 @@ import Glibc
 /// Prints to the terminal. Each line is written whole and at once, so that the reader of a pipe sees it immediately.
 enum Output {
   /// Whether colours are used: standard output is a terminal and `NO_COLOR` is not set.
-  static var isColourful: Bool {
+  static var isColored: Bool {
     isatty(STDOUT_FILENO) == 1 && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
   }
 

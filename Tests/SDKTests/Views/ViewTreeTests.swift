@@ -47,7 +47,7 @@ import Testing
       ])
   }
 
-  private struct Coloured: View {
+  private struct Colored: View {
     @Environment(\.colorScheme) private var scheme
     @Environment(\.proposedSize) private var size
     var body: some View { Text(verbatim: "\(scheme) \(Int(size.width))x\(Int(size.height))") }
@@ -76,9 +76,9 @@ import Testing
     var environment = EnvironmentValues()
     environment.proposedSize = CGSize(width: 100, height: 50)
     let view = HStack {
-      Coloured()
-      Coloured().padding(10).modifier(Dark())
-      Coloured().frame(width: 20).overlay { Coloured() }
+      Colored()
+      Colored().padding(10).modifier(Dark())
+      Colored().frame(width: 20).overlay { Colored() }
       GeometryReader { proxy in Text(verbatim: "\(proxy.size.width)") }
     }
     #expect(

@@ -33,11 +33,11 @@ private func line(
   }
 
   @Test func `the budget table shows the balance, the reloads spent and the next reload`() {
-    let lines = report([]).lines(width: 80, isColourful: false)
+    let lines = report([]).lines(width: 80, isColored: false)
     #expect(lines[0] == "policy: standard   developer mode: off   clock: 2026-11-21 12:00:00Z")
     #expect(lines[2] == "PLACEMENT  KIND    BALANCE  PER DAY  SPENT  NEXT")
     #expect(lines[3] == "1          Coffee  4.2      55       3      in 10 min, policy")
-    let locked = report([], withheld: .locked).lines(width: 80, isColourful: false)
+    let locked = report([], withheld: .locked).lines(width: 80, isColored: false)
     #expect(locked[3].hasSuffix("when unlocked, policy"))
   }
 
@@ -47,7 +47,7 @@ private func line(
       line(1, 23.9, .granted), line(2, 23.9, .granted), line(3, 12.1, .free), line(4, 6.1, .delayed),
       line(5, 0.1, .refused), line(6, 25, .granted),
     ]
-    let lines = report(entries).lines(width: width, isColourful: false)
+    let lines = report(entries).lines(width: width, isColored: false)
     let row = lines.first { $0.hasPrefix("1 Coffee  ") }?.dropFirst("1 Coffee  ".count) ?? ""
     #expect(row.count == columns)
     #expect(row.first == "2" && row.last == "x" && row.contains("+") && row.contains("~") && row.contains("."))
@@ -56,8 +56,8 @@ private func line(
 
   @Test func `the budget table names the command to run when no widget is placed`() {
     #expect(
-      report([], accounts: 0).lines(width: 80, isColourful: false).last?.contains("widgetlab reload --all") == true)
-    #expect(report([], isDeveloperMode: true).lines(width: 80, isColourful: false)[0].contains("developer mode: on"))
+      report([], accounts: 0).lines(width: 80, isColored: false).last?.contains("widgetlab reload --all") == true)
+    #expect(report([], isDeveloperMode: true).lines(width: 80, isColored: false)[0].contains("developer mode: on"))
   }
 
   @Test func `the budget report lists the ledger lines of one placement`() {

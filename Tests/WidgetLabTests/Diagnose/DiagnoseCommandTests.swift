@@ -48,13 +48,13 @@ import Testing
   }
 
   @Test func `diagnose prints the problem, its place, its evidence and the advice`() async throws {
-    let lines = DiagnosisText.lines(of: try await diagnosed([]), isColourful: false)
+    let lines = DiagnosisText.lines(of: try await diagnosed([]), isColored: false)
     #expect(lines.first == "error completion-never-called: the events' completion handler is never called")
     #expect(lines[1] == "  where    extension/com.example.Lab.Widget, session news")
     #expect(lines[3] == "  #4       extension/…Widget handler.called news in pid 1, 1 matching")
     for word in ["rule", "source", "do"] { #expect(lines.contains { $0.hasPrefix("  \(word.padded(8)) ") }) }
     #expect(lines.last?.hasPrefix("1 error, 1 warning in 6 envelopes") == true)
-    let none = DiagnosisText.lines(of: Diagnostician(), isColourful: false)
+    let none = DiagnosisText.lines(of: Diagnostician(), isColored: false)
     #expect(none == ["no mistakes found in 0 envelopes"])
   }
 

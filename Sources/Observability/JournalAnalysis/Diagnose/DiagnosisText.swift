@@ -3,17 +3,17 @@
 /// Formats diagnoses for the terminal.
 package enum DiagnosisText {
   /// All diagnoses of a journal, with a summary.
-  package static func lines(of diagnosed: Diagnostician, isColourful: Bool) -> [String] {
+  package static func lines(of diagnosed: Diagnostician, isColored: Bool) -> [String] {
     let blocks = diagnosed.diagnoses.sorted { $0.description.severity > $1.description.severity }
-      .flatMap { lines($0, isColourful: isColourful) + [""] }
+      .flatMap { lines($0, isColored: isColored) + [""] }
     return blocks + [sum(diagnosed)]
   }
 
   /// One diagnosis.
-  package static func lines(_ diagnosis: Diagnosis, isColourful: Bool) -> [String] {
+  package static func lines(_ diagnosis: Diagnosis, isColored: Bool) -> [String] {
     let (description, sighting) = (diagnosis.description, diagnosis.sighting)
     let times = diagnosis.times > 1 ? "  (\(diagnosis.times) times; first occurrence:)" : ""
-    let head = heading(description, isColourful) + ": \(description.title)"
+    let head = heading(description, isColored) + ": \(description.title)"
     let rows =
       [("where", "\(diagnosis.place), \(sighting.subject)\(times)"), ("what", sighting.what)]
       + sighting.evidence.map { ("#\($0.sequence)", $0.text) }
@@ -22,25 +22,25 @@ package enum DiagnosisText {
   }
 
   /// The description of a diagnosis.
-  package static func lines(_ description: DiagnosisDescription, isColourful: Bool) -> [String] {
+  package static func lines(_ description: DiagnosisDescription, isColored: Bool) -> [String] {
     let rows = [("rule", description.rule), ("source", description.source), ("do", description.advice)]
-    return ["\(heading(description, isColourful)): \(description.title)"] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
+    return ["\(heading(description, isColored)): \(description.title)"] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
   }
 
   /// One line, for `tail`.
-  package static func line(_ diagnosis: Diagnosis, isColourful: Bool) -> String {
+  package static func line(_ diagnosis: Diagnosis, isColored: Bool) -> String {
     let numbers = diagnosis.sighting.evidence.map { "#\($0.sequence)" }.joined(separator: " ")
     let text =
       "          ? \(diagnosis.description.severity.rawValue) \(diagnosis.description.code): \(diagnosis.place), "
       + "\(diagnosis.sighting.subject): \(diagnosis.sighting.what) (\(numbers); see `widgetlab diagnose`)"
-    return colour(diagnosis.description.severity)(text, isColourful)
+    return color(diagnosis.description.severity)(text, isColored)
   }
 
-  private static func heading(_ description: DiagnosisDescription, _ isColourful: Bool) -> String {
-    colour(description.severity)("\(description.severity.rawValue) \(description.code)", isColourful)
+  private static func heading(_ description: DiagnosisDescription, _ isColored: Bool) -> String {
+    color(description.severity)("\(description.severity.rawValue) \(description.code)", isColored)
   }
 
-  private static func colour(_ severity: DiagnosisDescription.Severity) -> Colour {
+  private static func color(_ severity: DiagnosisDescription.Severity) -> TerminalColor {
     switch severity {
     case .error: .red
     case .warning: .yellow

@@ -18,19 +18,19 @@ package struct TailLines {
   /// The columns, in their order.
   package let columns: [TailColumn]
   /// Whether lines have colours.
-  package let isColourful: Bool
+  package let isColored: Bool
   private var first: Timestamp?
   private var previous: Timestamp?
 
   /// Creates a formatter. The first line that it formats is the origin of relative times.
-  package init(clock: Clock = .relative, columns: [TailColumn] = TailColumn.usual, isColourful: Bool) {
+  package init(clock: Clock = .relative, columns: [TailColumn] = TailColumn.usual, isColored: Bool) {
     self.clock = clock
     self.columns = columns
-    self.isColourful = isColourful
+    self.isColored = isColored
   }
 
   /// The heading line.
-  package var heading: String { Colour.faint(TailColumn.row(columns, \.heading), isColourful) }
+  package var heading: String { TerminalColor.faint(TailColumn.row(columns, \.heading), isColored) }
 
   /// Formats the next envelope.
   package mutating func line(_ envelope: Envelope) -> String {
@@ -59,7 +59,7 @@ package struct TailLines {
       case .size: String(envelope.body.count)
       }
     }
-    return Self.coloured(line, facts.note.mark, header.kind, isColourful)
+    return Self.coloured(line, facts.note.mark, header.kind, isColored)
   }
 
   private mutating func time(_ at: Timestamp) -> String {
@@ -83,12 +83,12 @@ package struct TailLines {
   }
 
   /// Colours a line by its mark. Replies are faint.
-  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColourful: Bool) -> String {
+  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColored: Bool) -> String {
     switch mark {
-    case .launch: Colour.green(line, isColourful)
-    case .exit: Colour.red(line, isColourful)
-    case .refused: Colour.yellow(line, isColourful)
-    case .none: kind.answer == nil ? line : Colour.faint(line, isColourful)
+    case .launch: TerminalColor.green(line, isColored)
+    case .exit: TerminalColor.red(line, isColored)
+    case .refused: TerminalColor.yellow(line, isColored)
+    case .none: kind.answer == nil ? line : TerminalColor.faint(line, isColored)
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The terminal colours of texts.
-package enum Colour: String {
+package enum TerminalColor: String {
   case red = "31"
   case green = "32"
   case yellow = "33"

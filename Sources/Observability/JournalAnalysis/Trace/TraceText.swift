@@ -5,14 +5,14 @@ import Messages
 
 extension Trace {
   /// The table and the summary of `widgetlab trace`.
-  package func lines(isColourful: Bool) -> [String] {
+  package func lines(isColored: Bool) -> [String] {
     let heading =
       "    TIME+   WAITED   AFTER     SEQ   \("FROM".padded(20)) > \("TO".padded(20)) "
       + "\("GEN".padded(5)) \("KIND".padded(22)) NOTE"
-    return [Colour.faint(heading, isColourful)] + steps.map { line($0, isColourful) } + [""] + summary
+    return [TerminalColor.faint(heading, isColored)] + steps.map { line($0, isColored) } + [""] + summary
   }
 
-  private func line(_ step: Step, _ isColourful: Bool) -> String {
+  private func line(_ step: Step, _ isColored: Bool) -> String {
     let header = step.envelope.header
     let line =
       "\(Self.seconds(step.time).aligned(9)) \((step.waited.map(Self.seconds) ?? "-").aligned(8)) "
@@ -20,7 +20,7 @@ extension Trace {
       + "\(step.note.mark.rawValue) \(header.source.tailName.padded(20)) > \(header.destination.tailName.padded(20)) "
       + "\("\(header.sourceGeneration)>\(header.destinationGeneration)".padded(5)) \(header.kind.name.padded(22)) "
       + step.note.text
-    return TailLines.coloured(line, step.note.mark, header.kind, isColourful)
+    return TailLines.coloured(line, step.note.mark, header.kind, isColored)
   }
 
   /// The summary of the trace, in two or three lines.

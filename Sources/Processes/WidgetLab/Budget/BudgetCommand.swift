@@ -42,7 +42,7 @@ struct BudgetCommand: AsyncParsableCommand {
           advice: "`widgetlab budget` lists the placements")
       }
       if json { return Output.print(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
-      let lines = report.lines(width: Output.width, isColourful: Output.isColourful)
+      let lines = report.lines(width: Output.width, isColored: Output.isColored)
       for line in lines + (placement == nil ? [] : report.ledger) { Output.print(line) }
     }
   }

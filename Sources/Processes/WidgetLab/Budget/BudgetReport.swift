@@ -14,7 +14,7 @@ struct BudgetReport: Encodable, Sendable {
   let entries: [LedgerEntry]
 
   /// The text for a terminal with `width` columns.
-  func lines(width: Int, isColourful: Bool) -> [String] {
+  func lines(width: Int, isColored: Bool) -> [String] {
     let mode = isDeveloperMode ? "on: no budget, no spacing" : "off"
     let head = "policy: \(policy)   developer mode: \(mode)   clock: \(Amount.text(now))"
     guard !accounts.isEmpty else {
@@ -29,7 +29,7 @@ struct BudgetReport: Encodable, Sendable {
         account.perDay > 0 ? account.perDay.formatted() : "-", "\(account.spent)", next(of: account),
       ]
     }
-    return [head, ""] + table.lines + [""] + plot(width: width, isColourful: isColourful)
+    return [head, ""] + table.lines + [""] + plot(width: width, isColored: isColored)
   }
 
   private func next(of account: ListBudget.Account) -> String {
@@ -43,14 +43,14 @@ struct BudgetReport: Encodable, Sendable {
 
   /// One row per placement, from 24 hours ago to now: the number of reloads that were paid for in each column, and the
   /// others.
-  private func plot(width: Int, isColourful: Bool) -> [String] {
+  private func plot(width: Int, isColored: Bool) -> [String] {
     let label = (accounts.map { "\($0.placement) \($0.widgetKind)".count }.max() ?? 0).clamped(to: 4...24)
     // Columns are whole fractions of an hour, if they fit.
     let columns = [96, 72, 48, 24, 12].first { $0 + label + 2 <= width } ?? 8
     let rows = accounts.map { account in
       let name = String("\(account.placement) \(account.widgetKind)".prefix(label)).padded(label)
       let own = entries.filter { $0.placement == account.placement }
-      return "\(name)  " + cells(own, columns).map { $0.text(isColourful) }.joined()
+      return "\(name)  " + cells(own, columns).map { $0.text(isColored) }.joined()
     }
     let column = Amount.text(seconds: 86_400 / Double(columns))
     let scale = String(repeating: " ", count: label + 2) + "24 h ago".padded(columns - 3) + "now"
@@ -65,11 +65,11 @@ struct BudgetReport: Encodable, Sendable {
     var isDelayed = false
     var isRefused = false
 
-    func text(_ isColourful: Bool) -> String {
-      if isRefused { return Colour.red("x", isColourful) }
-      if paid > 0 { return Colour.green("\(min(paid, 9))", isColourful) }
-      if isFree { return Colour.cyan("+", isColourful) }
-      return isDelayed ? Colour.yellow("~", isColourful) : "."
+    func text(_ isColored: Bool) -> String {
+      if isRefused { return TerminalColor.red("x", isColored) }
+      if paid > 0 { return TerminalColor.green("\(min(paid, 9))", isColored) }
+      if isFree { return TerminalColor.cyan("+", isColored) }
+      return isDelayed ? TerminalColor.yellow("~", isColored) : "."
     }
   }
 

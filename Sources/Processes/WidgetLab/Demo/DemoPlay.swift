@@ -119,7 +119,7 @@ final class ScenarioNarrator {
   private var watch: ScenarioWatch
   private let cluster: ClusterFacts
   private let isLocal: Bool
-  private let isColourful = Output.isColourful
+  private let isColored = Output.isColored
   private var start: Timestamp?
   private var last = Timestamp.now
 
@@ -141,7 +141,7 @@ final class ScenarioNarrator {
   }
 
   /// Prints a line of the demo itself.
-  func note(_ text: String) { Output.print(Colour.bold("         · \(text)", isColourful)) }
+  func note(_ text: String) { Output.print(TerminalColor.bold("         · \(text)", isColored)) }
 
   /// Processes the next envelope of the journal.
   func see(_ envelope: Envelope, isScenario: Bool) {
@@ -152,12 +152,13 @@ final class ScenarioNarrator {
     let note = EnvelopeNote(envelope)
     if note.mark == .launch || note.mark == .exit, sight.steps.isEmpty, header.kind != RegistrationChanged.kind {
       let line = "\(time(header)) \(note.mark.rawValue) \(note.text)"
-      Output.print(note.mark == .launch ? Colour.green(line, isColourful) : Colour.red(line, isColourful))
+      Output.print(note.mark == .launch ? TerminalColor.green(line, isColored) : TerminalColor.red(line, isColored))
     }
     for step in sight.steps {
-      Output.print("\(time(header)) \(Colour.green("✓", isColourful)) \(step.title): \(step.note)  #\(header.sequence)")
+      Output.print(
+        "\(time(header)) \(TerminalColor.green("✓", isColored)) \(step.title): \(step.note)  #\(header.sequence)")
     }
-    for what in sight.forbidden { Output.print(Colour.red("\(time(header)) ✗ \(what)", isColourful)) }
+    for what in sight.forbidden { Output.print(TerminalColor.red("\(time(header)) ✗ \(what)", isColored)) }
     lookAtProcess(envelope)
   }
 
@@ -172,7 +173,7 @@ final class ScenarioNarrator {
     let what =
       "pid \(ready.pid) of \(instance) runs \(executable), not \(watch.facts.executables[instance] ?? ready.executable)"
     watch.contradict(what)
-    Output.print(Colour.red("         ✗ \(what)", isColourful))
+    Output.print(TerminalColor.red("         ✗ \(what)", isColored))
   }
 
   /// Prints the verdict.
@@ -195,8 +196,8 @@ final class ScenarioNarrator {
     let app =
       "the app received none of it: none of the \(watch.envelopesOfApp) envelopes from or to it is of the extension's "
       + "session"
-    Output.print("         \(Colour.green("✓", isColourful)) \(app)")
-    Output.print(Colour.bold("all \(watch.steps.count) steps were seen, without violations", isColourful))
+    Output.print("         \(TerminalColor.green("✓", isColored)) \(app)")
+    Output.print(TerminalColor.bold("all \(watch.steps.count) steps were seen, without violations", isColored))
   }
 
   private func time(_ header: EnvelopeHeader) -> String {

@@ -103,7 +103,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
         if json {
           try Output.json(DiagnosisReport(diagnosis))
         } else {
-          for line in DiagnosisText.lines(diagnosis, isColourful: Output.isColourful) + [""] { Output.print(line) }
+          for line in DiagnosisText.lines(diagnosis, isColored: Output.isColored) + [""] { Output.print(line) }
         }
       }
     }
@@ -112,14 +112,14 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
   private func show(_ diagnosed: Diagnostician) throws {
     if json { return try Output.json(diagnosed.diagnoses.map(DiagnosisReport.init)) }
-    for line in DiagnosisText.lines(of: diagnosed, isColourful: Output.isColourful) { Output.print(line) }
+    for line in DiagnosisText.lines(of: diagnosed, isColored: Output.isColored) { Output.print(line) }
   }
 
   private func printList() throws {
     let descriptions = DiagnosticTable.descriptions.filter { codes.isEmpty || codes.contains($0.code) }
     if json { return try Output.json(descriptions.map(DescriptionReport.init)) }
     if markdown { return Output.print(String(DiagnosesPage.text.dropLast())) }
-    for line in descriptions.flatMap({ DiagnosisText.lines($0, isColourful: Output.isColourful) + [""] }) {
+    for line in descriptions.flatMap({ DiagnosisText.lines($0, isColored: Output.isColored) + [""] }) {
       Output.print(line)
     }
   }

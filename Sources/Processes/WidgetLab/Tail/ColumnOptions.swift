@@ -25,9 +25,9 @@ extension TailColumn {
 enum ColorPolicy: String, CaseIterable, ExpressibleByArgument {
   case auto, always, never
 
-  var isColourful: Bool {
+  var isColored: Bool {
     switch self {
-    case .auto: Output.isColourful
+    case .auto: Output.isColored
     case .always: true
     case .never: false
     }

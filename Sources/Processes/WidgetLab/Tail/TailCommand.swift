@@ -152,11 +152,11 @@ struct TailCommand: AsyncParsableCommand {
     TailPrinter(
       format: output,
       lines: TailLines(
-        clock: time, columns: try columns.map(TailColumn.list) ?? TailColumn.usual, isColourful: color.isColourful),
+        clock: time, columns: try columns.map(TailColumn.list) ?? TailColumn.usual, isColored: color.isColored),
       filter: filter, exitWhen: try exitWhen.map { try FilterExpression(argument: $0, of: "--exit-when", now: now) },
       around: around.map { TailPrinter.Around(sequence: $0, context: context) },
       diagnostician: diagnoses ?? (output == .pretty && around == nil && exitWhen == nil) ? Diagnostician() : nil,
-      isColourful: color.isColourful, emit: emit)
+      isColored: color.isColored, emit: emit)
   }
 
   /// With a filter, the lines before the middle may be far back in the journal.

@@ -38,7 +38,7 @@ struct TailPrinter: Sendable {
   private var lines: TailLines
   /// Receives all envelopes, including those that are not printed.
   private var diagnostician: Diagnostician?
-  private let isColourful: Bool
+  private let isColored: Bool
   private let emit: @Sendable (String) -> Void
   private var hasBegun = false
   /// The sequence number of the last envelope that was printed.
@@ -46,7 +46,7 @@ struct TailPrinter: Sendable {
 
   init(
     format: TailCommand.Format, lines: TailLines, filter: JournalFilter, exitWhen: FilterExpression? = nil,
-    around: Around? = nil, diagnostician: Diagnostician? = nil, isColourful: Bool = false,
+    around: Around? = nil, diagnostician: Diagnostician? = nil, isColored: Bool = false,
     emit: @escaping @Sendable (String) -> Void = Output.print
   ) {
     self.format = format
@@ -55,7 +55,7 @@ struct TailPrinter: Sendable {
     self.exitWhen = exitWhen
     self.around = around
     self.diagnostician = diagnostician
-    self.isColourful = isColourful
+    self.isColored = isColored
     self.emit = emit
   }
 
@@ -118,7 +118,7 @@ struct TailPrinter: Sendable {
 
   private func print(_ diagnosis: Diagnosis) {
     switch format {
-    case .pretty: emit(DiagnosisText.line(diagnosis, isColourful: isColourful))
+    case .pretty: emit(DiagnosisText.line(diagnosis, isColored: isColored))
     case .json:
       let report = ["diagnosis": DiagnosisReport(diagnosis)]
       if let data = try? Output.jsonData(report) { emit(String(decoding: data, as: UTF8.self)) }

@@ -90,7 +90,7 @@ struct Waiting: Sendable {
       try await Task.sleep(for: .milliseconds(20))
     }
     let match = try await watch(condition, JournalReader(folder: URL(fileURLWithPath: instance.journal)))
-    var lines = TailLines(clock: .wall, columns: [.time, .sequence, .kind, .note], isColourful: false)
+    var lines = TailLines(clock: .wall, columns: [.time, .sequence, .kind, .note], isColored: false)
     Output.print(match.map { lines.line($0) } ?? "the condition already holds")
   }
 
