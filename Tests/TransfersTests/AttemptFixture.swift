@@ -51,12 +51,10 @@ final class AttemptFixture: Sendable {
 
   /// Performs one attempt with the state that earlier attempts have stored.
   ///
-  /// - Parameters:
-  ///   - idle: `timeoutIntervalForRequest`, seconds.
-  ///   - limit: the total limit of the attempt, seconds.
+  /// - Parameter idle: `timeoutIntervalForRequest`, seconds.
   @discardableResult
   func attempt(
-    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600, within limit: Double = 3600,
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600,
     headers: [[String]] = [], resumableFrom: Int64 = TransferSettings().resumableFrom,
     redirectLimit: Int = TransferSettings().redirectLimit
   ) async throws -> AttemptResult {
@@ -72,16 +70,16 @@ final class AttemptFixture: Sendable {
         asked.withLock { $0.append(challenge) }
         return reply(challenge)
       })
-    return try await attempt.perform(knowing: known.withLock { $0 }, within: limit)
+    return try await attempt.perform(knowing: known.withLock { $0 })
   }
 
   /// Returns the fault of an attempt, or `nil` when it succeeds.
   func fault(
-    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600, within limit: Double = 3600,
+    _ request: TransferRequest, upload: String? = nil, idle: Double = 3600,
     redirectLimit: Int = TransferSettings().redirectLimit
   ) async -> TransferFault? {
     do {
-      _ = try await attempt(request, upload: upload, idle: idle, within: limit, redirectLimit: redirectLimit)
+      _ = try await attempt(request, upload: upload, idle: idle, redirectLimit: redirectLimit)
       return nil
     } catch {
       return error as? TransferFault

@@ -113,6 +113,28 @@ private let off = NetworkState(path: .off)
     await reader.value
   }
 
+  @Test(.rule("TRANSFER-54"))
+  func `a download whose server sends one byte now and then fails with -1001 at its resource timeout`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let server = try await RawServer.start { _ in
+      [.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"), .drip(1_000_000_000)]
+    }
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
+    try await owner.create(1, server.url)
+    await fixture.received(TransferCounted.kind)
+    await fixture.clock.whenSleeping(within: 30)
+    fixture.clock.advance(by: 30)
+    await fixture.recorded(.failed)
+    await service.awake(widget, generation: 1, woken: false)
+    let outcome = await owner.next()?.outcomes.first
+    #expect(outcome?.failure?.code == -1001)
+    #expect(server.seen.count == 1)
+    await fixture.end(service)
+    await server.stop()
+  }
+
   @Test(.rule("TASK-15"))
   func `a download that reaches its resource timeout keeps its bytes as resume data for another task`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))

@@ -152,15 +152,6 @@ import Testing
     }
   }
 
-  @Test(.rule("TRANSFER-54"))
-  func `a slow trickle of bytes continues until the resource timeout and then fails with -1001`() async throws {
-    try await withServer({ _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n"), .drip(10_000)] }) {
-      fixture, server in
-      let fault = await fixture.fault(TransferRequest(url: server.url), within: 0.5)
-      #expect(fault?.code == -1001)
-    }
-  }
-
   @Test(.rule("TRANSFER-26", "TRANSFER-55"), arguments: [16, 2])
   func `a redirect loop fails permanently with -1007 after the configured number of redirects`(limit: Int) async throws
   {

@@ -94,7 +94,7 @@ import Testing
       request: TransferRequest(url: target.absoluteString), configuration: configuration(), path: fixture.path,
       network: fixture.network, report: { _ in }, setHead: { _, _ in })
     attempt.cookies = cookies
-    _ = try await attempt.perform(knowing: TransferAttempt.Known(), within: 3600)
+    _ = try await attempt.perform(knowing: TransferAttempt.Known())
     #expect(String(decoding: fixture.bytes, as: UTF8.self) == (isUsed ? "a=1; b=2; c=0" : "none"))
     #expect(storage.header(for: url, at: now) == (isUsed ? "a=1; b=2" : "c=0"))
     await fixture.end()

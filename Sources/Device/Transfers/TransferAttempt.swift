@@ -43,12 +43,11 @@ struct TransferAttempt: Sendable {
 
   /// Sends the request from where the file ends, and writes the body.
   ///
-  /// - Parameter limit: seconds until the whole attempt must have ended, in machine time.
   /// - Throws: `TransferFault`: the error for the author, and whether another attempt may succeed. `HeadNotStored`,
   ///   which is not an error of the transfer.
-  @concurrent func perform(knowing known: Known, within limit: Double) async throws -> AttemptResult {
+  @concurrent func perform(knowing known: Known) async throws -> AttemptResult {
     let idle = max(0.001, request.timeoutInterval ?? configuration.timeoutIntervalForRequest)
-    let watch = network.watch(idle: idle, within: limit)
+    let watch = network.watch(idle: idle)
     do {
       return try await watch.run { try await run(known, watch) }
     } catch let error as HeadNotStored {

@@ -34,31 +34,27 @@ final class TransferNetwork: Sendable {
     return channel.setOption(.recvAllocator, value: reads).flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
   }
 
-  /// The limits of one attempt, in seconds of machine time.
-  func watch(idle: Double, within limit: Double) -> AttemptWatch {
-    AttemptWatch(
-      AttemptLimits(idle: idle, within: limit, now: .now()), on: MultiThreadedEventLoopGroup.singleton.any())
+  /// - Parameter idle: the idle limit of one attempt, in seconds of machine time.
+  func watch(idle: Double) -> AttemptWatch {
+    AttemptWatch(IdleLimit(idle, now: .now()), on: MultiThreadedEventLoopGroup.singleton.any())
   }
 
   /// Closes all connections. No request may be in progress.
   func shutdown() async { try? await client.shutdown() }
 }
 
-/// The limits of an attempt: seconds without data (`timeoutIntervalForRequest`), and seconds in all.
-struct AttemptLimits: Sendable {
+/// The time that an attempt may pass without data: `timeoutIntervalForRequest`.
+///
+/// The loading state machine has the limit of the whole task, `timeoutIntervalForResource`.
+struct IdleLimit: Sendable {
   private let idle: TimeAmount
-  private let end: NIODeadline
   private var lastData: NIODeadline
-  /// The attempt waits for something other than the server. The idle limit does not run then.
+  /// The attempt waits for something other than the server. The limit does not run then.
   private var isOutside = false
 
-  /// - Parameters:
-  ///   - idle: seconds.
-  ///   - limit: seconds from now.
-  init(idle: Double, within limit: Double, now: NIODeadline) {
-    func amount(_ seconds: Double) -> TimeAmount { .milliseconds(Int64(min(max(seconds, 0), 1e8) * 1000)) }
-    self.idle = amount(idle)
-    end = now + amount(limit)
+  /// - Parameter idle: seconds.
+  init(_ idle: Double, now: NIODeadline) {
+    self.idle = .milliseconds(Int64(min(max(idle, 0), 1e8) * 1000))
     lastData = now
   }
 
@@ -70,17 +66,17 @@ struct AttemptLimits: Sendable {
     lastData = now
   }
 
-  /// Returns when to check again; `nil` when a limit has passed.
+  /// Returns when to check again; `nil` when the limit has passed.
   func nextLook(_ now: NIODeadline) -> NIODeadline? {
-    let due = min(end, isOutside ? now + max(idle, .milliseconds(1)) : lastData + idle)
+    let due = isOutside ? now + max(idle, .milliseconds(1)) : lastData + idle
     return due > now ? due : nil
   }
 }
 
-/// Cancels an attempt when one of its limits has passed.
+/// Cancels an attempt when its idle limit has passed.
 final class AttemptWatch: Sendable {
   private struct State {
-    var limits: AttemptLimits
+    var limit: IdleLimit
     var isOver = false
     var timer: Scheduled<Void>?
   }
@@ -88,22 +84,22 @@ final class AttemptWatch: Sendable {
   private let state: Mutex<State>
   private let loop: any EventLoop
 
-  init(_ limits: AttemptLimits, on loop: any EventLoop) {
-    state = Mutex(State(limits: limits))
+  init(_ limit: IdleLimit, on loop: any EventLoop) {
+    state = Mutex(State(limit: limit))
     self.loop = loop
   }
 
   /// Data was sent or received.
-  func touch() { state.withLock { $0.limits.touch(.now()) } }
+  func touch() { state.withLock { $0.limit.touch(.now()) } }
 
   /// Runs `body` without the idle limit, for waits that the server does not cause.
   func outside<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-    state.withLock { $0.limits.goOutside(true, .now()) }
-    defer { state.withLock { $0.limits.goOutside(false, .now()) } }
+    state.withLock { $0.limit.goOutside(true, .now()) }
+    defer { state.withLock { $0.limit.goOutside(false, .now()) } }
     return try await body()
   }
 
-  /// - Throws: `TransferFault` -1001 when a limit has passed. The body was cancelled and has returned then.
+  /// - Throws: `TransferFault` -1001 when the limit has passed. The body was cancelled and has returned then.
   func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
     let task = Task { try await body() }
     look { task.cancel() }
@@ -116,10 +112,10 @@ final class AttemptWatch: Sendable {
     }
   }
 
-  /// Checks the limits now, and again when one may have passed.
+  /// Checks the limit now, and again when it may have passed.
   private func look(whenOver: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state -> Bool in
-      if let next = state.limits.nextLook(.now()) {
+      if let next = state.limit.nextLook(.now()) {
         state.timer = loop.scheduleTask(deadline: next) { self.look(whenOver: whenOver) }
       } else {
         state.isOver = true

@@ -296,7 +296,7 @@ actor TransferScheduler {
         return try await respond(challenge, of: key)
       })
     let known = TransferAttempt.Known(response: task.response, validator: task.validator)
-    return try await attempt.perform(knowing: known, within: .greatestFiniteMagnitude)
+    return try await attempt.perform(knowing: known)
   }
 
   private func attemptEnded(_ key: TaskKey, _ end: AttemptEnd) {

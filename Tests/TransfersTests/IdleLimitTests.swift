@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FidelityRules
+import NIOCore
+import Testing
+
+@testable import Transfers
+
+@Suite struct IdleLimitTests {
+  private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+  @Test(.rule("TRANSFER-32", "CLOCK-09")) func `the idle limit of a transfer attempt counts from the last byte`() {
+    var limit = IdleLimit(10, now: start)
+    #expect(limit.nextLook(start) == start + .seconds(10))
+    limit.touch(start + .seconds(9))
+    #expect(limit.nextLook(start + .seconds(10)) == start + .seconds(19))
+    #expect(limit.nextLook(start + .seconds(19)) == nil)
+  }
+
+  @Test(.rule("TRANSFER-32"))
+  func `time in which an attempt waits on the device or a challenge does not count as idle`() {
+    var limit = IdleLimit(10, now: start)
+    limit.goOutside(true, start + .seconds(5))
+    #expect(limit.nextLook(start + .seconds(50)) == start + .seconds(60))
+    limit.goOutside(false, start + .seconds(60))
+    #expect(limit.nextLook(start + .seconds(60)) == start + .seconds(70))
+    #expect(limit.nextLook(start + .seconds(70)) == nil)
+  }
+
+  @Test func `zero, negative, huge and infinite idle limits are accepted`() {
+    #expect(IdleLimit(0, now: start).nextLook(start) == nil)
+    #expect(IdleLimit(-1, now: start).nextLook(start) == nil)
+    #expect(IdleLimit(.greatestFiniteMagnitude, now: start).nextLook(start) != nil)
+    #expect(IdleLimit(.infinity, now: start).nextLook(start) != nil)
+  }
+}
