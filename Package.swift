@@ -289,8 +289,9 @@ let package = Package(
     module(
       "HostSystem", in: "Processes",
       [
-        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "Gallery", "Launching", "MessageBus", "Messages",
-        "OwnedTasks", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping", "Timelines",
+        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "Gallery", "Launching", "Layout", "MessageBus",
+        "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
+        "Timelines",
         "Transfers", arguments, grdb, logging,
       ]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),

@@ -77,6 +77,7 @@ private let everything = """
   notice  session.unclaimed  host > journal
   event   timeline.reload    app extension operator > host
   request timeline.request   host > extension
+  request timeline.closures  host > extension
   request snapshot.take      operator > host
   request widget.archive     operator > host
   notice  timeline.stored    host > journal

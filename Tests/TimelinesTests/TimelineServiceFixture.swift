@@ -21,6 +21,7 @@ struct TimelineServiceFixture {
   var settings = TimelineSettings()
   var policy = BudgetPolicy()
   var container: String?
+  var closureSizes: @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
 
   init() throws { database = try DatabaseQueue() }
 
@@ -33,7 +34,7 @@ struct TimelineServiceFixture {
     let service = try TimelineService(
       extensions: [widget], database: database, bus: connection, clock: clock, machine: machine, settings: settings,
       policy: policy, environment: { WidgetEnvironment(family: $0.family, width: 155, height: 155) },
-      container: { _ in container })
+      container: { _ in container }, closureSizes: closureSizes)
     connection.onEvent(ReloadTimelines.self) { event, from in try await service.reload(event, from) }
     _ = try await connection.start()
     await service.begin()

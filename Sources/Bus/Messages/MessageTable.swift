@@ -212,6 +212,10 @@ package enum MessageTable {
       "Asks the extension for a widget's timeline, snapshot or placeholder, or for a control's value.",
       failure: "The last timeline stays."),
     .request(
+      CallClosures.self, [Route([.host], to: .widgetExtension)],
+      "Asks the extension to call closures of its views again, with the sizes that the layout found.",
+      failure: "The views keep the sizes that the extension assumed."),
+    .request(
       TakeSnapshot.self, [Route([.operator], to: .host)], "Returns a widget's snapshot, as for the gallery.",
       failure: "Nothing changed; retry."),
     .request(

@@ -73,6 +73,16 @@ package struct ArchivedEntry: Codable, Hashable, Sendable {
     }
   }
 
+  /// The conditions under which an entry has separate views.
+  package enum FormName: String, Codable, Hashable, Sendable {
+    /// The usual one.
+    case shown
+    /// A device that hides private content.
+    case hidden
+    /// The time between a tap and its timeline.
+    case invalidated
+  }
+
   /// The views under one condition.
   package struct Form: Codable, Hashable, Sendable {
     /// For the light colour scheme.
@@ -155,15 +165,19 @@ package struct RequestTimeline: Request {
     package let file: String?
     /// The bytes of the images of all entries, each once, by their SHA-256; `nil` without images.
     package let images: [String: Data]?
+    /// The number under which the extension has these views for `CallClosures`; `nil`: they have no closure that needs a
+    /// size.
+    package let closures: Int?
     package init(
       entries: [ArchivedEntry], policy: ReloadPolicy, omitted: Int = 0, file: String? = nil,
-      images: [String: Data]? = nil
+      images: [String: Data]? = nil, closures: Int? = nil
     ) {
       self.entries = entries
       self.policy = policy
       self.omitted = omitted
       self.file = file
       self.images = images
+      self.closures = closures
     }
   }
 }

@@ -23,13 +23,18 @@ extension TimelineService {
       placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.reloadCause,
       environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
     let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
-    providerRequests[ProviderRequestKey(asked)] = tasks.start {
+    providerRequests[ProviderRequestKey(asked)] = tasks.start { [environment] in
       let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
         for _ in 0..<times { group.addTask { await self.send(request, asked) } }
         return await group.reduce(into: []) { $0.append($1) }
       }
       guard let last = results.last else { return }
-      await self.ended(asked, results.last { (try? $0.get()) != nil } ?? last)
+      switch results.last(where: { (try? $0.get()) != nil }) ?? last {
+      case .success(let reply):
+        let content = await self.content(of: reply, asked, environment)
+        await self.ended(asked, .success((reply, content)))
+      case .failure(let error): await self.ended(asked, .failure(error))
+      }
     }
   }
 
@@ -47,14 +52,15 @@ extension TimelineService {
 
   /// Handles the reply to a request. The reply to a cancelled request is dropped.
   private func ended(
-    _ asked: TimelineStateMachine.ProviderRequest, _ result: Result<RequestTimeline.Reply, BusError>
+    _ asked: TimelineStateMachine.ProviderRequest,
+    _ result: Result<(RequestTimeline.Reply, Result<TimelineContent, TimelineFault>), BusError>
   ) {
     guard !Task.isCancelled else { return }
     if case .failure(let error) = result, error.code == .closed { return }
     providerRequests[ProviderRequestKey(asked)] = nil
     timeLimits.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
     switch result {
-    case .success(let reply): answered(asked, reply)
+    case .success(let (reply, content)): answered(asked, reply, content)
     case .failure(let error): handle(.failed(asked, failure(error), reason: "\(error)"))
     }
   }
@@ -67,9 +73,12 @@ extension TimelineService {
     }
   }
 
-  private func answered(_ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply) {
+  private func answered(
+    _ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply,
+    _ content: Result<TimelineContent, TimelineFault>
+  ) {
     do throws(TimelineFault) {
-      let given = try content(of: reply, asked)
+      let given = try content.get()
       let kept = try StoredTimeline(given.entries, images: given.images, reply, settings.limits)
       let isPlaced = stateMachine.placements[asked.placement.id] != nil
       switch asked.purpose {
@@ -95,15 +104,6 @@ extension TimelineService {
     } catch {
       handle(.failed(asked, error.failure, reason: error.reason))
     }
-  }
-
-  /// The entries of a reply, or of its file, and the bytes of their images by SHA-256.
-  private func content(
-    of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest
-  ) throws(TimelineFault) -> (entries: [ArchivedEntry], images: [String: Data]) {
-    guard let file = reply.file else { return (reply.entries, reply.images ?? [:]) }
-    let content = try ReplyFile.content(at: file, in: container(asked.address), limit: settings.limits.bytes)
-    return (content.entries, content.images ?? [:])
   }
 
   func recordStored(_ asked: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {

@@ -28,6 +28,7 @@ package actor TimelineService {
   let settings: TimelineSettings
   let environment: @Sendable (Placement) -> WidgetEnvironment
   let container: @Sendable (Address) -> String?
+  let closureSizes: @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes]
   private(set) var stateMachine: TimelineStateMachine
   var providerRequests: [ProviderRequestKey: Task<Void, Never>] = [:]
   /// Time limits for their replies.
@@ -57,6 +58,7 @@ package actor TimelineService {
   ///   - machine: the clock for author's code and its time limits.
   ///   - environment: the environment for a placement's views; number 0 is a snapshot in the gallery.
   ///   - container: the folder of an extension, which contains the files of its replies.
+  ///   - closureSizes: lays out an entry, and returns the sizes of the closures that were called with another size.
   /// - Throws: errors of the database.
   package init(
     extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
@@ -64,7 +66,8 @@ package actor TimelineService {
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     settings: TimelineSettings = TimelineSettings(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
-    container: @escaping @Sendable (Address) -> String? = { _ in nil }
+    container: @escaping @Sendable (Address) -> String? = { _ in nil },
+    closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
   ) throws {
     self.store = try TimelineStore(database)
     self.bus = bus
@@ -73,6 +76,7 @@ package actor TimelineService {
     self.settings = settings
     self.environment = environment
     self.container = container
+    self.closureSizes = closureSizes
     var stateMachine = TimelineStateMachine(extensions: extensions, apps: apps, settings: settings, policy: policy)
     try store.read(&stateMachine)
     self.stateMachine = stateMachine

@@ -235,4 +235,39 @@ final class MovedNode: WrappingNode {
   override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
     isAbsolute ? super.baseline(guide, proposal) : content.baseline(guide, proposal)
   }
+
+  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    isAbsolute ? super.ownGuide(guide, axis, proposal) : content.ownGuide(guide, axis, proposal)
+  }
+}
+
+/// `alignmentGuide`. The extension has calculated the place, unless it does not know the size of the content yet.
+final class AlignedNode: WrappingNode {
+  private let guide: AlignmentGuide
+  private let axis: Axis
+  private let value: Double?
+  private let arguments: [String: ArchivedValue]
+
+  init(
+    _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ guide: AlignmentGuide, _ axis: Axis, value: Double?,
+    _ style: ViewStyle
+  ) {
+    self.guide = guide
+    self.axis = axis
+    self.value = value
+    arguments = modifier.arguments
+    super.init("alignmentGuide", content, style)
+    context.hasOwnGuides = true
+  }
+
+  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    if guide == self.guide, axis == self.axis, let value { return value }
+    return super.ownGuide(guide, axis, proposal)
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    context.check(arguments, "in", content.size(proposal), name)
+    if value == nil { context.note(.modifierNotLaidOut, "." + name) }
+    return super.place(at: origin, proposal)
+  }
 }

@@ -52,6 +52,13 @@ final class ZStackNode: LayoutNode {
       })
   }
 
+  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    let size = size(proposal)
+    let own = children.map { $0.ownGuide(guide, axis, Proposal(size)) }
+    guard own.contains(where: { $0 != nil }) else { return nil }
+    return averageGuide(zip(own, places(size)).compactMap { own, place in own.map { $0 + place[axis] } })
+  }
+
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
     var view = placed(.view, arguments, at: origin, size)

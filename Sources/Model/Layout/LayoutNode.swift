@@ -17,6 +17,10 @@ final class LayoutContext {
   private var measurements = 0
   /// The content of `containerBackground(for: .widget)`.
   var background: [LayoutNode] = []
+  /// Whether a view sets an alignment guide.
+  var hasOwnGuides = false
+  /// The sizes of closures of the extension that were called with another size, by their identifiers.
+  private(set) var closures: [String: Size] = [:]
 
   init(_ canvas: LayoutCanvas, measure: any TextMeasure, limits: LayoutLimits) {
     (scale, family, isRightToLeft) = (canvas.scale, canvas.family, canvas.isRightToLeft)
@@ -27,6 +31,28 @@ final class LayoutContext {
   func note(_ reason: LayoutNotice.Reason, _ subject: String) {
     let notice = LayoutNotice(reason, subject)
     if known.insert(notice).inserted { notices.append(notice) }
+  }
+
+  /// Compares the size with which the extension called a closure with the size here. A difference of more than half a
+  /// point is noted.
+  ///
+  /// - Parameters:
+  ///   - arguments: with the identifier of the closure.
+  ///   - label: that of the size in the arguments; without a size, the closure was not called yet.
+  ///   - name: of the view or modifier.
+  func check(_ arguments: [String: ArchivedValue], _ label: String, _ size: Size, _ name: String) {
+    func text(_ width: Double, _ height: Double) -> String { "\(width.shortText) × \(height.shortText)" }
+    var called: [String: ArchivedValue] = [:]
+    if case .record(let size) = arguments[label] { called = size }
+    let (width, height) = (called["width"]?.finite, called["height"]?.finite)
+    if let width, let height, abs(width - size.width) <= 0.5, abs(height - size.height) <= 0.5 { return }
+    if let closure = arguments["closure"]?.string, size.width.isFinite, size.height.isFinite {
+      closures[closure] = size
+    }
+    guard let width, let height else { return }
+    note(
+      .madeForAnotherSize,
+      "\(name) was made for \(text(width, height)) points, and has \(text(size.width, size.height))")
   }
 
   /// Counts a measurement.
@@ -72,6 +98,7 @@ class LayoutNode {
 
   /// The place of a guide in points from the leading or top edge.
   final func guide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double {
+    if context.hasOwnGuides, let own = ownGuide(guide, axis, proposal) { return own }
     if guide.isBaseline, let baseline = baseline(guide, proposal) { return baseline }
     return guide.standard(in: size(proposal)[axis])
   }
@@ -81,6 +108,8 @@ class LayoutNode {
   func calculateSize(_ proposal: Proposal) -> Size { .zero }
   /// The place of a baseline from the top edge; `nil`: the view has no text.
   func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? { nil }
+  /// The place of a guide that `alignmentGuide` set, on the view or within it; `nil`: none did.
+  func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? { nil }
   /// Returns the view at a place, for the proposal that gave it its size.
   func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] { [] }
   func preferredSpacing() -> Spacing { Spacing() }
@@ -116,6 +145,10 @@ class WrappingNode: LayoutNode {
     content.baseline(guide, inner(proposal)).map { $0 + offset(proposal).y }
   }
 
+  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    content.ownGuide(guide, axis, inner(proposal)).map { $0 + offset(proposal)[axis] }
+  }
+
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let offset = offset(proposal)
     return content.place(at: Point(x: origin.x + offset.x, y: origin.y + offset.y), inner(proposal))
@@ -134,5 +167,14 @@ class WrappingNode: LayoutNode {
       return distance.isFinite ? distance : 0
     }
     return Point(x: place(.horizontal), y: place(.vertical))
+  }
+}
+
+extension Double {
+  /// With at most one decimal place.
+  fileprivate var shortText: String {
+    guard isFinite, abs(self) < 1e12 else { return "\(self)" }
+    let tenths = (self * 10).rounded() / 10
+    return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
   }
 }

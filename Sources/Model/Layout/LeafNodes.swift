@@ -69,34 +69,10 @@ final class FillingNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    if case .record(let made) = arguments["in"] {
-      noteOtherSize(made, size, context, arguments["type"]?.string ?? name)
-    }
+    if name == "Shape" { context.check(arguments, "in", size, arguments["type"]?.string ?? name) }
     var view = placed(.view, arguments, at: origin, size)
     view.operations = operations
     return [view]
-  }
-}
-
-/// Notes that the extension made content for another size: a difference of more than half a point.
-private func noteOtherSize(
-  _ made: [String: ArchivedValue], _ size: Size, _ context: LayoutContext, _ name: String
-) {
-  guard let width = made["width"]?.finite, let height = made["height"]?.finite,
-    abs(width - size.width) > 0.5 || abs(height - size.height) > 0.5
-  else { return }
-  func text(_ width: Double, _ height: Double) -> String { "\(width.shortText) × \(height.shortText)" }
-  context.note(
-    .madeForAnotherSize,
-    "\(name) was made for \(text(width, height)) points, and has \(text(size.width, size.height))")
-}
-
-extension Double {
-  /// With at most one decimal place.
-  fileprivate var shortText: String {
-    guard isFinite, abs(self) < 1e12 else { return "\(self)" }
-    let tenths = (self * 10).rounded() / 10
-    return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
   }
 }
 
@@ -117,7 +93,7 @@ final class GeometryReaderNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    if case .record(let made) = arguments["size"] { noteOtherSize(made, size, context, name) }
+    context.check(arguments, "size", size, name)
     var view = placed(.view, [:], at: origin, size)
     view.children = content.place(at: origin, Proposal(size))
     return [view]

@@ -94,4 +94,6 @@ package struct LayoutResult: Equatable, Sendable {
   package var background: [PlacedView]
   /// What is not shown as a device would; each once, in the order of the archive.
   package var notices: [LayoutNotice]
+  /// The sizes of the extension's closures that were called with another size, by their identifiers. Points.
+  package var closures: [String: Size] = [:]
 }

@@ -50,6 +50,13 @@ final class StackNode: LayoutNode {
     return guide.combined(baselines)
   }
 
+  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    averageGuide(
+      arranged(placing(proposal)).children.compactMap { child in
+        child.node.ownGuide(guide, axis, child.proposal).map { $0 + child.origin[axis] }
+      })
+  }
+
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let arrangement = arranged(placing(proposal))
     var view = placed(.view, arguments, at: origin, size(proposal))
@@ -163,6 +170,12 @@ final class StackNode: LayoutNode {
     arrangement.size[axis] = place
     arrangement.size[across] = upper - lower
   }
+}
+
+/// The place of a guide that several views of a container set: their average. Source: OpenSwiftUI,
+/// `Layout/Alignment/AlignmentID.swift`.
+func averageGuide(_ places: [Double]) -> Double? {
+  places.isEmpty ? nil : places.reduce(0, +) / Double(places.count)
 }
 
 /// The elements in the order in which they are drawn: by their z index, and otherwise as they are.

@@ -54,6 +54,6 @@ extension ViewArchive {
       views = views.map { $0.mirrored(in: canvas.size.width) }
       background = background.map { $0.mirrored(in: canvas.size.width) }
     }
-    return LayoutResult(views: views, background: background, notices: context.notices)
+    return LayoutResult(views: views, background: background, notices: context.notices, closures: context.closures)
   }
 }

@@ -113,8 +113,8 @@ package actor Device {
       environment: {
         gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
       },
-      container: { $0.bundleIdentifier.flatMap(containers.path) }
-    )
+      container: { $0.bundleIdentifier.flatMap(containers.path) },
+      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
   }
 
   /// Resumes after a host restart: the downloads at once, without the bus.

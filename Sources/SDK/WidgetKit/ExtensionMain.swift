@@ -77,6 +77,11 @@ extension [DeclaredKind] {
     }
     return try await process.asCurrent(received.context) { try await timeline(request) }
   }
+  process.connection.onRequest(CallClosures.self) { request, received in
+    try await process.asCurrent(received.context) {
+      try await KeptTimelines.of(process).archive(request, below: process.container)
+    }
+  }
   let configurable = configurations
   process.connection.onRequest(DescribeIntent.self) { request, received in
     guard let configuration = configurable[request.widgetKind] else {

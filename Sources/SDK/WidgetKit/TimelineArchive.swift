@@ -11,6 +11,8 @@ import SwiftUI
   static let envelopeLimit = 200 << 10
 
   private(set) var entries: [ArchivedEntry] = []
+  /// Whether a view has a closure that needs a size.
+  private(set) var hasClosures = false
   private var bodies: [Data] = []
   private let images: [String: Data]
   private let omitted: Int
@@ -18,16 +20,23 @@ import SwiftUI
 
   /// Builds the views in the forms that they distinguish.
   ///
+  /// - Parameters:
+  ///   - indices: the entries to archive; `nil`: all.
+  ///   - sizes: those with which the closures in the views are called.
   /// - Throws: a `BusError`: `archive-too-large` with the limit's name.
-  init(_ timeline: GivenTimeline, _ request: RequestTimeline) throws {
+  init(
+    _ timeline: GivenTimeline, _ request: RequestTimeline, only indices: [Int]? = nil, sizes: [Int: FormSizes] = [:]
+  ) throws {
     let limits = request.limits
     let count = min(timeline.entries, limits.entries)
     omitted = timeline.entries - count
     policy = timeline.policy
     var bytes = 0
     let images = ArchivedImages()
-    for index in 0..<count {
-      let entry = try ArchivedEntry(timeline, index, request, images)
+    for index in indices ?? Array(0..<count) {
+      let builder = EntryBuilder(timeline, index, request, images, sizes[index] ?? FormSizes())
+      let entry = try builder.entry()
+      hasClosures = hasClosures || builder.hasClosures
       let body = try BodyCoding.data(entry)
       bytes += body.count
       guard bytes + images.total <= limits.bytes else {
@@ -46,15 +55,17 @@ import SwiftUI
 
   /// The reply, with the entries or with the path of a file that contains them.
   ///
-  /// - Parameter container: the process's container folder; `nil` for a process without one, which always includes the
-  ///   entries.
+  /// - Parameters:
+  ///   - container: the process's container folder; `nil` for a process without one, which always includes the entries.
+  ///   - closures: the number under which the views are kept for `CallClosures`.
   /// - Throws: errors of the file system.
-  func reply(below container: String?) throws -> RequestTimeline.Reply {
+  func reply(below container: String?, closures: Int?) throws -> RequestTimeline.Reply {
     // In JSON, images are a third longer.
     let bytes = bodies.reduce(0) { $0 + $1.count } + images.values.reduce(0) { $0 + $1.count * 4 / 3 + 80 }
     guard bytes > Self.envelopeLimit, let container else {
       return RequestTimeline.Reply(
-        entries: entries, policy: policy, omitted: omitted, images: images.isEmpty ? nil : images)
+        entries: entries, policy: policy, omitted: omitted, images: images.isEmpty ? nil : images,
+        closures: closures)
     }
     let folder = URL(fileURLWithPath: container).appendingPathComponent("Library/Caches/com.apple.chrono")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -68,45 +79,93 @@ import SwiftUI
     data.append(try BodyCoding.data(images))
     data.append(UInt8(ascii: "}"))
     try data.write(to: file, options: .atomic)
-    return RequestTimeline.Reply(entries: [], policy: policy, omitted: omitted, file: file.path)
+    return RequestTimeline.Reply(entries: [], policy: policy, omitted: omitted, file: file.path, closures: closures)
   }
 }
 
-extension ArchivedEntry {
-  /// The entry with its views in as many forms as they read: for the dark colour scheme if they read the scheme, for
-  /// hidden content if they read the redaction reasons, and for the time after a tap if they also have a control.
-  ///
-  /// - Parameter images: receives the bytes of the images.
-  @MainActor fileprivate init(
-    _ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline, _ images: ArchivedImages
-  ) throws {
-    let reads = EnvironmentReads()
-    func view(_ scheme: ColorSchemeName, _ reasons: RedactionReasons) throws -> ViewArchive {
-      var environment = EnvironmentValues(request.environment, scheme)
-      environment.redactionReasons = reasons
-      environment.reads = reads
-      environment.images = images
-      do {
-        let view = environment.during { timeline.view(index) }
-        return try view.archived(in: environment, limits: request.limits)
-      } catch {
-        throw BusError(.archiveTooLarge, "entry \(index + 1) of \(request.widgetKind): \(error)")
-      }
+/// The sizes of the closures of one entry, by the forms of its views.
+struct FormSizes {
+  private struct Form: Hashable {
+    let name: ArchivedEntry.FormName
+    let scheme: ColorSchemeName
+  }
+
+  private var sizes: [Form: [String: CGSize]] = [:]
+
+  /// Adds sizes that the host found.
+  mutating func add(_ found: [ClosureSizes]) {
+    for form in found {
+      sizes[Form(name: form.form, scheme: form.scheme), default: [:]].merge(
+        form.sizes.mapValues { CGSize(width: $0.width, height: $0.height) }
+      ) { $1 }
     }
-    func form(_ reasons: RedactionReasons) throws -> Form {
-      let light = try view(.light, reasons)
-      let dark = reads.containsColorScheme ? try view(.dark, reasons) : light
-      return Form(view: light, darkView: dark == light ? nil : dark)
-    }
+  }
+
+  /// A form without its own sizes is archived like the usual one, so that equal views stay equal.
+  subscript(name: ArchivedEntry.FormName, scheme: ColorSchemeName) -> [String: CGSize] {
+    sizes[Form(name: name, scheme: scheme)] ?? sizes[Form(name: name, scheme: .light)]
+      ?? sizes[Form(name: .shown, scheme: .light)] ?? [:]
+  }
+}
+
+/// Archives the views of one entry in as many forms as they read: for the dark colour scheme if they read the scheme, for
+/// hidden content if they read the redaction reasons, and for the time after a tap if they also have a control.
+@MainActor private final class EntryBuilder {
+  private let timeline: GivenTimeline
+  private let index: Int
+  private let request: RequestTimeline
+  /// Receives the bytes of the images.
+  private let images: ArchivedImages
+  private let sizes: FormSizes
+  private let reads = EnvironmentReads()
+  private(set) var hasClosures = false
+
+  init(
+    _ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline, _ images: ArchivedImages, _ sizes: FormSizes
+  ) {
+    self.timeline = timeline
+    self.index = index
+    self.request = request
+    self.images = images
+    self.sizes = sizes
+  }
+
+  func entry() throws -> ArchivedEntry {
     let entry = timeline.entry(index)
-    let shown = try form(request.purpose == .placeholder ? .placeholder : [])
+    let shown = try form(.shown, request.purpose == .placeholder ? .placeholder : [])
     // Only entries of a timeline are shown while content is hidden; a placeholder has nothing to hide.
     let readsReasons = request.purpose == .timeline && reads.containsRedactionReasons
-    let hidden = readsReasons ? try form(.privacy) : shown
-    let invalidated = readsReasons && !shown.view.controls.isEmpty ? try form(.invalidated) : shown
-    self.init(
+    let hidden = readsReasons ? try form(.hidden, .privacy) : shown
+    let invalidated = readsReasons && !shown.view.controls.isEmpty ? try form(.invalidated, .invalidated) : shown
+    return ArchivedEntry(
       date: entry.date, view: shown.view, darkView: shown.darkView, privateForm: hidden == shown ? nil : hidden,
       invalidatedForm: invalidated == shown ? nil : invalidated,
-      relevance: entry.relevance.map { Relevance(score: Double($0.score), duration: $0.duration) })
+      relevance: entry.relevance.map {
+        ArchivedEntry.Relevance(score: Double($0.score), duration: $0.duration)
+      })
+  }
+
+  private func form(_ name: ArchivedEntry.FormName, _ reasons: RedactionReasons) throws -> ArchivedEntry.Form {
+    let light = try view(name, .light, reasons)
+    let dark = reads.containsColorScheme ? try view(name, .dark, reasons) : light
+    return ArchivedEntry.Form(view: light, darkView: dark == light ? nil : dark)
+  }
+
+  private func view(
+    _ name: ArchivedEntry.FormName, _ scheme: ColorSchemeName, _ reasons: RedactionReasons
+  ) throws -> ViewArchive {
+    let closures = ArchivedClosures(sizes: sizes[name, scheme])
+    var environment = EnvironmentValues(request.environment, scheme)
+    environment.redactionReasons = reasons
+    environment.reads = reads
+    environment.images = images
+    environment.closures = closures
+    defer { hasClosures = hasClosures || !closures.isEmpty }
+    do {
+      let view = environment.during { timeline.view(index) }
+      return try view.archived(in: environment, limits: request.limits)
+    } catch {
+      throw BusError(.archiveTooLarge, "entry \(index + 1) of \(request.widgetKind): \(error)")
+    }
   }
 }

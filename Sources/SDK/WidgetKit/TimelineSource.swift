@@ -89,7 +89,8 @@ final class TimelineSource: Sendable {
     process?.part(ViewFaults.self) { _ in ViewFaults() }
       .notice(
         archive.entries, of: request.widgetKind, isControl: request.environment.family == .control, in: process)
-    return try archive.reply(below: process?.container)
+    let number = archive.hasClosures ? process.map { KeptTimelines.of($0).keep(timeline, request) } : nil
+    return try archive.reply(below: process?.container, closures: number)
   }
 }
 

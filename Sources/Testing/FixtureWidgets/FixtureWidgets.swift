@@ -46,6 +46,32 @@ struct RestoredMargins: View {
   }
 }
 
+/// Half of a row, with a column in it: each closure shows the size with which it is called last.
+struct NestedReaders: View {
+  var body: some View {
+    HStack(spacing: 0) {
+      Color.blue
+      GeometryReader { outer in
+        VStack(spacing: 0) {
+          Text(verbatim: "outer \(Int(outer.size.width)) x \(Int(outer.size.height))").fixedSize()
+          GeometryReader { inner in
+            Text(verbatim: "inner \(Int(inner.size.width)) x \(Int(inner.size.height))")
+          }
+          .frame(width: outer.size.width / 2, height: outer.size.height / 4)
+        }
+      }
+    }
+  }
+}
+
+struct NestedReadersWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "NestedReaders", provider: MomentProvider()) { _ in NestedReaders().backed }
+      .supportedFamilies([.systemSmall])
+      .contentMarginsDisabled()
+  }
+}
+
 struct TextNameWidget: Widget {
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "TextName", provider: MomentProvider()) { _ in Text("by a text").backed }
@@ -219,6 +245,7 @@ struct ModifiedWidgets: WidgetBundle {
     PlainWidget()
     MarginsWidget()
     NoMarginsWidget()
+    NestedReadersWidget()
     DisfavoredWidget()
     RemovableWidget()
     KeptWidget()

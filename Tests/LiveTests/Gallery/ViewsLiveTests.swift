@@ -73,6 +73,24 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("LAYOUT-13", "VIEW-05")) func `nested geometry readers are called with the sizes of the layout`()
+    async throws
+  {
+    try await GalleryFixture.run("closures") { fixture in
+      try await fixture.add("NestedReaders")
+      // The reader beside a colour has half of the row; the widget is 158 points wide.
+      #expect(try await fixture.entry(of: 1).texts == ["outer 79 x 158", "inner 39 x 39"])
+      // The reader within has its size one round later.
+      try await fixture.cluster.eventually("two rounds are in the journal") {
+        try await fixture.journal.all().compactMap { $0.reading(CallClosures.self) }.count == 2
+      }
+      let file = FileManager.default.temporaryDirectory.appending(path: "closures-\(UUID().uuidString).svg")
+      defer { try? FileManager.default.removeItem(at: file) }
+      let answer = try await fixture.cluster.attempt(["screen", "--picture", file.path])
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+    }
+  }
+
   @Test(.rule("VIEW-08")) func `an unsupported view is replaced by a message, and diagnose reports it`() async throws {
     try await GalleryFixture.run("unsupported", executable: "FixtureViews") { fixture in
       try await fixture.add("Scrolling")

@@ -19,6 +19,11 @@ enum TimelineNotes {
         + request.because.rawValue
     },
     .reply(to: RequestTimeline.self) { "\($0.entries.count) entries" },
+    .note(CallClosures.self) { call in
+      let count = call.entries.reduce(0) { $0 + $1.closures.reduce(0) { $0 + $1.sizes.count } }
+      return "\(count) sizes of closures in \(call.entries.count) entries"
+    },
+    .reply(to: CallClosures.self) { "\($0.entries.count) entries" },
     .note(TakeSnapshot.self) { $0.widgetKind },
     .reply(to: TakeSnapshot.self) { $0.text.joined(separator: " | ") },
     .note(ArchiveWidget.self) { "\($0.widgetKind) \($0.family.rawValue), \($0.entries.rawValue)" },

@@ -15,6 +15,8 @@ public struct EnvironmentValues: CustomStringConvertible {
   package var reads: EnvironmentReads?
   /// Receives the bytes of images; `nil` where only the tree of the views is needed.
   package var images: ArchivedImages?
+  /// Numbers the closures that need a size; `nil` where they are called once.
+  package var closures: ArchivedClosures?
 
   public init() {}
 

@@ -67,17 +67,15 @@ extension View {
   }
   nonisolated public func scaledToFit() -> some View { modified("scaledToFit") }
   nonisolated public func scaledToFill() -> some View { modified("scaledToFill") }
-  /// `computeValue` is never called: nothing is laid out yet.
   nonisolated public func alignmentGuide(
     _ g: HorizontalAlignment, computeValue: @escaping (ViewDimensions) -> CGFloat
   ) -> some View {
-    modified("alignmentGuide", ["guide": g.archived])
+    AlignedView(content: self, guide: g.name, axis: "horizontal", computeValue: computeValue)
   }
-  /// `computeValue` is never called: nothing is laid out yet.
   nonisolated public func alignmentGuide(
     _ g: VerticalAlignment, computeValue: @escaping (ViewDimensions) -> CGFloat
   ) -> some View {
-    modified("alignmentGuide", ["guide": g.archived])
+    AlignedView(content: self, guide: g.name, axis: "vertical", computeValue: computeValue)
   }
 
   /// A widget has content margins instead of a safe area.
@@ -103,6 +101,32 @@ extension View {
   }
   /// Has no effect.
   nonisolated public func coordinateSpace<T: Hashable>(name: T) -> some View { self }
+}
+
+/// A view with its own place of an alignment guide. The closure is called with the size of the host's layout.
+nonisolated struct AlignedView<Content: View>: View, WrappingView {
+  typealias Body = Never
+
+  let content: Content
+  let guide: String
+  let axis: String
+  let computeValue: (ViewDimensions) -> CGFloat
+
+  @MainActor func unwrapped(
+    in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
+  ) -> any View {
+    var arguments: [String: ArchivedValue] = ["guide": .string(guide), "axis": .string(axis)]
+    if let (identifier, size) = context.environment.closures?.add() {
+      arguments["closure"] = .string(identifier)
+      if let size {
+        arguments["in"] = size.archived
+        let dimensions = ViewDimensions(width: size.width, height: size.height)
+        arguments["value"] = context.environment.during { computeValue(dimensions) }.archived
+      }
+    }
+    modifiers.append(ViewArchive.Modifier("alignmentGuide", arguments))
+    return content
+  }
 }
 
 /// Source: `SwiftUI.SafeAreaRegions`.

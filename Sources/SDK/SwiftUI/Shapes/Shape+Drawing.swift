@@ -71,8 +71,8 @@ nonisolated struct ModifiedShape<Content: Shape>: Shape, ArchivedShape {
   let modifier: ViewArchive.Modifier
 
   func path(in rect: CGRect) -> Path { content.path(in: rect) }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
-    var shape = content.archived(in: environment)
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
+    var shape = content.archived(in: context)
     shape.modifiers.append(modifier)
     return shape
   }
@@ -134,5 +134,5 @@ nonisolated public struct AnyShape: Shape, ArchivedShape {
   private let shapeWithType: any Shape
   public init<S: Shape>(_ shape: S) { shapeWithType = shape }
   public func path(in rect: CGRect) -> Path { shapeWithType.path(in: rect) }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive { shapeWithType.archived(in: environment) }
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive { shapeWithType.archived(in: context) }
 }

@@ -46,7 +46,7 @@ public struct AnimatablePair<First, Second> {
 /// A shape with its own representation in the archive.
 @MainActor protocol ArchivedShape {
   /// Returns the shape with the operations applied to it.
-  func shape(in environment: EnvironmentValues) -> ViewArchive
+  func shape(in context: ArchivingContext) -> ViewArchive
 }
 
 extension Shape where Body == ShapeBody<Self> {
@@ -54,26 +54,27 @@ extension Shape where Body == ShapeBody<Self> {
   public var body: ShapeBody<Self> { ShapeBody(shape: self) }
 }
 
-/// The body of a shape: its own archive, or its outline in the widget's whole rectangle, since nothing is laid out yet.
+/// The body of a shape: its own archive, or its outline.
 nonisolated public struct ShapeBody<Content: Shape>: View, ArchivedView {
   public typealias Body = Never
   let shape: Content
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    shape.archived(in: context.environment)
+    shape.archived(in: context)
   }
 }
 
 extension Shape {
-  /// Returns the shape as it is stored: its own archive, or its outline in the widget's whole rectangle.
-  @MainActor func archived(in environment: EnvironmentValues) -> ViewArchive {
-    if let known = self as? any ArchivedShape { return known.shape(in: environment) }
-    let place = CGRect(origin: .zero, size: environment.proposedSize)
+  /// Returns the shape as it is stored: its own archive, or its outline in the size of the host's layout, or, before that,
+  /// in the size that is proposed.
+  @MainActor func archived(in context: ArchivingContext) -> ViewArchive {
+    if let known = self as? any ArchivedShape { return known.shape(in: context) }
+    let (identifier, size, _) = context.enterClosure()
     return ViewArchive(
       "Shape",
-      [
-        "type": .string("\(Self.self)"), "in": place.size.archived,
-        "path": environment.during { path(in: place) }.archived,
+      given: [
+        "type": .string("\(Self.self)"), "in": size.archived, "closure": identifier?.archived,
+        "path": context.environment.during { path(in: CGRect(origin: .zero, size: size)) }.archived,
       ])
   }
 }

@@ -16,7 +16,7 @@ nonisolated public struct Rectangle: InsettableShape, ArchivedShape {
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive("Rectangle", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
@@ -34,7 +34,7 @@ nonisolated public struct Circle: InsettableShape, ArchivedShape {
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive("Circle", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
@@ -50,7 +50,7 @@ nonisolated public struct Ellipse: InsettableShape, ArchivedShape {
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive("Ellipse", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
@@ -71,7 +71,7 @@ nonisolated public struct Capsule: InsettableShape, ArchivedShape {
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       "Capsule",
       given: [
@@ -102,7 +102,7 @@ nonisolated public struct RoundedRectangle: InsettableShape, ArchivedShape {
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       "RoundedRectangle",
       given: [
@@ -141,7 +141,7 @@ nonisolated public struct UnevenRoundedRectangle: InsettableShape, ArchivedShape
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       "UnevenRoundedRectangle",
       given: ["cornerRadii": cornerRadii.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived])
@@ -159,7 +159,7 @@ nonisolated public struct ContainerRelativeShape: InsettableShape, ArchivedShape
     shape.insetAmount += amount
     return shape
   }
-  @MainActor func shape(in environment: EnvironmentValues) -> ViewArchive {
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive("ContainerRelativeShape", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }

@@ -11,14 +11,38 @@ public protocol AlignmentID {
 public struct ViewDimensions: Equatable, Sendable {
   public var width: CGFloat
   public var height: CGFloat
+
+  /// The place of a guide that the view does not set. A text's baselines are at its bottom edge here.
+  public subscript(guide: HorizontalAlignment) -> CGFloat {
+    guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: width)
+  }
+  /// The place of a guide that the view does not set. A text's baselines are at its bottom edge here.
+  public subscript(guide: VerticalAlignment) -> CGFloat {
+    guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: height)
+  }
+  /// Always `nil`: guides that views within set are not known here.
+  public subscript(explicit guide: HorizontalAlignment) -> CGFloat? { nil }
+  /// Always `nil`: guides that views within set are not known here.
+  public subscript(explicit guide: VerticalAlignment) -> CGFloat? { nil }
+
+  private func place(of guide: String, in length: CGFloat) -> CGFloat {
+    switch guide {
+    case "leading", "top": 0
+    case "center": length / 2
+    default: length
+    }
+  }
 }
 
 /// Source: `SwiftUI.HorizontalAlignment`.
 public struct HorizontalAlignment: Equatable, Sendable, NamedArgument {
   let name: String
-  init(name: String) { self.name = name }
+  /// `nil`: a guide of the system. Only its static method is called, which is not isolated.
+  fileprivate nonisolated(unsafe) let id: (any AlignmentID.Type)?
+  init(name: String) { (self.name, id) = (name, nil) }
 
-  public init(_ id: any AlignmentID.Type) { name = "\(id)" }
+  public init(_ id: any AlignmentID.Type) { (name, self.id) = ("\(id)", id) }
+  public static func == (first: Self, second: Self) -> Bool { first.name == second.name }
 
   public static let leading = HorizontalAlignment(name: "leading")
   public static let center = HorizontalAlignment(name: "center")
@@ -28,9 +52,12 @@ public struct HorizontalAlignment: Equatable, Sendable, NamedArgument {
 /// Source: `SwiftUI.VerticalAlignment`.
 public struct VerticalAlignment: Equatable, Sendable, NamedArgument {
   let name: String
-  init(name: String) { self.name = name }
+  /// `nil`: a guide of the system. Only its static method is called, which is not isolated.
+  fileprivate nonisolated(unsafe) let id: (any AlignmentID.Type)?
+  init(name: String) { (self.name, id) = (name, nil) }
 
-  public init(_ id: any AlignmentID.Type) { name = "\(id)" }
+  public init(_ id: any AlignmentID.Type) { (name, self.id) = ("\(id)", id) }
+  public static func == (first: Self, second: Self) -> Bool { first.name == second.name }
 
   public static let top = VerticalAlignment(name: "top")
   public static let center = VerticalAlignment(name: "center")

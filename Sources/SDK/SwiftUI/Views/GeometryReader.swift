@@ -3,17 +3,19 @@
 package import Archive
 public import Foundation
 
-/// Source: `SwiftUI.GeometryReader`. The size is the widget's, with the paddings and frames around the view applied:
-/// nothing else is laid out yet.
+/// Source: `SwiftUI.GeometryReader`. The closure is called with the widget's size, less the paddings and frames around the
+/// view, and again with the size of the host's layout if that differs.
 nonisolated public struct GeometryReader<Content: View>: View, ArchivedView {
   public typealias Body = Never
   public var content: (GeometryProxy) -> Content
   public init(@ViewBuilder content: @escaping (GeometryProxy) -> Content) { self.content = content }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    let size = context.environment.proposedSize
-    let view = context.environment.during { content(GeometryProxy(size: size)) }
-    return ViewArchive("GeometryReader", ["size": size.archived], children: try context.children(of: view))
+    let (identifier, size, inner) = context.enterClosure()
+    let view = inner.environment.during { content(GeometryProxy(size: size)) }
+    return ViewArchive(
+      "GeometryReader", given: ["size": size.archived, "closure": identifier?.archived],
+      children: try inner.children(of: view))
   }
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Foundation
+import MessageBus
+import Messages
+
+// The content of a reply, with closures that were called with the sizes of the layout.
+
+/// The entries of a reply in the provider's order, and the bytes of their images by SHA-256.
+struct TimelineContent: Sendable {
+  var entries: [ArchivedEntry]
+  var images: [String: Data]
+
+  init(entries: [ArchivedEntry], images: [String: Data]?) {
+    self.entries = entries
+    self.images = images ?? [:]
+  }
+}
+
+extension TimelineService {
+  /// How often the closures of a reply are called again: each time the closures within closures follow, one level
+  /// deeper.
+  private static let rounds = 4
+
+  /// The content of a reply. If its views have closures that need a size, they are laid out, and the extension calls the
+  /// closures again until the sizes agree, at most four times. If the extension ends before, the views stay as they are.
+  nonisolated func content(
+    of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest, _ environment: WidgetEnvironment
+  ) async -> Result<TimelineContent, TimelineFault> {
+    do throws(TimelineFault) {
+      var content = try read(reply, asked.address)
+      guard let number = reply.closures else { return .success(content) }
+      var open = Array(content.entries.indices)
+      for _ in 0..<Self.rounds where !open.isEmpty {
+        let call = CallClosures(number: number, entries: await closures(of: open, in: content, environment))
+        guard !call.entries.isEmpty, let next = await send(call, asked) else { break }
+        let changed = try read(next, asked.address)
+        open = call.entries.map(\.index)
+        guard changed.entries.count == open.count else {
+          throw TimelineFault(.failed, "the extension replied with \(changed.entries.count) of \(open.count) entries")
+        }
+        for (index, entry) in zip(open, changed.entries) { content.entries[index] = entry }
+        content.images.merge(changed.images) { $1 }
+      }
+      return .success(content)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The sizes of closures that were called with another size, of the entries that have some.
+  private nonisolated func closures(
+    of indices: [Int], in content: TimelineContent, _ environment: WidgetEnvironment
+  ) async -> [CallClosures.Entry] {
+    var found: [CallClosures.Entry] = []
+    for index in indices {
+      let closures = await closureSizes(content.entries[index], environment)
+      if !closures.isEmpty { found.append(CallClosures.Entry(index: index, closures: closures)) }
+    }
+    return found
+  }
+
+  /// Returns `nil` if the extension cannot call the closures any more.
+  private nonisolated func send(
+    _ call: CallClosures, _ asked: TimelineStateMachine.ProviderRequest
+  ) async -> CallClosures.Reply? {
+    try? await bus.request(call, to: asked.address, context: asked.context, within: .seconds(86_400))
+  }
+
+  /// The entries and images of a reply, or of its file.
+  private nonisolated func read(
+    _ reply: RequestTimeline.Reply, _ address: Address
+  ) throws(TimelineFault) -> TimelineContent {
+    guard let file = reply.file else { return TimelineContent(entries: reply.entries, images: reply.images) }
+    let content = try ReplyFile.content(at: file, in: container(address), limit: settings.limits.bytes)
+    return TimelineContent(entries: content.entries, images: content.images)
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Foundation
+import Layout
+import Logging
+import Messages
+import Pictures
+import Timekeeping
+
+/// Lays out archived entries, to find the sizes of the closures in their views. The fonts are read at the first use.
+actor ClosureLayout {
+  private var font: InterFont?
+  private var isWithoutFont = false
+  private let logger = Logger(label: "host-system")
+  private nonisolated let executor = ServiceExecutor("closure layout")
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// The sizes of the closures that were called with another size. None without HarfBuzz: then the views stay as the
+  /// extension assumed them.
+  func sizes(in entry: ArchivedEntry, _ environment: WidgetEnvironment) -> [ClosureSizes] {
+    guard let font = loadedFont() else { return [] }
+    return entry.closureSizes(in: environment, measuring: font)
+  }
+
+  private func loadedFont() -> InterFont? {
+    if font == nil, !isWithoutFont {
+      do {
+        font = try InterFont()
+      } catch {
+        isWithoutFont = true
+        logger.warning("GeometryReader and custom shapes have the sizes that the extension assumes: \(error)")
+      }
+    }
+    return font
+  }
+}
+
+extension ArchivedEntry {
+  /// The sizes of the closures in each form of the views that were called with another size.
+  func closureSizes(in environment: WidgetEnvironment, measuring measure: any TextMeasure) -> [ClosureSizes] {
+    var found: [ClosureSizes] = []
+    func add(_ form: FormName, _ scheme: ColorSchemeName, _ view: ViewArchive?) {
+      guard let view else { return }
+      let sizes = view.closureSizes(
+        in: environment, environment.appearance(at: date, isHidden: form == .hidden), scheme, measure)
+      if !sizes.isEmpty { found.append(ClosureSizes(form: form, scheme: scheme, sizes: sizes)) }
+    }
+    add(.shown, .light, view)
+    add(.shown, .dark, darkView)
+    for (name, form) in [(FormName.hidden, privateForm), (.invalidated, invalidatedForm)] {
+      add(name, .light, form?.view)
+      add(name, .dark, form?.darkView)
+    }
+    return found
+  }
+}
+
+extension WidgetEnvironment {
+  fileprivate func appearance(at date: Date, isHidden: Bool) -> ScreenAppearance {
+    ScreenAppearance(
+      now: date, locale: Locale(identifier: settings.locale), timeZone: TimeZone(identifier: settings.timeZone) ?? .gmt,
+      hidesPrivate: isHidden, showsBackground: showsBackground)
+  }
+}
+
+extension ViewArchive {
+  fileprivate func closureSizes(
+    in environment: WidgetEnvironment, _ appearance: ScreenAppearance, _ scheme: ColorSchemeName,
+    _ measure: any TextMeasure
+  ) -> [String: ClosureSizes.Size] {
+    let settings = environment.settings
+    let canvas = LayoutCanvas(
+      size: Size(width: environment.width, height: environment.height), scale: environment.displayScale,
+      isRightToLeft: settings.isRightToLeft, family: environment.family)
+    let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
+    return shown(appearance).laidOut(in: canvas, style: style, measuring: measure).closures
+      .mapValues { ClosureSizes.Size(width: $0.width, height: $0.height) }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import FidelityRules
+import Testing
+
+@testable import Layout
+
+/// The sizes of closures, and the guides that closures calculate.
+@Suite(.timeLimit(.minutes(1))) struct `Closures that need a size` {
+  private func reader(
+    _ closure: String, _ width: ArchivedValue, _ height: ArchivedValue, _ children: [ViewArchive] = []
+  ) -> ViewArchive {
+    ViewArchive(
+      "GeometryReader", ["closure": .string(closure), "size": .record(["width": width, "height": height])],
+      children: children)
+  }
+
+  @Test(.rule("LAYOUT-13")) func `a closure that was called with another size is found with the size of the layout`() {
+    let row = ViewArchive.stack(
+      "HStack", spacing: 0, [reader("1", 100, 50), reader("2", 40.4, 50.5), ViewArchive.color().framed(20, 50)])
+    #expect(row.layout(100, 50).closures == ["1": Size(width: 40, height: 50)])
+  }
+
+  @Test(.rule("LAYOUT-13")) func `a custom shape is found with its size, also as the shape of a clip`() {
+    func shape(_ closure: String) -> ViewArchive {
+      ViewArchive(
+        "Shape",
+        [
+          "closure": .string(closure), "type": "Wave", "path": .list([]),
+          "in": .record(["width": 100, "height": 100]),
+        ])
+    }
+    let clipped = ViewArchive.color().framed(30, 20).modified("clipShape", [:], [shape("2")])
+    let view = ViewArchive.stack("VStack", spacing: 0, [shape("1"), clipped])
+    #expect(view.layout(100, 60).closures == ["1": Size(width: 100, height: 40), "2": Size(width: 30, height: 20)])
+  }
+
+  @Test(.rule("LAYOUT-13")) func `a view that is not shown asks for no size`() {
+    let view = ViewArchive(
+      "ViewThatFits", children: [reader("1", 1, 1).framed(20, 20), reader("2", 1, 1).framed(10, 10)])
+    #expect(view.layout(30, 30).closures == ["1": Size(width: 20, height: 20)])
+  }
+
+  private func guided(
+    _ view: ViewArchive, _ guide: ArchivedValue, _ value: Double?, axis: ArchivedValue = "horizontal"
+  ) -> ViewArchive {
+    var arguments: [String: ArchivedValue] = ["guide": guide, "axis": axis, "closure": "1"]
+    if let value {
+      arguments["value"] = .number(value)
+      arguments["in"] = .record(["width": 20, "height": 10])
+    }
+    return view.modified("alignmentGuide", arguments)
+  }
+
+  private let bar = ViewArchive.color("b").framed(60, 10)
+  private let box = ViewArchive.color("a").framed(20, 10)
+
+  @Test(.rule("LAYOUT-19")) func `a stack aligns a view by the guide that its closure calculated`() {
+    func places(_ view: ViewArchive) -> [Double] {
+      ViewArchive.stack("VStack", alignment: "leading", [view, bar]).frames(of: "Color", in: 100, 100).map(\.minX)
+    }
+    #expect(places(box) == [20, 20])
+    #expect(places(guided(box, "leading", -30)) == [50, 20])
+    // The guide of another axis with the same name, and another guide.
+    #expect(places(guided(box, "center", -30, axis: "vertical")) == [20, 20])
+    // A frame around moves the guide with its content, and an offset does not.
+    #expect(places(guided(box, "leading", 5).framed(40, 10)) == [22.5, 27.5])
+    #expect(places(guided(box, "leading", 5).modified("offset", ["x": 3])) == [20.5, 22.5])
+  }
+
+  @Test(.rule("LAYOUT-19")) func `a guide that is not calculated yet has no effect, asks for the size and is named`() {
+    let stack = ViewArchive.stack("VStack", alignment: "leading", [guided(box, "leading", nil), bar])
+    let result = stack.layout(100, 100)
+    #expect(result.closures == ["1": Size(width: 20, height: 10)])
+    #expect(result.notices.map(\.description) == [".alignmentGuide has no effect"])
+    #expect(result.all("Color").map(\.frame.minX) == [20, 20])
+  }
+
+  @Test(.rule("LAYOUT-19")) func `a stack has the average of the guides that its views set`() {
+    let inner = ViewArchive.stack(
+      "VStack", alignment: "trailing", [guided(box, "leading", 10), guided(box, "leading", 4), box])
+    let outer = ViewArchive.stack("ZStack", alignment: "leading", [inner, bar])
+    // The bar begins at the guide of the inner stack: 7 points from its edge.
+    #expect(outer.frames(of: "Color", in: 100, 100).map(\.minX) == [20, 20, 20, 27])
+  }
+
+  @Test(.rule("LAYOUT-19")) func `a guide of the author is named`() {
+    let stack = ViewArchive.stack("VStack", [guided(box, "Middle", 10), bar])
+    #expect(
+      stack.layout(100, 100).notices.map(\.description) == [".alignmentGuide with a guide of the author has no effect"])
+  }
+}
