@@ -42,6 +42,32 @@ import Testing
     #expect(view.layout(30, 30).closures == ["1": Size(width: 20, height: 20)])
   }
 
+  private func canvas(_ items: [ViewArchive]) -> ViewArchive {
+    ViewArchive("Canvas", ["closure": "1", "size": .record(["width": 60, "height": 40])], children: items)
+  }
+
+  @Test(.rule("LAYOUT-46", "LAYOUT-13")) func `a canvas takes the proposal, and places texts by a point of them`() {
+    let item = ViewArchive(
+      "CanvasItem", ["x": 30, "y": 10, "anchorX": 1, "anchorY": 0.5], children: [ViewArchive.color().framed(20, 10)])
+    let wide = ViewArchive(
+      "CanvasItem", ["x": 5, "y": 6, "anchorX": 0, "anchorY": 0, "width": 8, "height": 9], children: [.color()])
+    let result = canvas([ViewArchive("Shape", ["path": .list([])]), item, wide]).framed(60, 40).layout(100, 40)
+    #expect(result.all("Canvas").map(\.frame.numbers) == [[20, 0, 60, 40]])
+    #expect(result.all("Shape").map(\.frame.numbers) == [[20, 0, 60, 40]])
+    #expect(result.all("Color").map(\.frame.numbers) == [[30, 5, 20, 10], [25, 6, 8, 9]])
+    #expect(result.closures.isEmpty)
+    #expect(canvas([]).layout(100, 40).closures == ["1": Size(width: 100, height: 40)])
+  }
+
+  @Test(.rule("LAYOUT-46", "LAYOUT-20")) func `what a canvas draws is not mirrored`() {
+    let item = ViewArchive(
+      "CanvasItem", ["x": 0, "y": 0, "anchorX": 0, "anchorY": 0], children: [ViewArchive.color().framed(20, 10)])
+    let row = ViewArchive.stack("HStack", spacing: 0, [canvas([item]).framed(60, 40), ViewArchive("Spacer")])
+    let result = row.layout(100, 40, isRightToLeft: true)
+    #expect(result.all("Canvas").map(\.frame.numbers) == [[40, 0, 60, 40]])
+    #expect(result.all("Color").map(\.frame.numbers) == [[40, 0, 20, 10]])
+  }
+
   private func guided(
     _ view: ViewArchive, _ guide: ArchivedValue, _ value: Double?, axis: ArchivedValue = "horizontal"
   ) -> ViewArchive {

@@ -39,7 +39,7 @@ import Testing
     for _ in 0..<1000 { view = view.modified("padding", ["length": 1]) }
     #expect(view.layout(100, 100).notices.map(\.reason) == [.tooDeep])
     var fine = ViewArchive.text("a")
-    for _ in 0..<390 { fine = fine.modified("padding", ["length": 0.1]) }
+    for _ in 0..<290 { fine = fine.modified("padding", ["length": 0.1]) }
     #expect(fine.layout(100, 100).lines == ["a"])
   }
 

@@ -28,9 +28,7 @@ extension LayoutBuilder {
         ZStackNode(
           view.name, Arguments(of: view, context).alignment, children, arguments: view.arguments, style, context)
       ]
-    case "GeometryReader":
-      let children = nodes(of: view.children, style, axis: nil, depth: depth)
-      return [GeometryReaderNode(view, ZStackNode("ZStack", .topLeading, children, style, context), style)]
+    case "GeometryReader", "Canvas", "CanvasItem": return sized(view, style, depth: depth)
     case "ViewThatFits":
       let children = nodes(of: view.children, style, axis: axis, depth: depth)
       return [FittingNode(Arguments(of: view, context).axes, children, style, context)]
@@ -58,6 +56,19 @@ extension LayoutBuilder {
     "ContainerRelativeShape", "Shape", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient",
     "AccessoryWidgetBackground",
   ]
+
+  /// A view whose content depends on its size.
+  private func sized(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let children = nodes(of: view.children, style, axis: nil, depth: depth)
+    switch view.name {
+    case "Canvas": return [CanvasNode(view, children, style, context)]
+    case "CanvasItem":
+      return joined(children, .layers(.center), style).map {
+        [CanvasItemNode($0, Arguments(of: view, context), style)]
+      } ?? []
+    default: return [GeometryReaderNode(view, ZStackNode("ZStack", .topLeading, children, style, context), style)]
+    }
+  }
 
   private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)

@@ -118,13 +118,7 @@ struct LayoutBuilder {
       return MovedNode(node, to: place, isAbsolute: modifier.name == "position", style)
     case "background", "overlay", "mask", "clipShape", "containerShape":
       return layered(node, modifier, arguments, style, depth: depth)
-    case "alignmentGuide":
-      guard let name = arguments.string("guide"), let guide = AlignmentGuide(rawValue: name) else {
-        context.note(.modifierNotLaidOut, ".alignmentGuide with a guide of the author")
-        return node
-      }
-      let axis: Axis = arguments.string("axis") == "vertical" ? .vertical : .horizontal
-      return AlignedNode(modifier, node, guide, axis, value: arguments.number("value"), style)
+    case "alignmentGuide": return aligned(node, modifier, arguments, style)
     case "containerBackground":
       if modifier.arguments["placement"] == "widget" {
         context.background += layers(of: modifier, arguments.alignment, style, depth: depth)
@@ -135,6 +129,17 @@ struct LayoutBuilder {
       context.note(.modifierNotLaidOut, "." + modifier.name)
       return node
     }
+  }
+
+  private func aligned(
+    _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle
+  ) -> LayoutNode {
+    guard let name = arguments.string("guide"), let guide = AlignmentGuide(rawValue: name) else {
+      context.note(.modifierNotLaidOut, ".alignmentGuide with a guide of the author")
+      return node
+    }
+    let axis: Axis = arguments.string("axis") == "vertical" ? .vertical : .horizontal
+    return AlignedNode(modifier, node, guide, axis, value: arguments.number("value"), style)
   }
 
   private func framed(_ node: LayoutNode, _ arguments: Arguments, _ style: ViewStyle) -> LayoutNode {

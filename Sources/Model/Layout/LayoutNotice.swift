@@ -57,7 +57,7 @@ package struct LayoutLimits: Hashable, Sendable {
   /// Characters of one text.
   package var characters: Int
 
-  package init(depth: Int = 400, measurements: Int = 200_000, characters: Int = 10_000) {
+  package init(depth: Int = 300, measurements: Int = 200_000, characters: Int = 10_000) {
     self.depth = depth
     self.measurements = measurements
     self.characters = characters

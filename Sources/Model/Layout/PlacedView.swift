@@ -35,8 +35,11 @@ package struct PlacedView: Equatable, Sendable {
 
   /// Mirrors the view in a layout of this width, for a language that is written from right to left.
   func mirrored(in width: Double) -> PlacedView {
+    let mirroredX = width - frame.maxX
+    // What a canvas draws is not mirrored: it has coordinates from left to right.
+    if name == "Canvas" { return moved(by: mirroredX - frame.minX) }
     var view = self
-    view.frame.origin.x = width - frame.maxX
+    view.frame.origin.x = mirroredX
     if let text {
       view.text?.lines = text.lines.map { line in
         var line = line
@@ -46,6 +49,15 @@ package struct PlacedView: Equatable, Sendable {
     }
     view.children = children.map { $0.mirrored(in: width) }
     view.mask = mask.map { $0.mirrored(in: width) }
+    return view
+  }
+
+  /// Moves the view to the right, with all views within.
+  private func moved(by distance: Double) -> PlacedView {
+    var view = self
+    view.frame.origin.x += distance
+    view.children = children.map { $0.moved(by: distance) }
+    view.mask = mask.map { $0.moved(by: distance) }
     return view
   }
 }

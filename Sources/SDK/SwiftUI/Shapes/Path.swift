@@ -70,7 +70,10 @@ nonisolated public struct Path: Equatable, Sendable, ArchivedArgument {
   package var archived: ArchivedValue { .list(elements) }
 }
 
-extension Path: Shape {
+extension Path: Shape, ArchivedShape {
   /// The path itself, whatever the rectangle.
   public func path(in rect: CGRect) -> Path { self }
+  @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
+    ViewArchive("Shape", ["type": "Path", "path": archived])
+  }
 }
