@@ -349,6 +349,7 @@ let package = Package(
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
     process("Faults", in: "Testing", ["HostSystem", "Messages", "ProcessAgent", "StandingProcesses"]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),

@@ -17,6 +17,7 @@ import compare
 import day
 import extension
 import host
+import picture
 import push
 import results
 import transfers
@@ -24,11 +25,11 @@ from figure import table
 from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
-    "transfers": transfers.measure, "day": day.measure, "push": push.measure}
+    "transfers": transfers.measure, "day": day.measure, "push": push.measure, "picture": picture.measure}
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",
-    "FixtureDay", "FixturePushes"]
+    "FixtureDay", "FixturePushes", "FixtureViews", "PictureTimes"]
 
 # Minutes after which a run is aborted as hanging.
 LONGEST, LONGEST_QUICK = 20, 8
