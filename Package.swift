@@ -184,8 +184,10 @@ let package = Package(
     module("Layout", in: "Model", ["Archive"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
     .target(name: "CLazyCairo", path: "Sources/Model/CLazyCairo"),
+    .target(name: "CLazyTurboJPEG", path: "Sources/Model/CLazyTurboJPEG"),
     module(
-      "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "Layout"], resources: [.process("Resources")],
+      "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "CLazyTurboJPEG", "Layout"],
+      resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
     module("OwnedTasks", in: "Model"),
     module("ProcessActions", in: "Model", ["Messages"]),

@@ -199,10 +199,17 @@ extension Drawing {
       return try Picture(size: Size(width: 20, height: 20), drawings: [drawing, drawing], notices: [])
         .pixels(outlines: sample.font, scale: 1).notices
     }
-    #expect(
-      try notices("image/jpeg", "/9j/AAAA")
-        == ["an image of the type image/jpeg is drawn in .svg only: PNG pictures have PNG images"])
+    #expect(try notices("image/jpeg", "/9j/AAAA") == ["an image is no complete JPEG file, and is not drawn"])
     #expect(try notices("image/png", "iVBORw0KGgoAAA==") == ["an image is no complete PNG file, and is not drawn"])
+  }
+
+  @Test(.rule("PICTURE-20")) func `a JPEG image fills its rectangle`() throws {
+    let rect = Rect(x: 0, y: 0, width: 20, height: 10)
+    let pixels = try sample.pixels([.image(mediaType: "image/jpeg", base64: redAndBlue, rect)])
+    func isNear(_ found: [Int], _ color: [Int]) -> Bool { zip(found, color).allSatisfy { abs($0 - $1) < 4 } }
+    #expect(isNear(pixels.at(1, 1), [255, 0, 0, 255]), "\(pixels.at(1, 1))")
+    #expect(isNear(pixels.at(18, 8), [0, 0, 255, 255]), "\(pixels.at(18, 8))")
+    #expect(pixels.at(10, 12) == [0, 0, 0, 0])
   }
 
   @Test(.rule("PICTURE-20")) func `numbers that are not finite and sizes without an area are drawn`() throws {
@@ -215,3 +222,14 @@ extension Drawing {
     #expect(try sample.pixels(drawings).values.count == 400)
   }
 }
+
+/// A JPEG file of 16 × 8 pixels: the left half is red, the right half is blue.
+private let redAndBlue =
+  "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBgcJBwYGCAsICQoKCgoKBggLDA"
+  + "sKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAI"
+  + "ABADAREAAhEBAxEB/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhBy"
+  + "JxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKT"
+  + "lJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEAAwEBAQEBAQEBAQAAAA"
+  + "AAAAECAwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAECAxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAVYnLRChYkNOEl8RcYGRom"
+  + "JygpKjU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaanqKmqsrO0tba3uLm6wsPExc"
+  + "bHyMnK0tPU1dbX2Nna4uPk5ebn6Onq8vP09fb3+Pn6/9oADAMBAAIRAxEAPwD4vr+Uz/fw+Q6/6qD/AJrz/9k="

@@ -66,16 +66,25 @@ struct PixelWriter {
 
   private mutating func image(_ mediaType: String, _ base64: String) -> Canvas? {
     if let known = images[base64] { return known }
-    if mediaType == "image/png", let data = Data(base64Encoded: base64), let image = Canvas(png: Array(data)) {
-      images[base64] = image
-      return image
+    let bytes = Data(base64Encoded: base64).map { Array($0) } ?? []
+    do throws(Canvas.JPEGFailure) {
+      if let image = mediaType == "image/jpeg" ? try Canvas(jpeg: bytes) : Canvas(png: bytes) {
+        images[base64] = image
+        return image
+      }
+      note("an image is no complete PNG file, and is not drawn")
+    } catch {
+      switch error {
+      case .library(let reason):
+        note("a JPEG image is not drawn: install libturbojpeg0, or write .svg; it cannot be loaded: \(reason)")
+      case .file: note("an image is no complete JPEG file, and is not drawn")
+      }
     }
-    let notice =
-      mediaType == "image/png"
-      ? "an image is no complete PNG file, and is not drawn"
-      : "an image of the type \(mediaType) is drawn in .svg only: PNG pictures have PNG images"
-    if !notices.contains(notice) { notices.append(notice) }
     return nil
+  }
+
+  private mutating func note(_ notice: String) {
+    if !notices.contains(notice) { notices.append(notice) }
   }
 
   // MARK: Paints

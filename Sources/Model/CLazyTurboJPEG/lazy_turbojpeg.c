@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "CLazyTurboJPEG.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+// TJPF_BGRA and TJPF_ARGB
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { pixel_format = 8 };
+#else
+enum { pixel_format = 10 };
+#endif
+// TJFLAG_LIMITSCANS: a progressive image with thousands of passes would take minutes.
+enum { limit_scans = 32768 };
+
+// Where the header is installed, the compiler checks the numbers.
+#if __has_include(<turbojpeg.h>)
+#include <turbojpeg.h>
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+_Static_assert((int)pixel_format == (int)TJPF_BGRA, "TJPF_BGRA");
+#else
+_Static_assert((int)pixel_format == (int)TJPF_ARGB, "TJPF_ARGB");
+#endif
+#ifdef TJFLAG_LIMITSCANS
+_Static_assert((int)limit_scans == (int)TJFLAG_LIMITSCANS, "TJFLAG_LIMITSCANS");
+#endif
+#endif
+
+// The signatures of turbojpeg.h.
+static struct {
+    void *(*make)(void);
+    int (*header)(
+        void *handle, const unsigned char *file, unsigned long size, int *width, int *height, int *sampling, int *colors);
+    int (*decompress)(
+        void *handle, const unsigned char *file, unsigned long size, unsigned char *pixels, int width, int pitch,
+        int height, int format, int flags);
+    int (*destroy)(void *handle);
+} library;
+
+static const struct {
+    const char *name;
+    void *place;
+} symbols[] = {
+    {"tjInitDecompress", &library.make},
+    {"tjDecompressHeader3", &library.header},
+    {"tjDecompress2", &library.decompress},
+    {"tjDestroy", &library.destroy},
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char problem[256];
+
+static void load(void) {
+    void *handle = dlopen("libturbojpeg.so.0", RTLD_NOW | RTLD_LOCAL);
+    for (size_t index = 0; handle && index < sizeof symbols / sizeof *symbols; index++) {
+        void *symbol = dlsym(handle, symbols[index].name);
+        if (!symbol) handle = NULL;
+        *(void **)symbols[index].place = symbol;
+    }
+    if (!handle) {
+        const char *reason = dlerror();
+        snprintf(problem, sizeof problem, "%s", reason ? reason : "unknown");
+    }
+}
+
+const char *lazy_jpeg_load(void) {
+    pthread_once(&once, load);
+    return problem[0] ? problem : NULL;
+}
+
+int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height) {
+    void *handle = library.make();
+    int sampling, colors;
+    int is_read = handle && library.header(handle, file, size, width, height, &sampling, &colors) == 0;
+    if (handle) library.destroy(handle);
+    return is_read && *width > 0 && *height > 0;
+}
+
+int lazy_jpeg_read(const uint8_t *file, size_t size, uint32_t *pixels, size_t row, int width, int height) {
+    void *handle = library.make();
+    int is_read = handle
+        && library.decompress(
+               handle, file, size, (unsigned char *)pixels, width, (int)(row * 4), height, pixel_format, limit_scans)
+            == 0;
+    if (handle) library.destroy(handle);
+    return is_read;
+}
