@@ -133,6 +133,7 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     .library(name: "AppIntents", targets: ["AppIntents"]),
+    .library(name: "Charts", targets: ["Charts"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
     .library(name: "WidgetKit", targets: ["WidgetKit"]),
     .library(name: "UIKit", targets: ["UIKit"]),
@@ -180,8 +181,9 @@ let package = Package(
     // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
     module("AssetCatalogs", in: "Model", ["Archive"]),
+    module("ChartRules", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
-    module("Layout", in: "Model", ["Archive"]),
+    module("Layout", in: "Model", ["Archive", "ChartRules"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
     .target(name: "CLazyCairo", path: "Sources/Model/CLazyCairo"),
     .target(name: "CLazyTurboJPEG", path: "Sources/Model/CLazyTurboJPEG"),
@@ -229,6 +231,7 @@ let package = Package(
     module(
       "SwiftUI", in: "SDK",
       ["AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
+    module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
@@ -343,7 +346,7 @@ let package = Package(
       "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureViews", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
       "FixtureWidgets", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
@@ -366,11 +369,13 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "DefaultsLog", "FidelityRules",
-        "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI",
+        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "Charts", "DefaultsLog",
+        "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit",
+        "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
+    tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
     tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
     tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),

@@ -107,6 +107,9 @@ extension ViewArchive {
       // Only its size is left.
       arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale"].contains($0.key) }
       arguments["text"] = "▒▒"
+    } else if name == "Chart" {
+      // Its marks are what is hidden.
+      (arguments, children) = (["text": "▒▒"], [])
     }
   }
 

@@ -39,6 +39,7 @@ extension LayoutBuilder {
     case "Gauge": return gauge(view, style, depth: depth)
     case "ProgressView": return progress(view, style, depth: depth)
     case "LabeledContent": return labeled(view, style, depth: depth)
+    case "Chart": return chart(view, style, depth: depth)
     case _ where Self.fillings.contains(view.name):
       return [FillingNode(view, operations: operations, style, context)]
     case "UnsupportedView":

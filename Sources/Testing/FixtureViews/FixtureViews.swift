@@ -84,5 +84,6 @@ struct Scrolling: Widget {
     Living()
     Pictured()
     Huge()
+    Charted()
   }
 }

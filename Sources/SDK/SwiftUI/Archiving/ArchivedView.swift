@@ -66,8 +66,8 @@ package struct ArchivingContext {
     }
   }
 
-  /// Goes one level deeper into the tree.
-  mutating func descend(into view: any View) throws(ArchiveRefusal) {
+  /// Goes one level deeper into the tree, to a view or to a part of one.
+  package mutating func descend(into view: Any) throws(ArchiveRefusal) {
     depth += 1
     guard depth <= limits.depth else {
       throw ArchiveRefusal(

@@ -6,6 +6,12 @@ package import Archive
 nonisolated public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content> {
   public var data: Data
   public var content: (Data.Element) -> Content
+
+  /// Content of any kind, which is not only that of views.
+  package init(data: Data, content: @escaping (Data.Element) -> Content) {
+    self.data = data
+    self.content = content
+  }
 }
 
 extension ForEach: View, ArchivedView where Content: View {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+
+/// What a chart shows, by the rules of its scales and stacks, without a size.
+package struct ChartModel: Hashable, Sendable {
+  /// One of the axes of a chart.
+  package enum Dimension: String, Hashable, Sendable, CaseIterable {
+    case x, y
+  }
+
+  package private(set) var marks: [ChartMark]
+  /// The start and the end of the stacked marks by their index in `marks`. Those of sectors are parts of the whole.
+  package private(set) var extents: [Int: ClosedExtent] = [:]
+  package private(set) var scales: [Dimension: ChartScale] = [:]
+  /// The categories that have their own styles, in the order of the legend.
+  package private(set) var categories: [String]
+  /// The categories that are beside each other at the same place.
+  package private(set) var positions: [String]
+
+  /// - Parameters:
+  ///   - categories: those to which the author gives styles.
+  ///   - ticks: the values of the axes.
+  package init(
+    marks: [ChartMark], domains: [Dimension: ChartDomain] = [:], categories: [String] = [],
+    ticks: [Dimension: [ChartValue]] = [:]
+  ) {
+    self.marks = marks.filter(\.isDrawable)
+    self.categories = (categories + self.marks.compactMap(\.styleCategory)).unique
+    positions = self.marks.compactMap(\.positionCategory).unique
+    stack()
+    addSectors()
+    for dimension in Dimension.allCases {
+      let domain = domains[dimension] ?? ChartDomain()
+      scales[dimension] = domain.scale(of: data(dimension), ticks: ticks[dimension] ?? [])
+    }
+  }
+
+  /// Whether the chart has marks with a place on the axes.
+  package var hasAxes: Bool { marks.contains { $0.kind != .sector } }
+
+  /// Whether a mark has a value on an axis.
+  package func hasValues(_ dimension: Dimension) -> Bool { !data(dimension).isEmpty }
+
+  /// Whether an axis has dates.
+  package func hasDates(_ dimension: Dimension) -> Bool {
+    data(dimension).contains { if case .date = $0 { true } else { false } }
+  }
+
+  /// The place of a value on an axis, from 0 to 1.
+  package func place(_ value: ChartValue, _ dimension: Dimension) -> Double? { scales[dimension]?.place(value) }
+
+  private mutating func stack() {
+    var pieces: [(index: Int, piece: ChartStacking.Piece)] = []
+    for (index, mark) in marks.enumerated() where mark.kind == .bar || mark.kind == .area {
+      guard let length = mark.values[mark.extentChannel]?.value, case .number(let number) = length else { continue }
+      let stack = ChartStacking.Stack(
+        kind: mark.kind, place: mark.values[mark.placeChannel].map { $0.bin.map { .date($0.lowerBound) } ?? $0.value },
+        category: mark.positionCategory)
+      pieces.append((index, ChartStacking.Piece(stack: stack, length: number, method: mark.stacking)))
+    }
+    let found = ChartStacking.extents(of: pieces.map(\.piece))
+    for (piece, extent) in zip(pieces, found) { extents[piece.index] = extent }
+  }
+
+  private mutating func addSectors() {
+    let sectors = marks.indices.filter { marks[$0].kind == .sector }
+    let lengths = sectors.map { max(0, marks[$0].values[.angle]?.value.quantity ?? 0) }
+    let total = lengths.reduce(0, +)
+    guard total > 0, total.isFinite else { return }
+    var start = 0.0
+    for (index, length) in zip(sectors, lengths) {
+      extents[index] = ClosedExtent(start: start / total, end: (start + length) / total)
+      start += length
+    }
+  }
+
+  /// The values that an axis shows, in the order of the marks.
+  private func data(_ dimension: Dimension) -> [ChartValue] {
+    let channels: [ChartMark.Channel] = dimension == .x ? [.x, .xStart, .xEnd] : [.y, .yStart, .yEnd]
+    var data: [ChartValue] = []
+    for (index, mark) in marks.enumerated() where mark.kind != .sector {
+      if mark.extentChannel == channels[0], let extent = extents[index] {
+        data += [.number(extent.start), .number(extent.end)]
+        continue
+      }
+      for value in channels.compactMap({ mark.values[$0] }) {
+        if let bin = value.bin {
+          data += [.date(bin.lowerBound), .date(bin.upperBound)]
+        } else {
+          data.append(value.value)
+        }
+      }
+    }
+    return data
+  }
+}
+
+extension ChartMark {
+  /// Whether all numbers of the mark are finite.
+  fileprivate var isDrawable: Bool { values.values.allSatisfy { $0.value.category != nil || $0.value.quantity != nil } }
+}
+
+extension ChartModel {
+  /// Reads a chart from its archive.
+  package init(_ chart: ViewArchive) {
+    var domains: [Dimension: ChartDomain] = [:]
+    var ticks: [Dimension: [ChartValue]] = [:]
+    for dimension in Dimension.allCases {
+      domains[dimension] = ChartDomain(chart.arguments[dimension.rawValue + "Scale"])
+      ticks[dimension] = chart.children.filter { $0.isAxis(dimension) }.flatMap(\.children)
+        .compactMap { ChartValue($0.arguments["value"]) }
+    }
+    self.init(
+      marks: chart.children.compactMap(ChartMark.init), domains: domains,
+      categories: chart.chartStyles.map(\.category), ticks: ticks)
+  }
+}
+
+extension ChartDomain {
+  /// The domain as the archive has it; `nil` if the author sets nothing.
+  package var archived: ArchivedValue? {
+    var parts: [String: ArchivedValue] = [:]
+    if !values.isEmpty { parts["domain"] = .list(values.map(\.archived)) }
+    if !includesZero { parts["includesZero"] = false }
+    if isReversed { parts["reversed"] = true }
+    return parts.isEmpty ? nil : .record(parts)
+  }
+
+  /// Reads an archived domain.
+  package init(_ archived: ArchivedValue?) {
+    guard case .record(let parts) = archived else { return }
+    if case .list(let list) = parts["domain"] { values = list.compactMap(ChartValue.init) }
+    includesZero = parts["includesZero"] != false
+    isReversed = parts["reversed"] == true
+  }
+}
+
+extension ViewArchive {
+  /// Whether the view has the marks of this axis.
+  package func isAxis(_ dimension: ChartModel.Dimension) -> Bool {
+    name == "AxisMarks" && arguments["axis"]?.string == dimension.rawValue
+  }
+
+  /// The styles that the author gives to categories, in order; a category without a style has one of the system's.
+  package var chartStyles: [(category: String, style: ArchivedValue?)] {
+    guard case .list(let list) = arguments["styles"] else { return [] }
+    return list.compactMap { entry in
+      guard case .record(let parts) = entry, let category = parts["category"]?.string else { return nil }
+      return (category, parts["style"])
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import ChartRules
+
+/// The grid lines, the ticks and the labels of an axis.
+struct ChartAxisParts {
+  let shapes: ChartMarkShapes
+  let plot: Rect
+  /// Of the whole chart.
+  let bounds: Rect
+  let context: LayoutContext
+
+  // MARK: Lines
+
+  /// The grid lines and ticks, which are below the marks.
+  func lines(of axis: ChartNode.AxisMarks) -> [PlacedView] {
+    var views: [PlacedView] = []
+    for (index, mark) in axis.marks.enumerated() {
+      for (arguments, isTick) in [(mark.gridLine, false), (mark.tick, true)] {
+        guard let arguments, let place = place(index, axis, isCentered: arguments["centered"] == true),
+          (-0.001...1.001).contains(place)
+        else { continue }
+        views += line(at: shapes.distance(place, axis.dimension), axis, arguments, isTick: isTick).map { [$0] } ?? []
+      }
+    }
+    return views
+  }
+
+  private func line(
+    at distance: Double, _ axis: ChartNode.AxisMarks, _ arguments: [String: ArchivedValue], isTick: Bool
+  ) -> PlacedView? {
+    let length = max(0, arguments["length"]?.finite ?? ChartNode.Distance.tick)
+    var (start, end) = axis.dimension == .x ? (plot.minY, plot.maxY) : (plot.minX, plot.maxX)
+    if isTick { (start, end) = axis.isAtStart ? (start - length, start) : (end, end + length) }
+    var outline = OutlineMaker()
+    outline.move(to: axis.dimension == .x ? Point(x: distance, y: start) : Point(x: start, y: distance))
+    outline.line(to: axis.dimension == .x ? Point(x: distance, y: end) : Point(x: end, y: distance))
+    guard let frame = outline.bounds else { return nil }
+    // Ours: Apple publishes no width.
+    var stroke: [String: ArchivedValue] = ["lineWidth": 0.5]
+    if case .record(let own) = arguments["stroke"] { stroke = own }
+    stroke["style"] = arguments["style"] ?? "separator"
+    var view = PlacedView(
+      kind: .view, name: "Shape", arguments: ["path": outline.archived(in: frame, isMirrored: context.isRightToLeft)],
+      frame: frame, style: shapes.style)
+    view.operations = [ViewArchive.Modifier("stroke", stroke)]
+    return view
+  }
+
+  // MARK: Labels
+
+  /// The labels that do not overlap others and fit into the chart.
+  func labels(of axis: ChartNode.AxisMarks) -> [PlacedView] {
+    let direction = axis.dimension == .x ? Axis.horizontal : .vertical
+    let (least, most) =
+      direction == .horizontal ? (bounds.minX, bounds.maxX) : (bounds.minY, bounds.maxY)
+    var candidates: [(start: Double, size: Size, node: LayoutNode)] = []
+    for (index, mark) in axis.marks.enumerated() {
+      guard let node = mark.label else { continue }
+      let isDate = if case .date = mark.value { true } else { false }
+      guard let place = place(index, axis, isCentered: mark.isLabelCentered ?? false), (-0.001...1.001).contains(place)
+      else { continue }
+      let (size, distance) = (node.size(.ideal), shapes.distance(place, axis.dimension))
+      // A date begins at its line, unless the author centres it in its unit.
+      let isLeading = isDate && axis.dimension == .x && mark.isLabelCentered == nil
+      var start = isLeading ? distance : distance - size[direction] / 2
+      if isLeading, start + size[direction] > most + 1, !candidates.isEmpty { continue }
+      start = max(least, min(start, most - size[direction]))
+      candidates.append((start, size, node))
+    }
+    var views: [PlacedView] = []
+    var taken: [ClosedRange<Double>] = []
+    for (start, size, node) in candidates {
+      // A little space between two labels.
+      let range = (start - 1)...(start + size[direction] + 1)
+      if taken.contains(where: { $0.overlaps(range) }) { continue }
+      taken.append(range)
+      views += node.place(at: origin(start, size, axis), .ideal)
+    }
+    return views
+  }
+
+  private func origin(_ start: Double, _ size: Size, _ axis: ChartNode.AxisMarks) -> Point {
+    let gap = ChartNode.Distance.label
+    if axis.dimension == .x {
+      return Point(x: start, y: axis.isAtStart ? plot.minY - gap - size.height : plot.maxY + gap)
+    }
+    return Point(x: axis.isAtStart ? plot.minX - gap - size.width : plot.maxX + gap, y: start)
+  }
+
+  /// The place of a value, or the middle between it and the next one.
+  private func place(_ index: Int, _ axis: ChartNode.AxisMarks, isCentered: Bool) -> Double? {
+    guard let place = shapes.model.place(axis.marks[index].value, axis.dimension) else { return nil }
+    guard isCentered, axis.marks[index].value.category == nil else { return place }
+    let next = axis.marks.indices.contains(index + 1) ? axis.marks[index + 1].value : nil
+    return (place + (next.flatMap { shapes.model.place($0, axis.dimension) } ?? 1)) / 2
+  }
+}

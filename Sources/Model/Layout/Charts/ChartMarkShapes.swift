@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import ChartRules
+import Foundation
+
+/// The shapes of the marks of a chart in its plot.
+struct ChartMarkShapes {
+  /// A drawn part of the chart.
+  struct Drawn {
+    var view: PlacedView
+    var zIndex: Double
+  }
+
+  let model: ChartModel
+  /// The author's styles of categories.
+  let styles: [String: ArchivedValue]
+  let plot: Rect
+  let style: ViewStyle
+  let isMirrored: Bool
+
+  /// The colours of categories, in order. Source: documented as the standard colours of charts; ours (the order after
+  /// the first ones).
+  static let palette: [ArchivedValue] = ["blue", "green", "orange", "purple", "red", "cyan", "yellow"]
+
+  /// All marks in drawing order: as the author wrote them, and higher ones later.
+  var views: [PlacedView] {
+    var drawn: [Drawn] = []
+    var isDone: Set<SeriesKey> = []
+    for (index, mark) in model.marks.enumerated() {
+      let zIndex = mark.modifier("zIndex", "value")?.finite ?? 0
+      let views: [PlacedView]
+      switch mark.kind {
+      case .bar: views = bar(index).map { [$0] } ?? []
+      case .point: views = symbol(mark, usual: "circle")
+      case .rule: views = rule(mark).map { [$0] } ?? []
+      case .sector: views = sector(index).map { [$0] } ?? []
+      case .line, .area:
+        let key = SeriesKey(mark)
+        let isFirst = isDone.insert(key).inserted
+        let members = isFirst ? model.marks.indices.filter { SeriesKey(model.marks[$0]) == key } : []
+        let own = mark.kind == .line ? line(members) : area(members)
+        views = (own.map { [$0] } ?? []) + (mark.kind == .line ? symbol(mark, usual: nil) : [])
+      }
+      drawn += views.map { Drawn(view: $0, zIndex: zIndex) }
+    }
+    let ordered = drawn.enumerated().sorted { one, other in
+      (one.element.zIndex, one.offset) < (other.element.zIndex, other.offset)
+    }
+    return ordered.map(\.element.view)
+  }
+
+  private struct SeriesKey: Hashable {
+    var kind: ChartMark.Kind
+    var series: ChartValue?
+
+    init(_ mark: ChartMark) { (kind, series) = (mark.kind, mark.series) }
+  }
+
+  // MARK: Places
+
+  /// The distance along an axis in points, from its start in the plot.
+  func distance(_ part: Double, _ dimension: ChartModel.Dimension) -> Double {
+    dimension == .x ? plot.minX + part * plot.size.width : plot.maxY - part * plot.size.height
+  }
+
+  func place(_ value: PlottedValue?, _ dimension: ChartModel.Dimension) -> Double? {
+    value.flatMap { model.place($0.place, dimension) }.map { distance($0, dimension) }
+  }
+
+  /// Where the mark is; a missing value is the middle of the plot.
+  private func point(_ mark: ChartMark) -> Point? {
+    guard let x = mark.values[.x].map({ place($0, .x) }) ?? plot.midX,
+      let y = mark.values[.y].map({ place($0, .y) }) ?? plot.midY
+    else { return nil }
+    return Point(x: x, y: y)
+  }
+
+  /// The rectangle beside which the annotation of a mark is.
+  func anchor(_ index: Int) -> Rect? {
+    let mark = model.marks[index]
+    switch mark.kind {
+    case .bar: return barRect(index)
+    case .sector: return sectorOutline(index).flatMap(\.bounds)
+    case .rule: return ruleEnds(mark).map { Rect(spanning: $0.0, $0.1) }
+    case .area, .line, .point:
+      var place = point(mark)
+      if mark.kind == .area { place = areaEnds(index).map(\.end) }
+      return place.map { Rect(x: $0.x, y: $0.y, width: 0, height: 0) }
+    }
+  }
+
+  // MARK: Styles
+
+  /// The paint of a mark, with its opacity.
+  func paint(_ mark: ChartMark) -> ArchivedValue {
+    var paint = mark.modifier("foregroundStyle", "style") ?? "blue"
+    if let category = mark.styleCategory { paint = self.paint(of: category) }
+    let opacities = mark.modifiers.compactMap { $0.name == "opacity" ? $0.arguments["opacity"]?.finite : nil }
+    let opacity = opacities.reduce(1) { $0 * $1.clamped(0, 1) }
+    return opacity == 1 ? paint : .record(["color": paint, "opacity": .number(opacity)])
+  }
+
+  /// The paint of a category: that of the author, or the next one of the system.
+  func paint(of category: String) -> ArchivedValue {
+    let index = model.categories.firstIndex(of: category) ?? 0
+    return styles[category] ?? Self.palette[index % Self.palette.count]
+  }
+
+  private func shape(_ outline: OutlineMaker, fill paint: ArchivedValue) -> PlacedView? {
+    placed(outline, ViewArchive.Modifier("fill", ["style": paint]))
+  }
+
+  private func shape(_ outline: OutlineMaker, stroke paint: ArchivedValue, _ mark: ChartMark) -> PlacedView? {
+    var line: [String: ArchivedValue] = ["lineWidth": mark.kind == .line ? 2 : 1]
+    if mark.kind == .line { line.merge(["lineCap": "round", "lineJoin": "round"]) { $1 } }
+    if case .record(let own) = mark.modifier("lineStyle", "style") { line = own }
+    line["style"] = paint
+    return placed(outline, ViewArchive.Modifier("stroke", line))
+  }
+
+  private func placed(_ outline: OutlineMaker, _ operation: ViewArchive.Modifier) -> PlacedView? {
+    guard let frame = outline.bounds else { return nil }
+    var view = PlacedView(
+      kind: .view, name: "Shape", arguments: ["path": outline.archived(in: frame, isMirrored: isMirrored)],
+      frame: frame, style: style)
+    view.operations = [operation]
+    return view
+  }
+
+  // MARK: Bars
+
+  private func bar(_ index: Int) -> PlacedView? {
+    guard let rect = barRect(index) else { return nil }
+    let mark = model.marks[index]
+    var arguments: [String: ArchivedValue] = [:]
+    let radius = mark.modifier("cornerRadius", "radius")?.finite ?? 0
+    if radius > 0 {
+      arguments["cornerRadius"] = .number(radius)
+      if let style = mark.modifier("cornerRadius", "style") { arguments["style"] = style }
+    }
+    var view = PlacedView(
+      kind: .view, name: radius > 0 ? "RoundedRectangle" : "Rectangle", arguments: arguments, frame: rect,
+      style: style)
+    view.operations = [ViewArchive.Modifier("fill", ["style": paint(mark)])]
+    return view
+  }
+
+  private func barRect(_ index: Int) -> Rect? {
+    let mark = model.marks[index]
+    let (place, extent): (ChartModel.Dimension, ChartModel.Dimension) = mark.isVertical ? (.x, .y) : (.y, .x)
+    guard let (start, end) = extents(index, extent), let (lower, upper) = thickness(mark, place) else { return nil }
+    return mark.isVertical
+      ? Rect(spanning: Point(x: lower, y: start), Point(x: upper, y: end))
+      : Rect(spanning: Point(x: start, y: lower), Point(x: end, y: upper))
+  }
+
+  /// The start and the end of a bar or an area along its extent, in points.
+  private func extents(_ index: Int, _ dimension: ChartModel.Dimension) -> (Double, Double)? {
+    let mark = model.marks[index]
+    let channels: (ChartMark.Channel, ChartMark.Channel) = dimension == .x ? (.xStart, .xEnd) : (.yStart, .yEnd)
+    if let start = place(mark.values[channels.0], dimension), let end = place(mark.values[channels.1], dimension) {
+      return (start, end)
+    }
+    if let extent = model.extents[index] {
+      guard let start = model.place(.number(extent.start), dimension),
+        let end = model.place(.number(extent.end), dimension)
+      else { return nil }
+      return (distance(start, dimension), distance(end, dimension))
+    }
+    // A length that is not a number begins at the edge of the plot.
+    return place(mark.values[mark.extentChannel], dimension).map { (distance(0, dimension), $0) }
+  }
+
+  /// The edges of a bar across its extent, in points.
+  private func thickness(_ mark: ChartMark, _ dimension: ChartModel.Dimension) -> (Double, Double)? {
+    let size = mark.arguments[dimension == .x ? "width" : "height"]
+    guard let value = mark.values[mark.placeChannel] else {
+      return (distance(0, dimension), distance(1, dimension))
+    }
+    guard let scale = model.scales[dimension], let centre = place(value, dimension) else { return nil }
+    var (lower, upper, usual) = (centre, centre, 0.7)
+    if let band = scale.band(value) {
+      (lower, upper) = (distance(band.start, dimension), distance(band.end, dimension))
+      if lower > upper { swap(&lower, &upper) }
+      if value.bin != nil { usual = 0.8 }
+    } else {
+      let step = leastDistance(dimension)
+      (lower, upper) = (centre - step / 2, centre + step / 2)
+    }
+    let step = upper - lower
+    let length = size.map { Self.length($0, of: step) } ?? step * usual
+    var (first, last) = (centre - max(0, length) / 2, centre + max(0, length) / 2)
+    if let category = mark.positionCategory, let place = model.positions.firstIndex(of: category) {
+      let part = (last - first) / Double(model.positions.count)
+      (first, last) = (first + Double(place) * part, first + Double(place + 1) * part)
+    }
+    return (first, last)
+  }
+
+  /// A dimension of a mark in points.
+  private static func length(_ dimension: ArchivedValue, of whole: Double) -> Double {
+    guard case .record(let parts) = dimension else { return whole }
+    if let fixed = parts["fixed"]?.finite { return fixed }
+    if let inset = parts["inset"]?.finite { return whole - 2 * inset }
+    return whole * (parts["ratio"]?.finite ?? 1)
+  }
+
+  /// The space of a bar on an axis without bands: the least distance between two, or a tenth of the plot. Ours.
+  private func leastDistance(_ dimension: ChartModel.Dimension) -> Double {
+    let places = Set(
+      model.marks.filter { $0.kind == .bar && ($0.placeChannel == .x) == (dimension == .x) }
+        .compactMap { place($0.values[$0.placeChannel], dimension) }
+    ).sorted()
+    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.filter { $0 > 0.01 }
+    let length = dimension == .x ? plot.size.width : plot.size.height
+    return gaps.min() ?? length / 10
+  }
+
+  // MARK: Lines and areas
+
+  private func curve(_ mark: ChartMark, _ points: [Point]) -> [ChartCurve.Part] {
+    ChartCurve.parts(
+      through: points.map { ChartCurve.Place($0.x, $0.y) },
+      method: mark.modifier("interpolationMethod", "method")?.string ?? "linear",
+      tension: mark.modifier("interpolationMethod", "tension")?.finite ?? 0,
+      alpha: mark.modifier("interpolationMethod", "alpha")?.finite ?? 0.5)
+  }
+
+  private func line(_ members: [Int]) -> PlacedView? {
+    let points = members.compactMap { point(model.marks[$0]) }
+    guard let first = points.first, let mark = members.first.map({ model.marks[$0] }), points.count > 1 else {
+      return nil
+    }
+    var outline = OutlineMaker()
+    outline.move(to: first)
+    for part in curve(mark, points) { outline.add(part) }
+    return shape(outline, stroke: paint(mark), mark)
+  }
+
+  private func areaEnds(_ index: Int) -> (start: Point, end: Point)? {
+    let mark = model.marks[index]
+    let (place, extent): (ChartModel.Dimension, ChartModel.Dimension) = mark.isVertical ? (.x, .y) : (.y, .x)
+    guard let across = self.place(mark.values[mark.placeChannel], place), let ends = extents(index, extent) else {
+      return nil
+    }
+    return mark.isVertical
+      ? (Point(x: across, y: ends.0), Point(x: across, y: ends.1))
+      : (Point(x: ends.0, y: across), Point(x: ends.1, y: across))
+  }
+
+  private func area(_ members: [Int]) -> PlacedView? {
+    let ends = members.compactMap { areaEnds($0) }
+    guard let first = ends.first, let last = ends.last, let mark = members.first.map({ model.marks[$0] }),
+      ends.count > 1
+    else { return nil }
+    var outline = OutlineMaker()
+    outline.move(to: first.end)
+    for part in curve(mark, ends.map(\.end)) { outline.add(part) }
+    outline.line(to: last.start)
+    // The same curve backwards: its points in the order of the line, so that the curve is the same.
+    let lower = curve(mark, ends.map(\.start))
+    var starts = [ChartCurve.Place(first.start.x, first.start.y)] + lower.map(\.end)
+    for part in lower.reversed() {
+      starts.removeLast()
+      guard let start = starts.last else { break }
+      switch part {
+      case .line: outline.add(.line(start))
+      case .curve(let one, let other, _): outline.add(.curve(other, one, start))
+      }
+    }
+    outline.close()
+    return shape(outline, fill: paint(mark))
+  }
+
+  // MARK: Rules
+
+  private func ruleEnds(_ mark: ChartMark) -> (Point, Point)? {
+    if mark.values[.x] != nil, mark.values[.xStart] == nil {
+      guard let x = place(mark.values[.x], .x) else { return nil }
+      let start = mark.values[.yStart].map { place($0, .y) } ?? plot.maxY
+      let end = mark.values[.yEnd].map { place($0, .y) } ?? plot.minY
+      guard let start, let end else { return nil }
+      return (Point(x: x, y: start), Point(x: x, y: end))
+    }
+    guard let y = place(mark.values[.y], .y) else { return nil }
+    let start = mark.values[.xStart].map { place($0, .x) } ?? plot.minX
+    let end = mark.values[.xEnd].map { place($0, .x) } ?? plot.maxX
+    guard let start, let end else { return nil }
+    return (Point(x: start, y: y), Point(x: end, y: y))
+  }
+
+  private func rule(_ mark: ChartMark) -> PlacedView? {
+    guard let (start, end) = ruleEnds(mark) else { return nil }
+    var outline = OutlineMaker()
+    outline.move(to: start)
+    outline.line(to: end)
+    return shape(outline, stroke: paint(mark), mark)
+  }
+
+  // MARK: Points
+
+  private func symbol(_ mark: ChartMark, usual: String?) -> [PlacedView] {
+    guard let name = mark.modifier("symbol", "symbol")?.string ?? usual, let centre = point(mark) else { return [] }
+    // Ours: Apple publishes no size.
+    var size = Size(width: 6, height: 6)
+    if let area = mark.modifier("symbolSize", "area")?.finite, area > 0 {
+      // The area of a circle.
+      let side = 2 * (area / .pi).squareRoot()
+      size = Size(width: side, height: side)
+    }
+    if case .record(let parts) = mark.modifier("symbolSize", "size") {
+      size = Size(width: max(0, parts["width"]?.finite ?? 0), height: max(0, parts["height"]?.finite ?? 0))
+    }
+    return ChartSymbol(name: name, centre: centre, size: size).outlines.compactMap { outline in
+      if ["plus", "cross", "asterisk"].contains(name) {
+        return placed(
+          outline, ViewArchive.Modifier("stroke", ["style": paint(mark), "lineWidth": .number(size.width / 4)]))
+      }
+      return shape(outline, fill: paint(mark))
+    }
+  }
+
+  // MARK: Sectors
+
+  private func sector(_ index: Int) -> PlacedView? {
+    sectorOutline(index).flatMap { shape($0, fill: paint(model.marks[index])) }
+  }
+
+  /// The middle of a sector, between its radii and its angles.
+  func middle(_ index: Int) -> Point? {
+    guard let sector = chartSector(index) else { return nil }
+    let (angle, radius) = ((sector.start + sector.end) / 2, (sector.inner + sector.outer) / 2)
+    return Point(x: plot.midX + sin(angle) * radius, y: plot.midY - cos(angle) * radius)
+  }
+
+  private func sectorOutline(_ index: Int) -> OutlineMaker? { chartSector(index)?.outline }
+
+  private func chartSector(_ index: Int) -> ChartSector? {
+    let mark = model.marks[index]
+    guard let extent = model.extents[index], extent.end > extent.start else { return nil }
+    let whole = min(plot.size.width, plot.size.height) / 2
+    func radius(_ name: String, _ usual: Double) -> Double {
+      guard case .record(let parts) = mark.arguments[name] else { return usual }
+      if let inset = parts["inset"]?.finite { return (whole - inset).clamped(0, whole) }
+      return (parts["fixed"]?.finite ?? whole * (parts["ratio"]?.finite ?? 1)).clamped(0, whole)
+    }
+    return ChartSector(
+      centre: Point(x: plot.midX, y: plot.midY), inner: radius("innerRadius", 0), outer: radius("outerRadius", whole),
+      start: extent.start * 2 * .pi, end: extent.end * 2 * .pi,
+      inset: max(0, mark.arguments["angularInset"]?.finite ?? 0),
+      corner: max(0, mark.modifier("cornerRadius", "radius")?.finite ?? 0))
+  }
+}
+
+extension Rect {
+  /// The rectangle with two opposite corners.
+  init(spanning one: Point, _ other: Point) {
+    self.init(
+      x: min(one.x, other.x), y: min(one.y, other.y), width: abs(other.x - one.x), height: abs(other.y - one.y))
+  }
+}

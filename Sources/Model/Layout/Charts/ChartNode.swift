@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import ChartRules
+
+/// `Chart`: it takes the proposal, and draws its marks in the plot that the axes and the legend leave.
+final class ChartNode: LayoutNode {
+  /// One value of an axis.
+  struct AxisMark {
+    var value: ChartValue
+    var label: LayoutNode?
+    /// The arguments of the parts that the author wants; `nil` without them.
+    var gridLine: [String: ArchivedValue]?
+    var tick: [String: ArchivedValue]?
+    var isLabelCentered: Bool?
+  }
+
+  /// Marks at one edge of the plot.
+  struct AxisMarks {
+    var dimension: ChartModel.Dimension
+    /// Whether the labels are at the top or at the leading edge.
+    var isAtStart: Bool
+    var marks: [AxisMark]
+
+    /// The labels with their sizes without a proposal.
+    func most(_ axis: Axis) -> Double { marks.compactMap { $0.label?.size(.ideal)[axis] }.max() ?? 0 }
+  }
+
+  /// A view beside a mark.
+  struct Annotation {
+    var mark: Int
+    /// By the name of Apple's position.
+    var position: String
+    var alignment: Alignment
+    var spacing: Double
+    var node: LayoutNode
+  }
+
+  /// A category with its colour.
+  struct LegendEntry {
+    var category: String
+    var label: LayoutNode
+  }
+
+  let model: ChartModel
+  let styles: [String: ArchivedValue]
+  let axes: [AxisMarks]
+  let annotations: [Annotation]
+  let legend: [LegendEntry]
+
+  /// In points. Ours: Apple publishes no numbers.
+  enum Distance {
+    static let label = 4.0
+    static let tick = 4.0
+    static let legend = 8.0
+    static let swatch = 8.0
+    static let entry = 12.0
+  }
+
+  init(
+    _ model: ChartModel, styles: [String: ArchivedValue], axes: [AxisMarks], annotations: [Annotation],
+    legend: [LegendEntry], _ style: ViewStyle, _ context: LayoutContext
+  ) {
+    self.model = model
+    self.styles = styles
+    self.axes = axes
+    self.annotations = annotations
+    self.legend = legend
+    super.init("Chart", style, context)
+  }
+
+  override func calculateSize(_ proposal: Proposal) -> Size {
+    Size(width: proposal.width ?? FillingNode.standard, height: proposal.height ?? FillingNode.standard)
+  }
+
+  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
+    let size = size(proposal)
+    var view = placed(.view, [:], at: origin, size)
+    guard size.width.isFinite, size.height.isFinite, size.width > 0, size.height > 0 else { return [view] }
+    let whole = Rect(origin: origin, size: size)
+    let rows = legendRows(within: size.width)
+    var rest = whole
+    if !rows.isEmpty {
+      let height = rows.map(\.height).reduce(0, +) + Double(rows.count - 1) * Distance.label
+      rest.size.height = max(0, whole.size.height - height - Distance.legend)
+      view.children += placedLegend(rows, top: rest.maxY + Distance.legend, leading: whole.minX)
+    }
+    let plot = rest.inset(margins)
+    let shapes = ChartMarkShapes(
+      model: model, styles: styles, plot: plot, style: style, isMirrored: context.isRightToLeft)
+    let parts = ChartAxisParts(shapes: shapes, plot: plot, bounds: whole, context: context)
+    view.children += axes.flatMap { parts.lines(of: $0) } + shapes.views
+    view.children += axes.flatMap { parts.labels(of: $0) } + annotations.flatMap { place($0, shapes) }
+    return [view]
+  }
+
+  /// The space of the labels around the plot.
+  private var margins: Insets {
+    var insets = Insets(0)
+    for axis in axes {
+      let ticks = axis.marks.contains { $0.tick != nil } ? Distance.tick : 0
+      let (width, height) = (axis.most(.horizontal), axis.most(.vertical))
+      if axis.dimension == .x {
+        let space = max(height > 0 ? height + Distance.label : 0, ticks)
+        if axis.isAtStart { insets.top = max(insets.top, space) } else { insets.bottom = max(insets.bottom, space) }
+      } else {
+        let space = max(width > 0 ? width + Distance.label : 0, ticks)
+        if axis.isAtStart {
+          insets.leading = max(insets.leading, space)
+        } else {
+          insets.trailing = max(insets.trailing, space)
+        }
+        // The first and the last label are half outside of the plot.
+        insets.top = max(insets.top, height / 2)
+        insets.bottom = max(insets.bottom, height / 2)
+      }
+    }
+    return insets
+  }
+
+  // MARK: Legend
+
+  private struct LegendRow {
+    var entries: [(entry: LegendEntry, size: Size)] = []
+    var width = 0.0
+    var height = 0.0
+  }
+
+  /// The entries in rows, as many in each as fit.
+  private func legendRows(within width: Double) -> [LegendRow] {
+    var rows: [LegendRow] = []
+    for entry in legend {
+      let own = entry.label.size(Proposal(width: max(0, width - Distance.swatch - Distance.label), height: nil))
+      let length = Distance.swatch + Distance.label + own.width
+      if rows.isEmpty || rows[rows.count - 1].width + Distance.entry + length > width + 0.01 {
+        rows.append(LegendRow())
+      }
+      var row = rows[rows.count - 1]
+      row.width += (row.entries.isEmpty ? 0 : Distance.entry) + length
+      row.height = max(row.height, own.height, Distance.swatch)
+      row.entries.append((entry, own))
+      rows[rows.count - 1] = row
+    }
+    return rows
+  }
+
+  private func placedLegend(_ rows: [LegendRow], top: Double, leading: Double) -> [PlacedView] {
+    var views: [PlacedView] = []
+    let shapes = ChartMarkShapes(
+      model: model, styles: styles, plot: Rect(x: 0, y: 0, width: 0, height: 0), style: style,
+      isMirrored: context.isRightToLeft)
+    var top = top
+    for row in rows {
+      var x = leading
+      for (entry, size) in row.entries {
+        var swatch = PlacedView(
+          kind: .view, name: "Circle", arguments: [:],
+          frame: Rect(
+            x: x, y: top + (row.height - Distance.swatch) / 2, width: Distance.swatch, height: Distance.swatch),
+          style: style)
+        swatch.operations = [ViewArchive.Modifier("fill", ["style": shapes.paint(of: entry.category)])]
+        views.append(swatch)
+        x += Distance.swatch + Distance.label
+        views += entry.label.place(at: Point(x: x, y: top + (row.height - size.height) / 2), Proposal(size))
+        x += size.width + Distance.entry
+      }
+      top += row.height + Distance.label
+    }
+    return views
+  }
+
+  // MARK: Annotations
+
+  private func place(_ annotation: Annotation, _ shapes: ChartMarkShapes) -> [PlacedView] {
+    guard let anchor = shapes.anchor(annotation.mark) else { return [] }
+    var position = annotation.position
+    if position == "automatic" {
+      let mark = model.marks[annotation.mark]
+      let isNegative = (model.extents[annotation.mark]?.end ?? 0) < 0
+      if mark.kind == .sector {
+        position = "overlay"
+      } else if mark.isVertical || mark.kind != .bar {
+        position = isNegative ? "bottom" : "top"
+      } else {
+        position = isNegative ? "leading" : "trailing"
+      }
+    }
+    let proposal = position == "overlay" && anchor.size.width > 0 ? Proposal(anchor.size) : Proposal.ideal
+    let size = annotation.node.size(proposal)
+    func aligned(_ axis: Axis) -> Double {
+      let length = axis == .horizontal ? anchor.size.width : anchor.size.height
+      let start = axis == .horizontal ? anchor.minX : anchor.minY
+      let guide = annotation.alignment[axis]
+      return start + guide.standard(in: length) - guide.standard(in: size[axis])
+    }
+    var place = Point(x: aligned(.horizontal), y: aligned(.vertical))
+    if position == "overlay", model.marks[annotation.mark].kind == .sector, let middle = shapes.middle(annotation.mark)
+    {
+      place = Point(x: middle.x - size.width / 2, y: middle.y - size.height / 2)
+    }
+    let name = position.lowercased()
+    if name.hasPrefix("top") { place.y = anchor.minY - annotation.spacing - size.height }
+    if name.hasPrefix("bottom") { place.y = anchor.maxY + annotation.spacing }
+    if name.hasSuffix("leading") { place.x = anchor.minX - annotation.spacing - size.width }
+    if name.hasSuffix("trailing") { place.x = anchor.maxX + annotation.spacing }
+    return annotation.node.place(at: place, proposal)
+  }
+}
