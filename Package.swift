@@ -369,15 +369,15 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "Charts", "DefaultsLog",
-        "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit",
+        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
+        "DefaultsLog", "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit",
         "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit",
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
     tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
-    tests("LayoutTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
+    tests("LayoutTests", ["Archive", "ChartRules", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),

@@ -105,7 +105,7 @@ extension ArchivedValue {
     case .list(let values):
       "[" + values.prefix(8).map(\.words).joined(separator: ", ") + (values.count > 8 ? ", … \(values.count)" : "")
         + "]"
-    case .record(let parts): parts["asset"]?.string ?? colorWords(parts) ?? parts.recordWords
+    case .record(let parts): parts["asset"]?.string ?? colorWords(parts) ?? plottedWords(parts) ?? parts.recordWords
     }
   }
 
@@ -119,6 +119,13 @@ extension ArchivedValue {
     let hex = [red, green, blue].map { String(format: "%02X", Int((min(max($0, 0), 1) * 255).rounded())) }.joined()
     let opacity = parts["opacity"]?.number ?? 1
     return "#\(hex)" + (opacity == 1 ? "" : " \((opacity * 100).words) %")
+  }
+
+  /// A value of a chart with its label, such as `Cups = 3`; the unit of a date as its interval.
+  private func plottedWords(_ parts: [String: ArchivedValue]) -> String? {
+    guard let label = parts["label"], let value = parts["value"] else { return nil }
+    let interval = ["from", "until"].compactMap { parts[$0]?.words }
+    return "\(label.words) = \(interval.count == 2 ? interval.joined(separator: " to ") : value.words)"
   }
 
   /// An intent as its type, without the module, and its parameter values.

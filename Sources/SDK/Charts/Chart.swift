@@ -56,7 +56,7 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
     let length = dimension == .x ? size.width : size.height
     let ticks = group.values.ticks(
       on: model.scales[dimension] ?? .bands([]), areDates: model.hasDates(dimension),
-      desired: AxisMarkValues.usualCount(dimension, length), environment.chartCalendar)
+      desired: AxisMarkValues.usualCount(length), environment.chartCalendar)
     var children: [ViewArchive] = []
     for (index, value) in ticks.values.enumerated() {
       let value = AxisValue(
@@ -66,9 +66,13 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         ViewArchive("AxisMark", ["value": value.value.archived], modifiers: try context.parts(of: mark, value)))
     }
     let position = group.position.name
+    let isAutomatic = if case .automatic = group.values.choice { true } else { false }
     return ViewArchive(
       "AxisMarks",
-      given: ["axis": .string(dimension.rawValue), "position": position == "automatic" ? nil : .string(position)],
+      given: [
+        "axis": .string(dimension.rawValue), "position": position == "automatic" ? nil : .string(position),
+        "values": isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,
+      ],
       children: children)
   }
 }
@@ -98,10 +102,7 @@ extension ChartSettings {
 
 extension AxisMarkValues {
   /// About how many values an axis has in a length in points. Ours: Apple publishes no number.
-  static func usualCount(_ dimension: ChartModel.Dimension, _ length: CGFloat) -> Int {
-    let space = dimension == .x ? 60.0 : 36
-    return Int(min(max((Double(length) / space).rounded(), 2), 6))
-  }
+  static func usualCount(_ length: CGFloat) -> Int { Int(min(max((Double(length) / 36).rounded(), 2), 6)) }
 
   /// The values of an axis, and the calendar unit between dates.
   func ticks(

@@ -54,25 +54,35 @@ import WidgetLabTesting
     }
   }
 
-  /// The references are in `Tests/References`. With `WIDGETLAB_RECORD_PICTURES` set, this test writes them.
+  /// The references are in `Tests/References`. With `WIDGETLAB_RECORD_PICTURES` set, these tests write them.
   @Test(.rule("PICTURE-01", "PICTURE-64"))
   func `three widgets have the pictures of the references`() async throws {
+    try await compare(
+      [
+        "Caffeine", "Living", "Scrolling", "--schemes", "light,dark", "--modes", "fullColor,accented,vibrant",
+        "--text-sizes", "large,accessibility1",
+      ], name: "references", folder: "References")
+  }
+
+  @Test(.rule("CHART-15")) func `charts have the pictures of the references`() async throws {
+    try await compare(["Charted", "--schemes", "light,dark"], name: "chart references", folder: "References/Charts")
+  }
+
+  /// Compares pictures with the files of a folder below `Tests`.
+  private func compare(_ options: [String], name: String, folder: String) async throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let references = tests.appending(path: "References").path
+    let references = tests.appending(path: folder).path
     let device = "model: iPhone 16, version: \"18.0\", timeZone: GMT"
-    try await GalleryFixture.run("references", device: device, executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run(name, device: device, executable: "FixtureViews") { fixture in
       try await fixture.cluster.run("clock", "hold")
       try await fixture.cluster.run("clock", "set", "2026-03-01T06:00:00Z")
       let failures = FileManager.default.temporaryDirectory.appending(path: "references-\(UUID().uuidString)").path
       defer { try? FileManager.default.removeItem(atPath: failures) }
       let isRecording = ProcessInfo.processInfo.environment["WIDGETLAB_RECORD_PICTURES"] != nil
       let answer = try await fixture.cluster.attempt(
-        [
-          "snapshot", "Caffeine", "Living", "Scrolling", "--schemes", "light,dark", "--modes",
-          "fullColor,accented,vibrant", "--text-sizes",
-          "large,accessibility1",
-        ] + (isRecording ? ["--output", references] : ["--verify", references, "--output", failures]))
+        ["snapshot"] + options
+          + (isRecording ? ["--output", references] : ["--verify", references, "--output", failures]))
       #expect(answer.status == 0, "\(answer.output)\(answer.errors)")
       #expect(answer.output.contains("0 failed") && !answer.output.contains("not compared"), "\(answer.output)")
     }

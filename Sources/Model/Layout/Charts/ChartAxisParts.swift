@@ -11,6 +11,33 @@ struct ChartAxisParts {
   let bounds: Rect
   let context: LayoutContext
 
+  // MARK: Values
+
+  /// The axis with every second or third value, and so on, if the system chose the values and their labels would overlap.
+  /// The extension chose them for the widget's size, and the plot may be smaller.
+  func thinned(_ axis: ChartNode.AxisMarks) -> ChartNode.AxisMarks {
+    guard axis.isAutomatic, axis.marks.count > 2 else { return axis }
+    let direction = axis.dimension == .x ? Axis.horizontal : .vertical
+    let places = axis.marks.compactMap { shapes.model.place($0.value, axis.dimension) }
+      .map { shapes.distance($0, axis.dimension) }
+    guard let first = places.first, let last = places.last else { return axis }
+    let distance = abs(last - first) / Double(places.count - 1)
+    let space = max(axis.most(direction) + 4, direction == .vertical ? Self.leastHeight : 0)
+    guard distance > 0, space > distance else { return axis }
+    // Steps of 1, 2 or 5 times a power of ten, so that the values are still round.
+    let every = Self.steps.first { Double($0) * distance >= space } ?? axis.marks.count
+    // Zero is kept.
+    let zero = axis.marks.firstIndex { $0.value == .number(0) } ?? 0
+    var axis = axis
+    axis.marks = axis.marks.enumerated().filter { ($0.offset - zero).isMultiple(of: every) }.map(\.element)
+    return axis
+  }
+
+  private static let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+
+  /// Between two values of a vertical axis, in points. Ours: Apple publishes no number.
+  private static let leastHeight = 20.0
+
   // MARK: Lines
 
   /// The grid lines and ticks, which are below the marks.

@@ -59,9 +59,12 @@ struct ChartMarkShapes {
 
   // MARK: Places
 
-  /// The distance along an axis in points, from its start in the plot.
+  /// Where a part of the length of an axis is, in points. Numbers ascend from the bottom, and categories are in order from
+  /// the top.
   func distance(_ part: Double, _ dimension: ChartModel.Dimension) -> Double {
-    dimension == .x ? plot.minX + part * plot.size.width : plot.maxY - part * plot.size.height
+    if dimension == .x { return plot.minX + part * plot.size.width }
+    if case .bands = model.scales[.y] { return plot.minY + part * plot.size.height }
+    return plot.maxY - part * plot.size.height
   }
 
   func place(_ value: PlottedValue?, _ dimension: ChartModel.Dimension) -> Double? {

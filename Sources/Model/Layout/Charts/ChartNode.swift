@@ -21,6 +21,8 @@ final class ChartNode: LayoutNode {
     /// Whether the labels are at the top or at the leading edge.
     var isAtStart: Bool
     var marks: [AxisMark]
+    /// Whether the system chooses the values, so that some may be left out.
+    var isAutomatic = false
 
     /// The labels with their sizes without a proposal.
     func most(_ axis: Axis) -> Double { marks.compactMap { $0.label?.size(.ideal)[axis] }.max() ?? 0 }
@@ -89,6 +91,7 @@ final class ChartNode: LayoutNode {
     let shapes = ChartMarkShapes(
       model: model, styles: styles, plot: plot, style: style, isMirrored: context.isRightToLeft)
     let parts = ChartAxisParts(shapes: shapes, plot: plot, bounds: whole, context: context)
+    let axes = axes.map { parts.thinned($0) }
     view.children += axes.flatMap { parts.lines(of: $0) } + shapes.views
     view.children += axes.flatMap { parts.labels(of: $0) } + annotations.flatMap { place($0, shapes) }
     return [view]

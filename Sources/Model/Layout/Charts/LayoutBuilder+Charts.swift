@@ -40,6 +40,7 @@ extension LayoutBuilder {
     let position = view.arguments["position"]?.string
     var axis = ChartNode.AxisMarks(
       dimension: dimension, isAtStart: position == (dimension == .x ? "top" : "leading"), marks: [])
+    axis.isAutomatic = view.arguments["values"] == "automatic"
     for child in view.children {
       guard let value = ChartValue(child.arguments["value"]) else { continue }
       var mark = ChartNode.AxisMark(value: value)
