@@ -370,7 +370,8 @@ let package = Package(
       "SDKTests",
       [
         "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
-        "DefaultsLog", "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI", "UIKit",
+        "DefaultsLog", "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI",
+        "UIKit",
         "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit",
       ]),

@@ -21,13 +21,14 @@ import Testing
     mark("BarMark", ["x": .category(x), "y": .number(y)])
   }
 
-  private func axis(_ name: String, _ values: [Double], position: String? = nil, automatic: Bool = false) -> ViewArchive {
+  private func axis(_ name: String, _ values: [Double], position: String? = nil, automatic: Bool = false) -> ViewArchive
+  {
     var arguments: [String: ArchivedValue] = ["axis": .string(name)]
     if let position { arguments["position"] = .string(position) }
     if automatic { arguments["values"] = "automatic" }
     let marks = values.map { value in
       ViewArchive("AxisMark", ["value": .number(value)]).modified("gridLine")
-        .modified("valueLabel", [:], [.text("\(Int(value))")])
+        .modified("valueLabel", [:], [.text(abs(value) < 1e6 ? "\(Int(value))" : "\(value)")])
     }
     return ViewArchive("AxisMarks", arguments, children: marks)
   }
@@ -52,7 +53,8 @@ import Testing
     let stacked = chart([bar("a", 30), bar("a", 50)]).layout(100, 80)
     #expect(stacked.all("Rectangle").map(\.frame.numbers) == [[15, 50, 70, 30], [15, 0, 70, 50]])
     let groups = ["x", "y"].map { bar("a", 50).modified("position", ["by": plotted(.category($0))]) }
-    #expect(chart(groups).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [[15, 0, 35, 50], [50, 0, 35, 50]])
+    #expect(
+      chart(groups).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [[15, 0, 35, 50], [50, 0, 35, 50]])
   }
 
   @Test(.rule("CHART-03")) func `horizontal bars have their first category at the top`() {
@@ -63,8 +65,12 @@ import Testing
 
   @Test(
     .rule("CHART-03"),
-    arguments: [("fixed", 10.0, [45.0, 10]), ("inset", 20, [20, 60]), ("ratio", 0.5, [25, 50]), ("fixed", -5, [50, 0])])
-  func `the width of a bar is a length, a part of its band, or leaves a margin`(kind: String, value: Double, place: [Double]) {
+    arguments: [
+      ("fixed", 10.0, [45.0, 10]), ("inset", 20, [20, 60]), ("ratio", 0.5, [25, 50]), ("fixed", -5, [50, 0]),
+    ])
+  func `the width of a bar is a length, a part of its band, or leaves a margin`(
+    kind: String, value: Double, place: [Double]
+  ) {
     let bar = mark("BarMark", ["x": .category("a"), "y": .number(1)], ["width": .record([kind: .number(value)])])
     let frame = chart([bar]).layout(100, 80).all("Rectangle").map(\.frame.numbers)
     #expect(frame == [[place[0], 0, place[1], 80]])
@@ -81,7 +87,8 @@ import Testing
     #expect(result.all("Text").allSatisfy { $0.frame.minX > 85 })
     #expect(result.all("Shape").map { $0.frame.minY.rounded() } == [93, 50, 7])
     let leading = chart([bar("a", 10), axis("y", [0, 5, 10], position: "leading")]).layout(100, 100)
-    #expect(leading.all("Text").allSatisfy { $0.frame.maxX < 12 } && leading.all("Rectangle").first?.frame.maxX == 92.25)
+    #expect(
+      leading.all("Text").allSatisfy { $0.frame.maxX < 12 } && leading.all("Rectangle").first?.frame.maxX == 87.25)
   }
 
   @Test(.rule("CHART-10")) func `values that the system chose are thinned out to round ones where labels overlap`() {
@@ -93,6 +100,15 @@ import Testing
     #expect(labels(50, automatic: true) == ["0", "100"])
     let given = chart([bar("a", 100), axis("y", values)]).layout(100, 80)
     #expect(given.lines == ["0", "40", "80"] && given.all("Shape").count == 6)
+  }
+
+  @Test(.rule("CHART-10")) func `the extension receives the size of a chart whose values it chose for another one`() {
+    func result(_ width: Double) -> LayoutResult {
+      chart([bar("a", 1)], ["closure": "2", "size": ["width": .number(width), "height": 80]]).layout(100, 80)
+    }
+    #expect(result(100).closures.isEmpty && result(100).notices.isEmpty)
+    #expect(result(90).closures == ["2": Size(width: 100, height: 80)])
+    #expect(chart([bar("a", 1)]).layout(100, 80).closures.isEmpty)
   }
 
   @Test(.rule("CHART-09")) func `a line goes through its points, and lines of two series are two shapes`() {
@@ -127,7 +143,8 @@ import Testing
 
   @Test(.rule("CHART-08")) func `sectors begin at the top and go clockwise`() {
     let sectors = [1.0, 1].map { mark("SectorMark", ["angle": .number($0)], ["innerRadius": .record(["ratio": 0.5])]) }
-    #expect(chart(sectors).layout(120, 100).all("Shape").map(\.frame.numbers) == [[60, 0, 50, 100], [10, 0, 50, 100]])
+    #expect(
+      chart(sectors).layout(120, 100).all("Shape").map(\.frame.numbers) == [[60, 0, 50, 100], [10, 0, 50, 100]])
     let inset = sectors.map { sector in
       var sector = sector
       sector.arguments["angularInset"] = 2
@@ -146,7 +163,8 @@ import Testing
     let usual = view().layout(200, 100)
     #expect(usual.lines == ["Tea", "Mate"] && paints(usual) == ["blue", "green"])
     #expect(usual.all("Circle").map { $0.operations.first?.arguments["style"] } == ["blue", "green"])
-    #expect(usual.all("Rectangle").allSatisfy { $0.frame.maxY < 85 } && usual.all("Circle").allSatisfy { $0.frame.minY > 85 })
+    #expect(
+      usual.all("Rectangle").allSatisfy { $0.frame.maxY < 85 } && usual.all("Circle").allSatisfy { $0.frame.minY > 85 })
     let hidden = view(["legend": "hidden"]).layout(200, 100)
     #expect(hidden.lines.isEmpty && hidden.all("Rectangle").map(\.frame.maxY).max() == 100)
     let styles: ArchivedValue = [["category": "Mate", "style": "red"], ["category": "Tea"]]
@@ -157,7 +175,8 @@ import Testing
 
   @Test(.rule("CHART-12")) func `an annotation is beside its mark, and marks have their order`() {
     func annotated(_ position: String) -> [Double] {
-      let bar = bar("a", 10).modified("annotation", ["position": .string(position)], [ViewArchive.color().framed(10, 6)])
+      let bar = bar("a", 10).modified(
+        "annotation", ["position": .string(position)], [ViewArchive.color().framed(10, 6)])
       let scale: ArchivedValue = ["domain": [0, 20]]
       return chart([bar], ["yScale": scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
@@ -186,9 +205,13 @@ import Testing
     for name in names {
       for number in numbers {
         let values: [String: ChartValue] = ["x": .number(number), "y": .number(-number), "angle": .number(number)]
-        var mark = mark(name, values, ["width": .record(["fixed": .number(number)]), "innerRadius": .record(["inset": .number(number)])])
+        var mark = mark(
+          name, values,
+          ["width": .record(["fixed": .number(number)]), "innerRadius": .record(["inset": .number(number)])])
         for modifier in ["symbolSize", "cornerRadius", "opacity", "zIndex"] {
-          mark = mark.modified(modifier, ["area": .number(number), "radius": .number(number), "opacity": .number(number), "value": .number(number)])
+          mark = mark.modified(
+            modifier,
+            ["area": .number(number), "radius": .number(number), "opacity": .number(number), "value": .number(number)])
         }
         marks.append(mark.modified("symbol", ["symbol": "asterisk"]))
       }

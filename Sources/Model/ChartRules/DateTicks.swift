@@ -32,7 +32,7 @@ package struct DateTicks: Hashable, Sendable {
     let span = range.upperBound - range.lowerBound
     self =
       Self.choices.first { span / $0.length <= Double(max(desired, 1)) }?.ticks
-      ?? DateTicks(unit: .year, count: Int((span / 31_556_952 / Double(max(desired, 1))).rounded(.up)))
+      ?? DateTicks(unit: .year, count: Int(min((span / 31_556_952 / Double(max(desired, 1))).rounded(.up), 1_000_000)))
   }
 
   /// The unit within which groups are counted, such as the day for hours.

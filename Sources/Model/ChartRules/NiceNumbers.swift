@@ -19,8 +19,9 @@ package enum NiceNumbers {
   package static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
     guard step > 0, step.isFinite else { return [] }
     // A number that is a multiple apart from the error of a calculation counts as one.
-    let first = (range.lowerBound / step - 1e-9).rounded(.up)
-    let last = (range.upperBound / step + 1e-9).rounded(.down)
+    let error = 1e-9 * min(1, (range.upperBound - range.lowerBound) / step)
+    let first = (range.lowerBound / step - error).rounded(.up)
+    let last = (range.upperBound / step + error).rounded(.down)
     guard first <= last, last - first < 1000, abs(first) < 1e15, abs(last) < 1e15 else { return [] }
     // Division by a power of ten gives the number that a person writes; a product may differ in the last digit.
     let inverse = (1 / step).rounded()

@@ -10,10 +10,12 @@ package enum ChartValue: Hashable, Sendable {
   case date(Double)
   case category(String)
 
-  /// The number or the seconds of a date; `nil` for a category, and for a number that no chart can show.
+  /// The number or the seconds of a date; `nil` for a category, and for a number or date that no chart can show.
   package var quantity: Double? {
     switch self {
-    case .number(let value), .date(let value): value.isFinite && abs(value) <= 1e300 ? value : nil
+    case .number(let value): value.isFinite && abs(value) <= 1e300 ? value : nil
+    // 30,000 years, which every calendar has.
+    case .date(let value): value.isFinite && abs(value) <= 1e12 ? value : nil
     case .category: nil
     }
   }
@@ -45,7 +47,7 @@ package enum ChartValue: Hashable, Sendable {
 package struct PlottedValue: Hashable, Sendable {
   package var label: String
   package var value: ChartValue
-  /// The start and the end of the calendar unit that a date stands for, in seconds since 1970; `nil` without a unit.
+  /// The start and the end of the calendar unit of a date, in seconds since 1970; `nil` without a unit.
   package var bin: ClosedRange<Double>?
 
   /// - Parameter bin: of a date with a calendar unit.

@@ -32,6 +32,13 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
       ticks: settings.axes.mapValues(\.givenValues))
     var arguments: [String: ArchivedValue?] = ["styles": settings.archivedStyles(of: model)]
     if settings.isLegendHidden { arguments["legend"] = "hidden" }
+    // The system's values of an axis depend on the size, as the content of `GeometryReader`.
+    var size = context.environment.proposedSize
+    if ChartModel.Dimension.allCases.contains(where: { settings.choosesValues($0, of: model) }) {
+      let (identifier, found, _) = context.enterClosure()
+      size = found
+      (arguments["size"], arguments["closure"]) = (identifier.map { _ in found.archived }, identifier?.archived)
+    }
     var axes: [ViewArchive] = []
     for dimension in ChartModel.Dimension.allCases {
       arguments[dimension.rawValue + "Scale"] = settings.domains[dimension]?.archived
@@ -42,17 +49,17 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         continue
       }
       let usual = AxisMarks().groups
-      for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, context)) }
+      for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, size, context)) }
     }
     return ViewArchive("Chart", given: arguments, children: marks + axes)
   }
 
   /// Archives one group of marks of an axis: a view for each value, with its lines and its label as modifiers.
   @MainActor private func axis(
-    _ dimension: ChartModel.Dimension, _ group: AxisGroup, _ model: ChartModel, _ context: ArchivingContext
+    _ dimension: ChartModel.Dimension, _ group: AxisGroup, _ model: ChartModel, _ size: CGSize,
+    _ context: ArchivingContext
   ) throws(ArchiveRefusal) -> ViewArchive {
     let environment = context.environment
-    let size = environment.proposedSize
     let length = dimension == .x ? size.width : size.height
     let ticks = group.values.ticks(
       on: model.scales[dimension] ?? .bands([]), areDates: model.hasDates(dimension),
@@ -66,12 +73,11 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         ViewArchive("AxisMark", ["value": value.value.archived], modifiers: try context.parts(of: mark, value)))
     }
     let position = group.position.name
-    let isAutomatic = if case .automatic = group.values.choice { true } else { false }
     return ViewArchive(
       "AxisMarks",
       given: [
         "axis": .string(dimension.rawValue), "position": position == "automatic" ? nil : .string(position),
-        "values": isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,
+        "values": group.values.isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,
       ],
       children: children)
   }
@@ -87,6 +93,13 @@ extension ChartSettings.Axis {
 }
 
 extension ChartSettings {
+  /// Whether the system chooses the numbers or dates of an axis.
+  fileprivate func choosesValues(_ dimension: ChartModel.Dimension, of model: ChartModel) -> Bool {
+    guard model.hasAxes, model.hasValues(dimension), case .linear = model.scales[dimension] else { return false }
+    let axis = axes[dimension] ?? Axis()
+    return !axis.isHidden && axis.groups?.contains { $0.values.isAutomatic } != false
+  }
+
   /// The author's style of each category, in order; categories without a style follow.
   fileprivate func archivedStyles(of model: ChartModel) -> ArchivedValue? {
     guard !categories.isEmpty || !styles.isEmpty else { return nil }
@@ -102,7 +115,12 @@ extension ChartSettings {
 
 extension AxisMarkValues {
   /// About how many values an axis has in a length in points. Ours: Apple publishes no number.
-  static func usualCount(_ length: CGFloat) -> Int { Int(min(max((Double(length) / 36).rounded(), 2), 6)) }
+  static func usualCount(_ length: CGFloat) -> Int {
+    length.isFinite ? Int(min(max((Double(length) / 36).rounded(), 2), 6)) : 6
+  }
+
+  /// Whether the system chooses the values.
+  var isAutomatic: Bool { if case .automatic = choice { true } else { false } }
 
   /// The values of an axis, and the calendar unit between dates.
   func ticks(

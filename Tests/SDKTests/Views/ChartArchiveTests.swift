@@ -4,10 +4,10 @@ import Archive
 import ChartRules
 import FidelityRules
 import Foundation
-import SwiftUI
 import Testing
 
 @testable import Charts
+@testable import SwiftUI
 
 private enum Tea: String, Plottable, CaseIterable {
   case green = "Green"
@@ -43,27 +43,29 @@ private struct Sale: Identifiable {
       if isShown { Limit(value: 2.5) } else { Limit(value: 0) }
       if !isShown { PointMark(x: .value("Tea", "none"), y: .value("Cups", 1)) }
       Plot { SectorMark(angle: .value("Part", Decimal(2)), innerRadius: 5, angularInset: 1) }.opacity(0.5)
-      AreaMark(x: .value("Tea", "Black"), yStart: .value("from", Float(1)), yEnd: .value("to", CGFloat(2)))
+      AreaMark(x: .value("Tea", "Black"), yStart: .value("from", Float(1)), yEnd: .value("to", Float(2)))
         .annotation(position: .top, spacing: 2) { Text("a").bold() }
     }
+    let lines = try marks(chart)
     #expect(
-      try marks(chart) == [
+      lines == [
         "Chart",
-        "BarMark(width: ratio: 0.5, x: Tea = Green, y: Cups = 3) .cornerRadius(4) .foregroundStyle(green)",
+        "BarMark(width: 0.5, x: Tea = Green, y: Cups = 3) .cornerRadius(4) .foregroundStyle(green)",
         "LineMark(x: Tea = Green, y: Cups = 1) .interpolationMethod(method: monotone)",
         "LineMark(x: Tea = Green, y: Cups = 2) .interpolationMethod(method: monotone)",
         "RuleMark(y: Limit = 2.5) .foregroundStyle(red)",
         "SectorMark(angle: Part = 2, angularInset: 1, innerRadius: fixed: 5) .opacity(0.5)",
         "AreaMark(x: Tea = Black, yEnd: to = 2, yStart: from = 1) "
           + ".annotation(spacing: 2, position: top, Text \"a\" .bold)",
-      ])
+      ], "\(lines)")
   }
 
   @Test(.rule("CHART-01")) func `a chart of data has a mark for each element`() throws {
     let expected = ["Chart", "PointMark(x: id = 1, y: Tea = Black)", "PointMark(x: id = 2, y: Tea = Green)"]
     let sales = [Sale(id: 1), Sale(id: 2)]
     #expect(try marks(Chart(sales) { PointMark(x: .value("id", $0.id), y: .value("Tea", $0.tea)) }) == expected)
-    #expect(try marks(Chart(sales, id: \.id) { PointMark(x: .value("id", $0.id), y: .value("Tea", $0.tea)) }) == expected)
+    #expect(
+      try marks(Chart(sales, id: \.id) { PointMark(x: .value("id", $0.id), y: .value("Tea", $0.tea)) }) == expected)
     #expect(try marks(Chart([Sale]()) { PointMark(x: .value("id", $0.id)) }) == ["Chart"])
   }
 
@@ -83,14 +85,20 @@ private struct Sale: Identifiable {
   @Test(.rule("CHART-03", "CHART-06"))
   func `a unit is that of the calendar of the device, and the labels have its language`() throws {
     let date = Date(timeIntervalSince1970: 23 * 3600)
-    let view = Chart { BarMark(x: .value("Day", date, unit: .day), y: .value("Cups", 1.5)) }
-    let lines = try printed(view, environment())
+    struct OneDay: View {
+      let date: Date
+      var body: some View { Chart { BarMark(x: .value("Day", date, unit: .day), y: .value("Cups", 1.5)) } }
+    }
+    let lines = try printed(OneDay(date: date), environment())
     #expect(lines[1] == "  BarMark(x: Day = 1970-01-01T23:00:00Z to 1970-01-02T23:00:00Z, y: Cups = 1.5)")
-    #expect(lines.contains("    AxisMark(value: 0.5) .gridLine .valueLabel(Text \"0,5\")"), "\(lines)")
-    #expect(lines.contains("    AxisMark(value: 1970-01-01T23:00:00Z) .gridLine .tick .valueLabel(Text \"00 Uhr\")"), "\(lines)")
+    #expect(lines.contains("    AxisMark(value: 0.2) .gridLine .valueLabel(Text \"0,2\")"), "\(lines)")
+    #expect(
+      lines.contains("    AxisMark(value: 1970-01-01T23:00:00Z) .gridLine .tick .valueLabel(Text \"00 Uhr\")"),
+      "\(lines)")
   }
 
-  @Test(.rule("CHART-05", "CHART-10")) func `an axis without content has round values, as many as the widget has space for`() throws {
+  @Test(.rule("CHART-05", "CHART-10"))
+  func `an axis without content has round values, as many as the widget has space for`() throws {
     let view = Chart { BarMark(x: .value("Tea", "Green"), y: .value("Cups", 87)) }
     let small = try axes(view, environment(100, 100))
     #expect(
@@ -104,6 +112,19 @@ private struct Sale: Identifiable {
     #expect(try axes(view.chartYAxis(.hidden), environment()).count == 2)
     let pie = Chart { SectorMark(angle: .value("Part", 1)) }
     #expect(try axes(pie, environment()).isEmpty)
+  }
+
+  @Test(.rule("CHART-10")) func `an axis has the values for the size of the layout, once the host has found it`() throws
+  {
+    let view = Chart { BarMark(x: .value("Tea", "Green"), y: .value("Cups", 87)) }
+    var environment = environment(300, 300)
+    environment.closures = ArchivedClosures(sizes: ["1": CGSize(width: 300, height: 80)])
+    let lines = try printed(view, environment)
+    #expect(lines[0] == "Chart(closure: 1, width: 300 height: 80)" || lines[0].contains("height: 80"), "\(lines)")
+    #expect(lines.filter { $0.contains("gridLine") }.count == 3)
+    environment.closures = ArchivedClosures()
+    _ = try printed(view.chartYAxis { AxisMarks(values: [0, 100]) }, environment)
+    #expect(environment.closures?.isEmpty == true)
   }
 
   @Test(.rule("CHART-10")) func `the content of an axis is called for each value`() throws {
@@ -176,7 +197,9 @@ private struct Sale: Identifiable {
     #expect(Double(ChartValue.number(2.5)) == 2.5 && Decimal(ChartValue.number(0.5)) == Decimal(0.5))
     #expect(Tea(ChartValue.category("Black")) == .black && Tea(ChartValue.category("White")) == nil)
     #expect(Date(ChartValue.date(5)) == Date(timeIntervalSince1970: 5) && String(ChartValue.number(1)) == nil)
-    #expect(Tea.green.chartValue == .category("Green") && UInt8(3).chartValue == .number(3))
+    #expect(
+      Tea.green.chartValue == .category("Green") && CGFloat(2).chartValue == .number(2)
+        && UInt8(3).chartValue == .number(3))
   }
 
   @Test(.rule("VIEW-02")) func `contents that contain each other are refused at the limit`() {

@@ -44,6 +44,7 @@ final class ChartNode: LayoutNode {
     var label: LayoutNode
   }
 
+  private let arguments: [String: ArchivedValue]
   let model: ChartModel
   let styles: [String: ArchivedValue]
   let axes: [AxisMarks]
@@ -60,9 +61,11 @@ final class ChartNode: LayoutNode {
   }
 
   init(
-    _ model: ChartModel, styles: [String: ArchivedValue], axes: [AxisMarks], annotations: [Annotation],
+    _ view: ViewArchive, _ model: ChartModel, styles: [String: ArchivedValue], axes: [AxisMarks],
+    annotations: [Annotation],
     legend: [LegendEntry], _ style: ViewStyle, _ context: LayoutContext
   ) {
+    arguments = view.arguments
     self.model = model
     self.styles = styles
     self.axes = axes
@@ -78,6 +81,7 @@ final class ChartNode: LayoutNode {
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
     var view = placed(.view, [:], at: origin, size)
+    if arguments["closure"] != nil { context.check(arguments, "size", size, name) }
     guard size.width.isFinite, size.height.isFinite, size.width > 0, size.height > 0 else { return [view] }
     let whole = Rect(origin: origin, size: size)
     let rows = legendRows(within: size.width)

@@ -29,7 +29,8 @@ extension LayoutBuilder {
     }
     return [
       ChartNode(
-        model, styles: styles, axes: axes, annotations: annotations(model, style, depth: depth), legend: legend, style,
+        view, model, styles: styles, axes: axes, annotations: annotations(model, style, depth: depth), legend: legend,
+        style,
         context)
     ]
   }

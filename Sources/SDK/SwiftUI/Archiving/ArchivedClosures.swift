@@ -41,7 +41,7 @@ extension ArchivingContext {
   ///
   /// - Returns: the identifier, `nil` where closures are called once, and the size: that of the layout, or else the one
   ///   that is proposed here.
-  @MainActor func enterClosure() -> (identifier: String?, size: CGSize, context: ArchivingContext) {
+  @MainActor package func enterClosure() -> (identifier: String?, size: CGSize, context: ArchivingContext) {
     guard let closures = environment.closures else { return (nil, environment.proposedSize, self) }
     let (identifier, found) = closures.add()
     var inner = self
