@@ -71,9 +71,12 @@ extension ViewArchive {
     _ measure: any TextMeasure
   ) -> [String: ClosureSizes.Size] {
     let settings = environment.settings
+    let margins = environment.appliedMargins
     let canvas = LayoutCanvas(
-      size: Size(width: environment.width, height: environment.height), scale: environment.displayScale,
-      isRightToLeft: settings.isRightToLeft, family: environment.family)
+      size: Size(width: environment.width, height: environment.height),
+      margins: Insets(
+        top: margins.top, leading: margins.leading, bottom: margins.bottom, trailing: margins.trailing),
+      scale: environment.displayScale, isRightToLeft: settings.isRightToLeft, family: environment.family)
     let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
     return shown(appearance).laidOut(in: canvas, style: style, measuring: measure).closures
       .mapValues { ClosureSizes.Size(width: $0.width, height: $0.height) }
