@@ -57,6 +57,15 @@ import Testing
       chart(groups).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [[15, 0, 35, 50], [50, 0, 35, 50]])
   }
 
+  @Test(.rule("CHART-03")) func `bars at numbers have a part of the least distance between two`() {
+    let bars = [2.0, 4, 10].map { mark("BarMark", ["x": .number($0), "y": .number(1)]) }
+    #expect(
+      chart(bars).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [
+        [13, 0, 14, 50], [33, 0, 14, 50], [93, 0, 14, 50],
+      ])
+    #expect(chart([bars[2]]).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [[96.5, 0, 7, 50]])
+  }
+
   @Test(.rule("CHART-03")) func `horizontal bars have their first category at the top`() {
     let rows = ["a", "b"].map { mark("BarMark", ["x": .number($0 == "a" ? 10 : 5), "y": .category($0)]) }
     let frames = chart(rows).layout(100, 80).all("Rectangle").map(\.frame.numbers)

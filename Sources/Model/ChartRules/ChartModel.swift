@@ -13,6 +13,8 @@ package struct ChartModel: Hashable, Sendable {
   /// The start and the end of the stacked marks by their index in `marks`. Those of sectors are parts of the whole.
   package private(set) var extents: [Int: ClosedExtent] = [:]
   package private(set) var scales: [Dimension: ChartScale] = [:]
+  /// The least distance between two bars of an axis without bands, as a part of its length; `nil` for fewer than two.
+  package private(set) var barSteps: [Dimension: Double] = [:]
   /// The categories that have their own styles, in the order of the legend.
   package private(set) var categories: [String]
   /// The categories that are beside each other at the same place.
@@ -33,6 +35,7 @@ package struct ChartModel: Hashable, Sendable {
     for dimension in Dimension.allCases {
       let domain = domains[dimension] ?? ChartDomain()
       scales[dimension] = domain.scale(of: data(dimension), ticks: ticks[dimension] ?? [])
+      barSteps[dimension] = leastDistance(dimension)
     }
   }
 
@@ -49,6 +52,12 @@ package struct ChartModel: Hashable, Sendable {
 
   /// The place of a value on an axis, from 0 to 1.
   package func place(_ value: ChartValue, _ dimension: Dimension) -> Double? { scales[dimension]?.place(value) }
+
+  private func leastDistance(_ dimension: Dimension) -> Double? {
+    let places = marks.filter { $0.kind == .bar && $0.placeChannel.rawValue == dimension.rawValue }
+      .compactMap { $0.values[$0.placeChannel].flatMap { place($0.place, dimension) } }.sorted()
+    return zip(places, places.dropFirst()).map { $1 - $0 }.filter { $0 > 1e-6 }.min()
+  }
 
   private mutating func stack() {
     var pieces: [(index: Int, piece: ChartStacking.Piece)] = []

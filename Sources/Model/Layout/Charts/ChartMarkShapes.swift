@@ -188,7 +188,7 @@ struct ChartMarkShapes {
       if lower > upper { swap(&lower, &upper) }
       if value.bin != nil { usual = 0.8 }
     } else {
-      let step = leastDistance(dimension)
+      let step = (model.barSteps[dimension] ?? 0.1) * (dimension == .x ? plot.size.width : plot.size.height)
       (lower, upper) = (centre - step / 2, centre + step / 2)
     }
     let step = upper - lower
@@ -207,17 +207,6 @@ struct ChartMarkShapes {
     if let fixed = parts["fixed"]?.finite { return fixed }
     if let inset = parts["inset"]?.finite { return whole - 2 * inset }
     return whole * (parts["ratio"]?.finite ?? 1)
-  }
-
-  /// The space of a bar on an axis without bands: the least distance between two, or a tenth of the plot. Ours.
-  private func leastDistance(_ dimension: ChartModel.Dimension) -> Double {
-    let places = Set(
-      model.marks.filter { $0.kind == .bar && ($0.placeChannel == .x) == (dimension == .x) }
-        .compactMap { place($0.values[$0.placeChannel], dimension) }
-    ).sorted()
-    let gaps = zip(places, places.dropFirst()).map { $1 - $0 }.filter { $0 > 0.01 }
-    let length = dimension == .x ? plot.size.width : plot.size.height
-    return gaps.min() ?? length / 10
   }
 
   // MARK: Lines and areas
