@@ -18,6 +18,22 @@ import Testing
     #expect(column.layout(60, 25).lines == ["short"])
   }
 
+  @Test(.rule("LAYOUT-48")) func `accessoryInline shows the first image and the first text in one line`() {
+    func layout(_ view: ViewArchive) -> LayoutResult {
+      view.laidOut(
+        in: LayoutCanvas(size: Size(width: 200, height: 20), family: .accessoryInline), measuring: HalfWidthFont())
+    }
+    let image = ViewArchive("Image", ["systemName": "star"])
+    let label = ViewArchive("Label", children: [.text("Hello"), image])
+    let plain = layout(ViewArchive.stack("VStack", [label]).modified("padding", ["length": 90]))
+    #expect(plain.lines == ["Hello"] && plain.notices.isEmpty)
+    #expect(plain.all("Image").count == 1 && plain.all("Image")[0].frame.maxX < plain.all("Text")[0].frame.minX)
+    let more = layout(ViewArchive.stack("VStack", [.text("Hello"), .text("Go"), .color()]))
+    #expect(more.lines == ["Hello"])
+    #expect(
+      more.notices.map(\.description) == ["accessoryInline: what is besides its first image and text is not drawn"])
+  }
+
   @Test(.rule("LAYOUT-13")) func `a geometry reader takes the proposal, and its content does not change that`() {
     let content = ViewArchive.color().framed(200, 10)
     func reader(_ width: Double) -> ViewArchive {

@@ -23,6 +23,16 @@ import Testing
     #expect(ViewArchive.text("").layout(100, 100).all("Text").map(\.frame.size) == [.zero])
   }
 
+  @Test(.rule("LAYOUT-47")) func `a text that counts seconds takes the proposed width, and is aligned in it`() throws {
+    let timer = ViewArchive("Text", ["text": "1:00", "isTimer": true])
+    let leading = try #require(timer.layout(100, 100).all("Text").first)
+    #expect(leading.frame.size.width == 100 && leading.text?.lines.first?.x == 0)
+    let trailing = timer.modified("multilineTextAlignment", ["alignment": "trailing"]).layout(100, 100).all("Text")
+      .first
+    #expect(trailing?.text?.lines.first?.x == 100 - 4 * 8.5)
+    #expect(timer.modified("fixedSize").frames(of: "Text", in: 100, 100).map(\.size.width) == [34])
+  }
+
   @Test(.rule("LAYOUT-16")) func `lines are broken after spaces and hyphens`() {
     #expect(lines("one two three", 70) == ["one two ", "three"])
     #expect(lines("well-known fact", 50) == ["well-", "known ", "fact"])

@@ -66,6 +66,15 @@ import Testing
     #expect(svg(.text("a"), PictureStyle(colorScheme: .dark)).contains("fill=\"#1c1c1e\""))
   }
 
+  @Test(.rule("PICTURE-08"), arguments: [("clear", true), ("red", false), ("red secondary", true)])
+  func `the colour of a background is below a container background that is not opaque`(
+    style: String, isBelow: Bool
+  ) {
+    let view = ViewArchive.text("a").with(
+      "containerBackground", ["placement": "widget", "style": .string(style)])
+    #expect(svg(view).contains("fill=\"#ffffff\"") == isBelow)
+  }
+
   @Test(
     .rule("PICTURE-04"),
     arguments: [

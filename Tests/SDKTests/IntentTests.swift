@@ -59,6 +59,14 @@ import Testing
     #expect(intent.label == nil)
   }
 
+  @Test(.rule("WIDGET-15")) func `a switch without a chosen value and without a default is off`() {
+    let intent = Switched()
+    #expect(!intent.isOn)
+    #expect(intent.isKnown == nil)
+    intent.isOn = true
+    #expect(intent.isOn)
+  }
+
   @Test(.rule("WIDGET-18")) func `an app intent refuses a value of the wrong type for a parameter`() async {
     await #expect(throws: IntentRefusal.self) { try await ChooseCity.restored(["days": "many"]) }
   }
@@ -255,4 +263,11 @@ private struct CityWidget: Widget {
       Text(verbatim: entry.name)
     }
   }
+}
+
+private struct Switched: AppIntent {
+  static let title: LocalizedStringResource = "Switched"
+  @Parameter(title: "On") var isOn: Bool
+  @Parameter(title: "Known") var isKnown: Bool?
+  func perform() async throws -> some IntentResult { .result() }
 }

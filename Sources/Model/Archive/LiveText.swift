@@ -31,6 +31,14 @@ package enum LiveText: Hashable, Sendable {
     return (from, to)
   }
 
+  /// Whether the text counts seconds.
+  package var isTimer: Bool {
+    switch self {
+    case .timer, .date(_, "timer"): true
+    default: false
+    }
+  }
+
   /// The text at the time of the appearance.
   package func text(_ appearance: ScreenAppearance) -> String {
     switch self {

@@ -96,7 +96,10 @@ extension ViewArchive {
 
   /// Applies the appearance to the view's own text.
   private mutating func show(_ appearance: ScreenAppearance, isRedacted: Bool) {
-    if name == "Text", let live = LiveText(arguments) { arguments = ["text": .string(live.text(appearance))] }
+    if name == "Text", let live = LiveText(arguments) {
+      arguments = ["text": .string(live.text(appearance))]
+      if live.isTimer, !isRedacted { arguments["isTimer"] = true }
+    }
     if name == "ProgressView", let fraction = Self.progress(arguments, at: appearance.now) {
       arguments["value"] = .number(fraction)
     }

@@ -18,8 +18,11 @@ final class TextNode: LayoutNode {
 
   override func calculateSize(_ proposal: Proposal) -> Size {
     let text = fitted(proposal)
+    var width = text.width
+    // A text that counts seconds has room for longer ones.
+    if arguments["isTimer"] == true, let proposed = proposal.width, proposed.isFinite { width = max(width, proposed) }
     return Size(
-      width: text.width.roundedUp(toPixelsOf: context.scale), height: text.height.roundedUp(toPixelsOf: context.scale))
+      width: width.roundedUp(toPixelsOf: context.scale), height: text.height.roundedUp(toPixelsOf: context.scale))
   }
 
   override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {

@@ -40,7 +40,8 @@ extension ViewArchive {
   ) -> LayoutResult {
     let context = LayoutContext(canvas, measure: measure, limits: limits)
     let builder = LayoutBuilder(context: context)
-    let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
+    let shown = canvas.family == .accessoryInline ? inline(context) : self
+    let nodes = builder.nodes(of: shown, style, axis: nil, depth: 0)
     let space = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
     var views: [PlacedView] = []
     if let root = builder.joined(nodes, .stack(.vertical), style) {
@@ -55,5 +56,32 @@ extension ViewArchive {
       background = background.map { $0.mirrored(in: canvas.size.width) }
     }
     return LayoutResult(views: views, background: background, notices: context.notices, closures: context.closures)
+  }
+}
+
+extension ViewArchive {
+  /// The first image and the first text, in one line: what accessoryInline shows. Other views that draw are noted.
+  fileprivate func inline(_ context: LayoutContext) -> ViewArchive {
+    var found: [String: ViewArchive] = [:]
+    var isMore = false
+    var left = [self]
+    while let view = left.popLast() {
+      switch view.name {
+      case "Text", "Image":
+        isMore = isMore || found[view.name] != nil
+        found[view.name] = found[view.name] ?? view
+      default:
+        if view.children.isEmpty, !["EmptyView", "Group", "Spacer"].contains(view.name) { isMore = true }
+        left += view.children.reversed()
+      }
+    }
+    if isMore { context.note(.viewNotLaidOut, "accessoryInline: what is besides its first image and text") }
+    let views = ["Image", "Text"].compactMap { found[$0] }.map { view in
+      var view = view
+      view.modifiers = []
+      return view
+    }
+    let limit = Modifier("lineLimit", ["lines": 1])
+    return ViewArchive("HStack", ["spacing": 4], children: views, modifiers: [limit])
   }
 }

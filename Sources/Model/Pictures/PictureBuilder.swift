@@ -48,9 +48,9 @@ extension ViewArchive {
     builder.images = images
     let whole = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
     var background = layout.background.flatMap { builder.drawings(of: $0) }
-    if background.isEmpty, style.showsBackground, style.mode == .fullColor {
+    if style.showsBackground, style.mode == .fullColor, !background.contains(where: { $0.covers(whole) }) {
       let paint = builder.paints.paint("background", inherited, in: whole)
-      background = [.fill(Path(whole), paint, isEvenOdd: false)]
+      background.insert(.fill(Path(whole), paint, isEvenOdd: false), at: 0)
     }
     if style.mode == .fullColor { builder.background = background }
     if case .color(let accent) = builder.paints.paint("tint", inherited, in: whole) {
@@ -65,6 +65,19 @@ extension ViewArchive {
       size: canvas.size,
       drawings: [.group(group, style.rendered(background: background, content: content, in: whole))],
       notices: notices + builder.notices)
+  }
+}
+
+extension Drawing {
+  /// Whether nothing below the drawing is seen in a rectangle. A group counts as one that does not cover it.
+  fileprivate func covers(_ rect: Rect) -> Bool {
+    guard case .fill(Path(rect), let paint, _) = self else { return false }
+    return switch paint {
+    case .color(let color): color.opacity == 1
+    case .linear(let stops, _, _), .radial(let stops, _, _, _), .elliptical(let stops, _, _, _, _),
+      .angular(let stops, _, _):
+      stops.allSatisfy { $0.color.opacity == 1 }
+    }
   }
 }
 

@@ -12,10 +12,10 @@ public import URLSessionAPI
   private let source: Source?
   private let stored: Mutex<Value?>
 
-  /// The chosen value, or else the default.
+  /// The chosen value, or else the default. A switch without both is off.
   public var wrappedValue: Value {
     get {
-      guard let value = stored.withLock({ $0 }) else {
+      guard let value = stored.withLock({ $0 }) ?? false as? Value else {
         fatalError(
           """
           the parameter \(title?.resolved() ?? "without title") has no value: none was chosen, and it has no default; \
