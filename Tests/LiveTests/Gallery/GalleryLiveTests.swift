@@ -56,7 +56,7 @@ import WidgetLabTesting
         try await fixture.screen("homeScreen").map(\.kind).starts(with: ["TextName", "KeyName", "StringName", "Plain"]))
       try await fixture.launch()
       #expect(try await fixture.item("TextName").map(\.section) == [.main])
-      #expect(try await fixture.add("TextName").placement.id == 17)
+      #expect(try await fixture.add("TextName").placement.id == 18)
     }
   }
 

@@ -16,7 +16,7 @@ import WidgetLabTesting
     try await GalleryFixture.run("bundle") { fixture in
       let items = try await fixture.gallery("homeScreen")
       let kinds = Set(items.map(\.widgetKind))
-      #expect(kinds.count == 17 && kinds.isSuperset(of: ["Choices", "Milk", "Texts", "MilkControl", "Gated"]))
+      #expect(kinds.count == 18 && kinds.isSuperset(of: ["Choices", "Milk", "Texts", "MilkControl", "Gated"]))
       let control = try #require(items.first { $0.widgetKind == "MilkControl" })
       #expect(control.section == .leftOut && control.reason?.contains("controlCenter") == true)
       #expect(control.displayName == "Milk, by a control" && control.description == "A control beside widgets")
