@@ -111,6 +111,15 @@ import Testing
     #expect(outer.frames(of: "Color", in: 100, 100).map(\.minX) == [20, 20, 20, 27])
   }
 
+  @Test(.rule("LAYOUT-19", "LAYOUT-23")) func `a guide within fifty frames is found with few measurements`() {
+    var view = guided(box, "leading", -30)
+    for _ in 0..<50 {
+      view = ViewArchive.stack("ZStack", alignment: "leading", [view]).modified("padding", ["length": 0])
+    }
+    let stack = ViewArchive.stack("VStack", alignment: "leading", [view.framed(20, 10), bar])
+    #expect(stack.layout(100, 100).notices.isEmpty)
+  }
+
   @Test(.rule("LAYOUT-19")) func `a guide of the author is named`() {
     let stack = ViewArchive.stack("VStack", [guided(box, "Middle", 10), bar])
     #expect(

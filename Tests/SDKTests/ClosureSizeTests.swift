@@ -67,6 +67,11 @@ import Testing
     let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     #expect(next.entries.first?.view.lines == ["light 20"])
     #expect(next.entries.first?.darkView?.lines == ["dark 20"])
+    // A size of the dark form does not replace those of the usual form for other closures.
+    var known = FormSizes()
+    known.add([sizes(["1": 20, "2": 30])])
+    known.add([ClosureSizes(form: .shown, scheme: .dark, sizes: ["2": ClosureSizes.Size(width: 9, height: 40)])])
+    #expect(known[.shown, .dark].mapValues(\.width) == ["1": 20, "2": 9])
   }
 
   @Test(.rule("LAYOUT-13"))

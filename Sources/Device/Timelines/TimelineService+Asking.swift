@@ -31,7 +31,7 @@ extension TimelineService {
       guard let last = results.last else { return }
       switch results.last(where: { (try? $0.get()) != nil }) ?? last {
       case .success(let reply):
-        let content = await self.content(of: reply, asked, environment)
+        guard let content = await self.content(of: reply, asked, environment) else { return }
         await self.ended(asked, .success((reply, content)))
       case .failure(let error): await self.ended(asked, .failure(error))
       }

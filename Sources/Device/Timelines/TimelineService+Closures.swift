@@ -16,25 +16,47 @@ struct TimelineContent: Sendable {
     self.entries = entries
     self.images = images ?? [:]
   }
+
+  /// Removes the images of views that later rounds replaced.
+  mutating func dropUnusedImages() {
+    let views = entries.flatMap { entry in
+      [
+        entry.view, entry.darkView, entry.privateForm?.view, entry.privateForm?.darkView, entry.invalidatedForm?.view,
+        entry.invalidatedForm?.darkView,
+      ]
+    }
+    let used = Set(views.compactMap(\.self).flatMap(\.imageDigests))
+    images = images.filter { used.contains($0.key) }
+  }
 }
 
 extension TimelineService {
-  /// How often the closures of a reply are called again: each time the closures within closures follow, one level
-  /// deeper.
+  /// The most rounds of a reply. Each round reaches closures one level deeper.
   private static let rounds = 4
 
   /// The content of a reply. If its views have closures that need a size, they are laid out, and the extension calls the
-  /// closures again until the sizes agree, at most four times. If the extension ends before, the views stay as they are.
+  /// closures again until the sizes agree, at most four times. If the extension has released the views, they stay as they
+  /// are.
+  ///
+  /// - Returns: `nil` if the bus connection was closed.
   nonisolated func content(
     of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest, _ environment: WidgetEnvironment
-  ) async -> Result<TimelineContent, TimelineFault> {
+  ) async -> Result<TimelineContent, TimelineFault>? {
     do throws(TimelineFault) {
       var content = try read(reply, asked.address)
       guard let number = reply.closures else { return .success(content) }
-      var open = Array(content.entries.indices)
+      var open = Array(content.entries.indices.prefix(settings.limits.entries))
       for _ in 0..<Self.rounds where !open.isEmpty {
         let call = CallClosures(number: number, entries: await closures(of: open, in: content, environment))
-        guard !call.entries.isEmpty, let next = await send(call, asked) else { break }
+        guard !call.entries.isEmpty else { break }
+        let next: CallClosures.Reply
+        do throws(BusError) {
+          next = try await bus.request(
+            call, to: asked.address, context: asked.context, within: .seconds(86_400), whenUnreachable: .wait)
+        } catch {
+          if error.code == .closed { return nil }
+          break
+        }
         let changed = try read(next, asked.address)
         open = call.entries.map(\.index)
         guard changed.entries.count == open.count else {
@@ -43,29 +65,23 @@ extension TimelineService {
         for (index, entry) in zip(open, changed.entries) { content.entries[index] = entry }
         content.images.merge(changed.images) { $1 }
       }
+      content.dropUnusedImages()
       return .success(content)
     } catch {
       return .failure(error)
     }
   }
 
-  /// The sizes of closures that were called with another size, of the entries that have some.
+  /// The sizes of closures that were called with another size. Entries without such closures are left out.
   private nonisolated func closures(
     of indices: [Int], in content: TimelineContent, _ environment: WidgetEnvironment
   ) async -> [CallClosures.Entry] {
     var found: [CallClosures.Entry] = []
-    for index in indices {
+    for index in indices where !Task.isCancelled {
       let closures = await closureSizes(content.entries[index], environment)
       if !closures.isEmpty { found.append(CallClosures.Entry(index: index, closures: closures)) }
     }
     return found
-  }
-
-  /// Returns `nil` if the extension cannot call the closures any more.
-  private nonisolated func send(
-    _ call: CallClosures, _ asked: TimelineStateMachine.ProviderRequest
-  ) async -> CallClosures.Reply? {
-    try? await bus.request(call, to: asked.address, context: asked.context, within: .seconds(86_400))
   }
 
   /// The entries and images of a reply, or of its file.

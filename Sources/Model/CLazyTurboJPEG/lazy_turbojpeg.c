@@ -36,6 +36,7 @@ static struct {
     int (*decompress)(
         void *handle, const unsigned char *file, unsigned long size, unsigned char *pixels, int width, int pitch,
         int height, int format, int flags);
+    int (*error_code)(void *handle);
     int (*destroy)(void *handle);
 } library;
 
@@ -46,6 +47,7 @@ static const struct {
     {"tjInitDecompress", &library.make},
     {"tjDecompressHeader3", &library.header},
     {"tjDecompress2", &library.decompress},
+    {"tjGetErrorCode", &library.error_code},
     {"tjDestroy", &library.destroy},
 };
 
@@ -70,10 +72,14 @@ const char *lazy_jpeg_load(void) {
     return problem[0] ? problem : NULL;
 }
 
+// A file with superfluous or missing bytes at its end has a warning, and is drawn.
+static int is_complete(void *handle, int result) { return result == 0 || library.error_code(handle) == 0; }
+
 int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height) {
     void *handle = library.make();
     int sampling, colors;
-    int is_read = handle && library.header(handle, file, size, width, height, &sampling, &colors) == 0;
+    int is_read =
+        handle && is_complete(handle, library.header(handle, file, size, width, height, &sampling, &colors));
     if (handle) library.destroy(handle);
     return is_read && *width > 0 && *height > 0;
 }
@@ -81,9 +87,10 @@ int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height) {
 int lazy_jpeg_read(const uint8_t *file, size_t size, uint32_t *pixels, size_t row, int width, int height) {
     void *handle = library.make();
     int is_read = handle
-        && library.decompress(
-               handle, file, size, (unsigned char *)pixels, width, (int)(row * 4), height, pixel_format, limit_scans)
-            == 0;
+        && is_complete(
+            handle,
+            library.decompress(
+                handle, file, size, (unsigned char *)pixels, width, (int)(row * 4), height, pixel_format, limit_scans));
     if (handle) library.destroy(handle);
     return is_read;
 }

@@ -236,8 +236,8 @@ final class MovedNode: WrappingNode {
     isAbsolute ? super.baseline(guide, proposal) : content.baseline(guide, proposal)
   }
 
-  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
-    isAbsolute ? super.ownGuide(guide, axis, proposal) : content.ownGuide(guide, axis, proposal)
+  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    isAbsolute ? super.findOwnGuide(guide, axis, proposal) : content.ownGuide(guide, axis, proposal)
   }
 }
 
@@ -260,9 +260,9 @@ final class AlignedNode: WrappingNode {
     context.hasOwnGuides = true
   }
 
-  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
     if guide == self.guide, axis == self.axis, let value { return value }
-    return super.ownGuide(guide, axis, proposal)
+    return super.findOwnGuide(guide, axis, proposal)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {

@@ -52,7 +52,7 @@ final class ZStackNode: LayoutNode {
       })
   }
 
-  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
     let size = size(proposal)
     let own = children.map { $0.ownGuide(guide, axis, Proposal(size)) }
     guard own.contains(where: { $0 != nil }) else { return nil }

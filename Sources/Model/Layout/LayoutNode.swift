@@ -65,6 +65,13 @@ final class LayoutContext {
   }
 }
 
+/// Identifies the place of a guide of a view.
+private struct GuideKey: Hashable {
+  let guide: AlignmentGuide
+  let axis: Axis
+  let proposal: Proposal
+}
+
 /// A view or a modifier that takes part in the layout. The size depends on the proposal; the place is given afterwards.
 class LayoutNode {
   /// SwiftUI's name.
@@ -74,6 +81,7 @@ class LayoutNode {
   private var sizes: [(proposal: Proposal, size: Size)] = []
   /// The sizes after the first eight, which are found more quickly in a list.
   private var furtherSizes: [Proposal: Size] = [:]
+  private var ownGuides: [GuideKey: Double?] = [:]
   /// What the view prefers as the distance to its neighbours.
   private(set) final lazy var spacing = preferredSpacing()
 
@@ -103,13 +111,22 @@ class LayoutNode {
     return guide.standard(in: size(proposal)[axis])
   }
 
+  /// The place of a guide that `alignmentGuide` set, on the view or within it; `nil`: none did.
+  final func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+    let key = GuideKey(guide: guide, axis: axis, proposal: proposal)
+    if let known = ownGuides[key] { return known }
+    let found = context.mayMeasure(name) ? findOwnGuide(guide, axis, proposal) : nil
+    ownGuides.updateValue(found, forKey: key)
+    return found
+  }
+
   // MARK: What a node defines
 
   func calculateSize(_ proposal: Proposal) -> Size { .zero }
   /// The place of a baseline from the top edge; `nil`: the view has no text.
   func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? { nil }
-  /// The place of a guide that `alignmentGuide` set, on the view or within it; `nil`: none did.
-  func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? { nil }
+  /// See `ownGuide`.
+  func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? { nil }
   /// Returns the view at a place, for the proposal that gave it its size.
   func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] { [] }
   func preferredSpacing() -> Spacing { Spacing() }
@@ -145,7 +162,7 @@ class WrappingNode: LayoutNode {
     content.baseline(guide, inner(proposal)).map { $0 + offset(proposal).y }
   }
 
-  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
     content.ownGuide(guide, axis, inner(proposal)).map { $0 + offset(proposal)[axis] }
   }
 

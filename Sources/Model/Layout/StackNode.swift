@@ -50,7 +50,7 @@ final class StackNode: LayoutNode {
     return guide.combined(baselines)
   }
 
-  override func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
     averageGuide(
       arranged(placing(proposal)).children.compactMap { child in
         child.node.ownGuide(guide, axis, child.proposal).map { $0 + child.origin[axis] }

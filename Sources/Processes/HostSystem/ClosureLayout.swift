@@ -78,7 +78,9 @@ extension ViewArchive {
         top: margins.top, leading: margins.leading, bottom: margins.bottom, trailing: margins.trailing),
       scale: environment.displayScale, isRightToLeft: settings.isRightToLeft, family: environment.family)
     let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
-    return shown(appearance).laidOut(in: canvas, style: style, measuring: measure).closures
+    // Less than for a picture: the timelines of all extensions wait for this.
+    let limits = LayoutLimits(depth: 200, measurements: 50_000)
+    return shown(appearance).laidOut(in: canvas, style: style, measuring: measure, limits: limits).closures
       .mapValues { ClosureSizes.Size(width: $0.width, height: $0.height) }
   }
 }

@@ -22,7 +22,8 @@ import SwiftUI
   private static let limit = 8
 
   private var kept: [Kept] = []
-  private var last = 0
+  /// Starts anywhere, so that a number of an earlier process is not one of this process.
+  private var last = Int.random(in: 0..<1 << 40)
 
   nonisolated private init() {}
 
@@ -30,10 +31,12 @@ import SwiftUI
     process.part(KeptTimelines.self) { _ in KeptTimelines() }
   }
 
-  /// Keeps a timeline. The oldest one is released when there are more than eight.
+  /// Keeps a timeline instead of an earlier one of its placement. The oldest one is released when there are more than
+  /// eight.
   ///
   /// - Returns: the number for `CallClosures`.
   func keep(_ timeline: GivenTimeline, _ request: RequestTimeline) -> Int {
+    kept.removeAll { $0.request.placement == request.placement && request.placement != nil }
     last += 1
     kept.append(Kept(number: last, timeline: timeline, request: request))
     if kept.count > Self.limit { kept.removeFirst() }

@@ -101,10 +101,11 @@ struct FormSizes {
     }
   }
 
-  /// A form without its own sizes is archived like the usual one, so that equal views stay equal.
+  /// Where a form has no own size for a closure, it has that of the usual form, so that equal views stay equal.
   subscript(name: ArchivedEntry.FormName, scheme: ColorSchemeName) -> [String: CGSize] {
-    sizes[Form(name: name, scheme: scheme)] ?? sizes[Form(name: name, scheme: .light)]
-      ?? sizes[Form(name: .shown, scheme: .light)] ?? [:]
+    [(ArchivedEntry.FormName.shown, ColorSchemeName.light), (name, .light), (name, scheme)].reduce(into: [:]) {
+      $0.merge(sizes[Form(name: $1.0, scheme: $1.1)] ?? [:]) { $1 }
+    }
   }
 }
 

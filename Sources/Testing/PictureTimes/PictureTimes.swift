@@ -71,7 +71,7 @@ import Pictures
     return (ContinuousClock.now - began) / .seconds(1)
   }
 
-  /// Ten rows of nine views: 100 with the rows and the column around, less one.
+  /// Ten rows of nine views: 101 with the rows and the column around.
   private static var hundredViews: ViewArchive {
     let row = ViewArchive(
       "HStack",

@@ -56,6 +56,17 @@ import Testing
     #expect(canvas.children[1].modifiers[2].arguments["anchor"] == "topLeading")
   }
 
+  @Test(.rule("VIEW-16")) func `a loop of turns needs one modifier`() throws {
+    let canvas = try archived { context, _ in
+      for _ in 0..<300 {
+        context.rotate(by: .degrees(1))
+        context.fill(square, with: .color(.red))
+      }
+    }
+    #expect(canvas.children.last?.modifiers.map(\.name) == ["fill", "rotationEffect"])
+    #expect(canvas.children.last?.modifiers.last?.arguments["degrees"]?.number?.rounded() == 300)
+  }
+
   @Test(.rule("VIEW-16")) func `texts and images have a place, and layers contain what is drawn in them`() throws {
     let canvas = try archived { context, _ in
       context.draw(Text(verbatim: "a"), at: CGPoint(x: 3, y: 4), anchor: .topTrailing)

@@ -3,8 +3,8 @@
 import Archive
 public import Foundation
 
-/// Source: `SwiftUI.GraphicsContext`. What is not declared here is not drawn either, and does not compile: symbols, the
-/// size of a resolved text, transforms as matrices, inverse clips and filters of the author.
+/// Source: `SwiftUI.GraphicsContext`. Not declared: symbols, the size of a resolved text, transforms as matrices, inverse
+/// clips and filters of the author.
 public struct GraphicsContext {
   /// What a context and its copies drew, in order.
   private final class Recorder {
@@ -90,10 +90,37 @@ public struct GraphicsContext {
   /// Source: `SwiftUI.GraphicsContext.BlendMode`.
   public typealias BlendMode = SwiftUI.BlendMode
 
+  /// A change of the state.
+  private enum Change {
+    case offset(x: CGFloat, y: CGFloat)
+    case rotation(Angle)
+    case scale(x: CGFloat, y: CGFloat)
+    case other((AnyView) -> AnyView)
+
+    /// Both changes as one, so that a loop of turns needs one modifier; `nil`: they are of different kinds.
+    func merged(with next: Change) -> Change? {
+      switch (self, next) {
+      case (.offset(let x, let y), .offset(let more, let further)): .offset(x: x + more, y: y + further)
+      case (.rotation(let angle), .rotation(let more)): .rotation(angle + more)
+      case (.scale(let x, let y), .scale(let more, let further)): .scale(x: x * more, y: y * further)
+      default: nil
+      }
+    }
+
+    func applied(to view: AnyView) -> AnyView {
+      switch self {
+      case .offset(let x, let y): AnyView(view.offset(x: x, y: y))
+      case .rotation(let angle): AnyView(view.rotationEffect(angle, anchor: .topLeading))
+      case .scale(let x, let y): AnyView(view.scaleEffect(x: x, y: y, anchor: .topLeading))
+      case .other(let change): change(view)
+      }
+    }
+  }
+
   private let recorder = Recorder()
   private let size: CGSize
   /// The changes of the state, in order. The last one is applied to a view first.
-  private var changes: [(AnyView) -> AnyView] = []
+  private var changes: [Change] = []
   public let environment: EnvironmentValues
   /// Of everything that is drawn from now on, from 0 to 1.
   public var opacity: Double = 1
@@ -111,24 +138,28 @@ public struct GraphicsContext {
   private func record(_ view: some View) {
     var view = AnyView(view)
     if opacity != 1 { view = AnyView(view.opacity(opacity)) }
-    for change in changes.reversed() { view = change(view) }
+    for change in changes.reversed() { view = change.applied(to: view) }
     if blendMode != .normal { view = AnyView(view.blendMode(blendMode)) }
     recorder.views.append(view)
   }
 
   // MARK: State
 
-  public mutating func translateBy(x: CGFloat, y: CGFloat) { changes.append { AnyView($0.offset(x: x, y: y)) } }
-  public mutating func rotate(by angle: Angle) {
-    changes.append { AnyView($0.rotationEffect(angle, anchor: .topLeading)) }
+  private mutating func add(_ change: Change) {
+    if let merged = changes.last?.merged(with: change) {
+      changes[changes.count - 1] = merged
+    } else {
+      changes.append(change)
+    }
   }
-  public mutating func scaleBy(x: CGFloat, y: CGFloat) {
-    changes.append { AnyView($0.scaleEffect(x: x, y: y, anchor: .topLeading)) }
-  }
-  public mutating func addFilter(_ filter: Filter) { changes.append(filter.change) }
+
+  public mutating func translateBy(x: CGFloat, y: CGFloat) { add(.offset(x: x, y: y)) }
+  public mutating func rotate(by angle: Angle) { add(.rotation(angle)) }
+  public mutating func scaleBy(x: CGFloat, y: CGFloat) { add(.scale(x: x, y: y)) }
+  public mutating func addFilter(_ filter: Filter) { add(.other(filter.change)) }
   /// Draws only within the path from now on, besides earlier clips.
   public mutating func clip(to path: Path, style: FillStyle = FillStyle()) {
-    changes.append { AnyView($0.clipShape(path, style: style)) }
+    add(.other { AnyView($0.clipShape(path, style: style)) })
   }
 
   // MARK: Drawing
