@@ -28,7 +28,7 @@ extension Agent {
     let deadline = ContinuousClock.now + patience
     // The kernel reports a stop to the parent when the first thread has stopped, and the others shortly after.
     while !isStopped(pid) {
-      guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(1))) != nil else { return [] }
+      guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .microseconds(100))) != nil else { return [] }
     }
     let folders = groups.mapValues { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
     let locks = FileLock.held(FileLock.locks(of: pid), groups: folders)
@@ -37,8 +37,7 @@ extension Agent {
 
   /// Whether all threads of a process are stopped. `true` when it does not exist.
   private static func isStopped(_ pid: Int32) -> Bool {
-    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
-    return threads.compactMap { Int32($0) }.allSatisfy { ChildStatus(of: $0)?.isStopped ?? true }
+    ProcFile.numbers(in: "/proc/\(pid)/task").allSatisfy { ChildStatus(of: $0)?.isStopped ?? true }
   }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// The state of a process in `/proc/PID/status`.
 struct ChildStatus {
   /// Stopped by a signal.
@@ -11,24 +9,26 @@ struct ChildStatus {
 
   /// - Returns: `nil` when the process does not exist.
   init?(of pid: Int32) {
-    guard let file = fopen("/proc/\(pid)/status", "re") else { return nil }
-    defer { fclose(file) }
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = fread(&buffer, 1, buffer.count, file)
-    self.init(reading: String(decoding: buffer.prefix(count), as: UTF8.self))
+    guard let bytes = ProcFile.contents("/proc/\(pid)/status") else { return nil }
+    self.init(reading: String(decoding: bytes, as: UTF8.self))
   }
 
   /// - Parameter text: lines of a name, a colon and a value. The process's name, in the first line, has no line breaks:
   ///   the kernel escapes them.
   init(reading text: String) {
-    for line in text.split(separator: "\n") {
-      let words = line.split(whereSeparator: \.isWhitespace)
-      guard words.count > 1 else { continue }
-      switch words[0] {
-      case "State:": isStopped = words[1] == "T"
-      case "RssAnon:": memory = Int(words[1]).map { $0 << 10 }
-      default: break
+    // Bytes: comparing characters takes a millisecond for the sixty lines.
+    for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+      if line.starts(with: "State:".utf8) {
+        isStopped = Self.value(line).first == UInt8(ascii: "T")
+      } else if line.starts(with: "RssAnon:".utf8) {
+        memory = Int(String(Self.value(line)) ?? "").map { $0 << 10 }
       }
     }
+  }
+
+  /// The first word after the name of a line.
+  private static func value(_ line: Substring.UTF8View) -> Substring.UTF8View {
+    let words = line.split(maxSplits: 2) { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+    return words.count > 1 ? words[1] : line[line.endIndex...]
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DefaultsLog
-import Foundation
-import Glibc
 import Messages
 
 /// A lock of a process on an open file, from `/proc/PID/fdinfo`.
@@ -31,14 +29,12 @@ struct FileLock: Hashable {
 
   /// The locks of a process. Empty when it does not exist.
   static func locks(of pid: Int32) -> [FileLock] {
-    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fdinfo")) ?? []
-    return descriptors.flatMap { descriptor -> [FileLock] in
-      guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/fdinfo/\(descriptor)") else { return [] }
-      let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix("lock:") }
-      guard !lines.isEmpty,
-        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")
+    ProcFile.numbers(in: "/proc/\(pid)/fdinfo").flatMap { descriptor -> [FileLock] in
+      guard let data = ProcFile.contents("/proc/\(pid)/fdinfo/\(descriptor)"),
+        data.split(separator: UInt8(ascii: "\n")).contains(where: { $0.starts(with: "lock:".utf8) }),
+        let path = ProcFile.target(ofLink: "/proc/\(pid)/fd/\(descriptor)")
       else { return [] }
-      return lines.compactMap { FileLock($0, path: path) }
+      return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { FileLock($0, path: path) }
     }
   }
 }
