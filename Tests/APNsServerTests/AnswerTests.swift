@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import FidelityRules
 import Foundation
 import NIOHPACK
 import Testing
@@ -92,14 +93,14 @@ import Testing
     #expect(fixture.sent().map(\.kind) == [0])
   }
 
-  @Test func `a reason that is too long for a GOAWAY is cut`() {
+  @Test(.rule("HTTP-01")) func `a reason that is too long for a GOAWAY is cut`() {
     let fixture = HTTP2ConnectionFixture()
     fixture.send(HTTP2Frames.push(on: 1))
     fixture.answer(503, String(repeating: "x", count: 40_000), manner: .goAway, on: 1)
     #expect(fixture.sent().map(\.bytes.count) == [16_384])
   }
 
-  @Test func `a GOAWAY after an accepted push reports its stream as processed`() {
+  @Test(.rule("HTTP-99")) func `a GOAWAY after an accepted push reports its stream as processed`() {
     let fixture = HTTP2ConnectionFixture()
     fixture.send(HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3))
     fixture.answer(manner: .goAway, on: 3)

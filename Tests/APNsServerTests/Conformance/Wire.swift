@@ -7,7 +7,7 @@ import NIOHPACK
 
 @testable import APNsServer
 
-/// A connection over TLS to a server of its own, for tests of single frames.
+/// A connection over TLS to its own server, for tests of single frames.
 ///
 /// The path of a request selects its response: `/refused` is 400 with a body of `Wire.refusal`, `/long` is 500 with a
 /// body of 40,000 bytes, `/held` waits for `release()`, after `/last` the connection
