@@ -171,8 +171,8 @@ import Testing
     await lab.stop()
   }
 
-  @Test(.rule("APNS-43")) func `a server that shuts down finishes pending requests and refuses new ones`() async throws
-  {
+  @Test(.rule("APNS-43", "HTTP-57", "HTTP-64"))
+  func `a server that shuts down finishes pending requests and refuses new ones`() async throws {
     let held = HeldResponses()
     let lab = try await TestAPNsServer.start(TestBackend { request, answer in held.keep { answer(.ok(request)) } })
     let client = try await lab.connect()
@@ -181,6 +181,7 @@ import Testing
     async let stopped: Void = lab.front.shutDown(within: 3600)
     var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
     let ping = await client.next { $0.kind == 6 }
+    #expect(ping?.bytes.count == 8 && ping?.flags == 0)
     #expect(
       await client.next { $0.kind == 7 }?.farewell == .init(last: 0x7fff_ffff, code: 0, text: #"{"reason":"Shutdown"}"#)
     )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import FidelityRules
 import Foundation
 import NIOHPACK
 import Testing
@@ -54,13 +55,56 @@ import Testing
     fixture.send(HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3) + HTTP2Frames.push(on: 5))
     fixture.answer(400, "BadTopic", on: 1)
     fixture.answer(on: 3)
-    #expect(fixture.sent().map { [Int($0.kind), $0.stream] } == [[1, 1], [1, 3]])
+    let first = fixture.sent()
+    #expect(first.map { [Int($0.kind), $0.stream] } == [[1, 1], [0, 1], [1, 3]])
+    #expect(first[1].text == #"{"reason":"# && !first[1].ends)
     fixture.send(HTTP2Frames.credit(100, to: 5))
     fixture.answer(400, "BadPath", on: 5)
     #expect(fixture.sent().map { [Int($0.kind), $0.stream] } == [[1, 5], [0, 5]])
     fixture.send(HTTP2Frames.credit(15, to: 1))
-    #expect(fixture.sent().map(\.text) == [#"{"reason":"BadTopic"}"#])
+    let rest = fixture.sent()
+    #expect(rest.map(\.text) == [#""BadTopic"}"#] && rest[0].ends)
     #expect(fixture.http.waiting.isEmpty && fixture.http.streams.isEmpty)
+  }
+
+  @Test func `a body that is sent byte by byte ends the connection only when nothing is granted for 30 s`() {
+    let limits = APNsServerLimits()
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.frame(4, HTTP2Frames.setting(4, 0)))
+    fixture.send(HTTP2Frames.push(on: 1))
+    fixture.answer(400, "BadTopic", on: 1)
+    for _ in 0..<5 {
+      #expect(fixture.pass(limits.unwritable - 1) != nil)
+      fixture.send(HTTP2Frames.credit(1, to: 1))
+    }
+    #expect(fixture.sent().filter { $0.kind == 0 }.map(\.bytes.count) == [1, 1, 1, 1, 1])
+    #expect(fixture.pass(limits.unwritable) == nil)
+    #expect(fixture.farewell()?.text.contains("no flow-control credit") == true)
+  }
+
+  @Test func `a stream whose body waits for credit gets no second response`() {
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.frame(4, HTTP2Frames.setting(4, 0)))
+    fixture.send(HTTP2Frames.push(on: 1))
+    _ = fixture.sent()
+    for _ in 0..<2 { fixture.answer(400, "BadTopic", on: 1) }
+    #expect(fixture.sent().map(\.kind) == [1])
+    fixture.send(HTTP2Frames.credit(100, to: 1))
+    #expect(fixture.sent().map(\.kind) == [0])
+  }
+
+  @Test(.rule("HTTP-01")) func `a reason that is too long for a GOAWAY is cut`() {
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 1))
+    fixture.answer(503, String(repeating: "x", count: 40_000), manner: .goAway, on: 1)
+    #expect(fixture.sent().map(\.bytes.count) == [16_384])
+  }
+
+  @Test(.rule("HTTP-99")) func `a GOAWAY after an accepted push reports its stream as processed`() {
+    let fixture = HTTP2ConnectionFixture()
+    fixture.send(HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3))
+    fixture.answer(manner: .goAway, on: 3)
+    #expect(fixture.farewell()?.last == 3)
   }
 
   @Test func `responses that wait for flow-control credit are bounded in number and time`() {

@@ -50,7 +50,7 @@ import Testing
     await lab.stop()
   }
 
-  @Test func `a client that does not read is not read from and is disconnected`() async throws {
+  @Test(.rule("HTTP-25")) func `a client that does not read is not read from and is disconnected`() async throws {
     var limits = APNsServerLimits.unhurried
     limits.unwritable = 0.5
     // Otherwise the client would read the rest before the close.

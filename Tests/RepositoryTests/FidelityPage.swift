@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A rule of `Documentation/fidelity`: a heading of level 3, a text and a list of fields.
+/// A rule of `Documentation/fidelity`: a heading of level 3, a text and a list of fields; or a row of a table.
 struct FidelityRule {
   var id: String
   var path: String
@@ -67,6 +67,9 @@ struct FidelityPages {
           let advice = "this heading is not a rule; write '### TOPIC-01: ' and a sentence"
           malformed.append(Finding(path: path, line: number, advice: advice))
         }
+      } else if line.hasPrefix("| ") {
+        field = nil
+        readRow(path, number, line)
       } else if let match = line.wholeMatch(of: /- ([A-Z][a-z]+):\s*(.*)/), !rules.isEmpty {
         field = String(match.1)
         rules[rules.count - 1].fields[String(match.1)] = String(match.2).trimmed
@@ -79,6 +82,20 @@ struct FidelityPages {
         field = nil
       }
     }
+  }
+
+  /// Reads a row of a table of requirements: the id, the section of RFC 9113 or another one, the sentence, a remark.
+  private mutating func readRow(_ path: String, _ number: Int, _ line: Substring) {
+    let cells = line.split(separator: "|").map { String($0).trimmed }
+    guard let id = cells.first, id.wholeMatch(of: /[A-Z]+-[0-9]{2}/) != nil else { return }
+    guard cells.count == 4, !cells[1].isEmpty, !cells[2].isEmpty, line.hasSuffix("|") else {
+      let advice = "this row is not a rule; write an id, a section, a sentence and a remark or nothing"
+      return malformed.append(Finding(path: path, line: number, advice: advice))
+    }
+    let source = cells[1].hasPrefix("RFC ") ? cells[1] : "RFC 9113, section \(cells[1])"
+    var rule = FidelityRule(id: id, path: path, line: number, fields: ["Source": source])
+    if cells[3].hasPrefix("none: ") { rule.fields["Tests"] = cells[3] }
+    rules.append(rule)
   }
 
   /// All violations of what the index promises.

@@ -117,6 +117,21 @@ import Testing
     #expect(findings(page).contains { $0.contains(advice) }, "\(findings(page))")
   }
 
+  @Test func `a row of a table is a rule of an RFC, and is rejected without a test or a reason`() {
+    let row =
+      "# Sample\n\n| rule | section | requirement | remark |\n|---|---|---|---|\n| SAMPLE-01 | 4.1 | It waits | |"
+    let test = "@Test(.rule(\"SAMPLE-01\")) func a() {}"
+    #expect(findings(row, test) == [])
+    #expect(findings(row.replacing("4.1", with: "RFC 7540, section 5.3"), test) == [])
+    let untested = row.replacing("waits | |", with: "waits | none: it is not visible |")
+    #expect(findings(untested, "") == [])
+    #expect(findings(untested, test).contains { $0.contains("but a test is linked to this rule") })
+    #expect(findings(row, "").contains { $0.contains("no test is linked") })
+    for bad in [row.replacing("4.1", with: ""), row.replacing(" | |", with: " |"), row.replacing(" | |", with: "")] {
+      #expect(findings(bad, test).contains { $0.contains("this row is not a rule") }, "\(bad)")
+    }
+  }
+
   @Test func `settings without a rule or a test and links without a rule are rejected`() {
     let pages = FidelityPages([("sample.md", Self.page)])
     let links = SourceFile("Tests/Sample.swift", Self.test).ruleLinks

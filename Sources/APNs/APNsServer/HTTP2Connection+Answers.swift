@@ -5,9 +5,11 @@ import Foundation
 import NIOCore
 
 extension HTTP2Connection {
-  /// Writes a response. Does nothing when the client has reset the stream.
+  /// Writes a response. Does nothing when the client has reset the stream, or when there is a response already.
   mutating func answer(_ answer: APNsAnswer, on id: UInt32) {
-    guard phase == .open || phase == .leaving, let index = streams.index(forKey: id) else { return }
+    guard phase == .open || phase == .leaving, let index = streams.index(forKey: id),
+      waiting.isEmpty || !waiting.contains(where: { $0.stream == id })
+    else { return }
     lastUse = now
     switch answer.manner {
     case .response: respond(answer, on: id, at: index)
@@ -15,10 +17,12 @@ extension HTTP2Connection {
       respond(answer, on: id, at: index)
       leave(answer.reason)
     case .reset:
-      output.writeReset(of: id, .internalError)
+      writeReset(of: id, .internalError)
       forget(id)
     case .goAway:
-      lastServed = min(lastServed, id < 2 ? 0 : id - 2)
+      // section 8.7: only a stream without effect may be reported as not processed
+      let isLost = answer.status != 200 && id >= lastPassedOn
+      lastServed = min(lastServed, isLost ? (id < 2 ? 0 : id - 2) : lastPassedOn)
       end(HTTP2Error(farewell: answer.reason))
     }
     finishLeaving()
@@ -67,23 +71,37 @@ extension HTTP2Connection {
     mustAnnounceTableSize = false
     guard let body else { return close(id, at: index) }
     let length = body.utf8.count
-    guard length <= sendWindow, length <= streams.values[index].sendWindow else {
-      waiting.append(WaitingBody(stream: id, text: body, since: now))
+    guard length <= min(sendWindow, streams.values[index].sendWindow, HTTP2Frame.payloadLimit) else {
+      var rest = WaitingBody(stream: id, rest: ByteBuffer(string: body), since: now)
+      guard !send(&rest, at: index) else { return }
+      waiting.append(rest)
       if waiting.count > limits.waitingBodies {
         end(HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(waiting.count) response bodies"))
       }
       return
     }
-    send(body, on: id, at: index)
-  }
-
-  /// Sends the body of a refusal in one frame, as clients expect.
-  private mutating func send(_ body: String, on id: UInt32, at index: Dictionary<UInt32, Stream>.Index) {
-    let length = body.utf8.count
+    // one frame, as clients expect
     sendWindow -= length
     output.writeFrameHead(length: length, kind: HTTP2Frame.Kind.data, flags: HTTP2Frame.Flag.endStream, stream: id)
     output.writeString(body)
     close(id, at: index)
+  }
+
+  /// Sends as much of a body as the windows permit: section 6.9.1. Returns whether that was all.
+  private mutating func send(_ body: inout WaitingBody, at index: Dictionary<UInt32, Stream>.Index) -> Bool {
+    while body.rest.readableBytes > 0 {
+      let most = min(sendWindow, streams.values[index].sendWindow, HTTP2Frame.payloadLimit)
+      guard most > 0, var part = body.rest.readSlice(length: min(most, body.rest.readableBytes)) else { return false }
+      body.since = now
+      sendWindow -= part.readableBytes
+      streams.values[index].sendWindow -= part.readableBytes
+      let flags = body.rest.readableBytes == 0 ? HTTP2Frame.Flag.endStream : 0
+      output.writeFrameHead(
+        length: part.readableBytes, kind: HTTP2Frame.Kind.data, flags: flags, stream: body.stream)
+      output.writeBuffer(&part)
+    }
+    close(body.stream, at: index)
+    return true
   }
 
   /// Ends our side of a stream.
@@ -91,21 +109,26 @@ extension HTTP2Connection {
     let stream = streams.remove(at: index).value
     if stream.input == .open { uncount(stream.size) }
     // section 8.1: the response is complete, and the rest of the request is not needed
-    if stream.input != .ended { output.writeReset(of: id, .none) }
+    if stream.input != .ended { writeReset(of: id, .none) }
   }
 
-  /// Sends the bodies for which there is flow-control credit.
-  mutating func sendWaiting() {
+  /// Sends what waits for flow-control credit and now has some: on one stream, or on all.
+  mutating func sendWaiting(on stream: UInt32? = nil) {
     guard !waiting.isEmpty else { return }
-    let bodies = waiting
-    waiting = []
-    for body in bodies {
-      guard let index = streams.index(forKey: body.stream) else { continue }
-      let length = body.text.utf8.count
-      if length <= sendWindow, length <= streams.values[index].sendWindow {
-        send(body.text, on: body.stream, at: index)
+    var position = 0
+    while position < waiting.count, sendWindow > 0 {
+      var body = waiting[position]
+      guard stream == nil || stream == body.stream, let index = streams.index(forKey: body.stream),
+        streams.values[index].sendWindow > 0
+      else {
+        position += 1
+        continue
+      }
+      if send(&body, at: index) {
+        waiting.remove(at: position)
       } else {
-        waiting.append(body)
+        waiting[position] = body
+        position += 1
       }
     }
     finishLeaving()

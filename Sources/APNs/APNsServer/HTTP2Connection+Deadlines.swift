@@ -46,7 +46,7 @@ extension HTTP2Connection {
         HTTP2Error(.enhanceYourCalm, "incomplete request on stream \(oldest.key) after \(text(limits.request))"))
     }
     consider(
-      waiting.first?.since, limits.unwritable,
+      waiting.lazy.map(\.since).min(), limits.unwritable,
       HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(text(limits.unwritable))"))
     consider(
       blockedSince, limits.unwritable,

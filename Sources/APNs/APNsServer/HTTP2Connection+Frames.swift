@@ -25,23 +25,31 @@ extension HTTP2Connection {
     case HTTP2Frame.Kind.reset: try takeReset(frame)
     case HTTP2Frame.Kind.priority: try takePriority(frame)
     case HTTP2Frame.Kind.pushPromise: throw HTTP2Error(.protocolError, "PUSH_PROMISE from a client")
-    case HTTP2Frame.Kind.goAway: guard frame.stream == 0 else { throw HTTP2Error(.protocolError, "GOAWAY on a stream") }
+    case HTTP2Frame.Kind.goAway: try takeGoAway(frame)
     default: break
     }
     return nil
   }
 
-  /// Resets one stream; the connection continues: section 5.4.2.
+  /// Resets one stream, open or closed; the connection continues: section 5.4.2. Only counts the frame if the stream was
+  /// reset before.
   mutating func reset(_ stream: UInt32, _ code: ErrorCode, _ why: String) throws(HTTP2Error) {
+    guard !resetStreams.contains(stream) else { return try count(.stray, "frames of streams that are closed") }
     remark = "stream \(stream) was reset: \(why)"
-    output.writeReset(of: stream, code)
+    writeReset(of: stream, code)
     forget(stream)
     try count(.stray, "requests that cannot be served")
+  }
+
+  mutating func writeReset(of stream: UInt32, _ code: ErrorCode) {
+    output.writeReset(of: stream, code)
+    resetStreams.insert(stream)
   }
 
   mutating func forget(_ id: UInt32) {
     guard let stream = streams.removeValue(forKey: id) else { return }
     if stream.input == .open { uncount(stream.size) }
+    if !waiting.isEmpty { waiting.removeAll { $0.stream == id } }
   }
 
   /// Removes a request from the counts of incomplete requests.
@@ -62,13 +70,16 @@ extension HTTP2Connection {
     guard frame.stream % 2 == 1 else { throw HTTP2Error(.protocolError, "HEADERS on stream \(frame.stream)") }
     var frame = frame
     try frame.unpad()
+    var dependsOnItself = false
     if frame.has(HTTP2Frame.Flag.priority) {
       guard frame.payload.readableBytes >= 5 else { throw HTTP2Error(.frameSize, "HEADERS too short for a priority") }
+      dependsOnItself = frame.dependsOnItself
       frame.payload.moveReaderIndex(forwardBy: 5)
     }
     emptyData = 0
     let block = HeaderBlock(
-      stream: frame.stream, endsStream: frame.has(HTTP2Frame.Flag.endStream), bytes: frame.payload)
+      stream: frame.stream, endsStream: frame.has(HTTP2Frame.Flag.endStream), dependsOnItself: dependsOnItself,
+      bytes: frame.payload)
     if frame.has(HTTP2Frame.Flag.endHeaders) { return try open(block) }
     self.block = block
     return nil
@@ -93,24 +104,15 @@ extension HTTP2Connection {
   private mutating func open(_ block: HeaderBlock) throws(HTTP2Error) -> Arrival? {
     let id = block.stream
     let list = try decode(block.bytes)
-    if let index = streams.index(forKey: id) {
-      guard streams.values[index].input != .ended, block.endsStream else {
-        try reset(id, .protocolError, "unexpected HEADERS")
-        return nil
-      }
-      return try finish(id)
-    }
-    guard id > lastStream else {
-      guard list.first?.name.utf8.first != UInt8(ascii: ":") else {
-        throw HTTP2Error(.protocolError, "stream \(id) opened after stream \(lastStream)")
-      }
-      try count(.stray, "frames of streams that are closed")
-      return nil
-    }
+    guard id > lastStream else { return try takeTrailers(list, block) }
     lastStream = id
     guard id <= lastServed else { return nil }
     guard streams.count < streamLimit, unfinishedSize < limits.unfinished else {
       try reset(id, .refusedStream, "more than \(streamLimit) concurrent streams, or incomplete requests too large")
+      return nil
+    }
+    guard !block.dependsOnItself else {
+      try reset(id, .protocolError, "the stream depends on itself")
       return nil
     }
     let head: RequestHead
@@ -123,6 +125,31 @@ extension HTTP2Connection {
     unfinishedSize += stream.size
     streams[id] = stream
     return block.endsStream ? try finish(id) : nil
+  }
+
+  /// Processes a header block of a stream that was opened before.
+  private mutating func takeTrailers(_ list: HPACKHeaders, _ block: HeaderBlock) throws(HTTP2Error) -> Arrival? {
+    let id = block.stream
+    guard let index = streams.index(forKey: id) else {
+      guard resetStreams.contains(id) || list.first?.name.utf8.first != UInt8(ascii: ":") else {
+        throw HTTP2Error(.protocolError, "stream \(id) opened after stream \(lastStream)")
+      }
+      if id <= lastServed { try reset(id, .streamClosed, "HEADERS on a closed stream") }
+      return nil
+    }
+    guard streams.values[index].input != .ended else {
+      try reset(id, .streamClosed, "HEADERS after END_STREAM")
+      return nil
+    }
+    guard block.endsStream, !block.dependsOnItself else {
+      try reset(id, .protocolError, "HEADERS within a request must end it, and may not depend on their own stream")
+      return nil
+    }
+    do throws(RequestHead.Malformed) { try RequestHead.check(trailers: list) } catch {
+      try reset(id, .protocolError, error.text)
+      return nil
+    }
+    return try finish(id)
   }
 
   private mutating func decode(_ block: ByteBuffer) throws(HTTP2Error) -> HPACKHeaders {
@@ -165,7 +192,7 @@ extension HTTP2Connection {
       uncredited = 0
     }
     guard let index = streams.index(forKey: frame.stream) else {
-      if frame.stream <= lastServed { try count(.stray, "frames of streams that are closed") }
+      if frame.stream <= lastServed { try reset(frame.stream, .streamClosed, "DATA on a closed stream") }
       return nil
     }
     guard streams.values[index].input != .ended else {
@@ -214,6 +241,7 @@ extension HTTP2Connection {
   ) -> Arrival? {
     let (size, isOpen) = (streams.values[index].size, streams.values[index].input == .open)
     if isOpen { uncount(size) }
+    lastPassedOn = max(lastPassedOn, id)
     return streams.values[index].finish(input).map { Arrival(stream: id, request: $0) }
   }
 
@@ -228,88 +256,19 @@ extension HTTP2Connection {
     forget(frame.stream)
   }
 
-  /// Priorities are ignored, as documented by Apple: *Sending notification requests to APNs*.
-  private func takePriority(_ frame: HTTP2Frame) throws(HTTP2Error) {
+  /// Priorities are ignored, as documented by Apple: *Sending notification requests to APNs*. Only a stream that depends
+  /// on itself is refused, as RFC 7540 requires in section 5.3.1.
+  private mutating func takePriority(_ frame: HTTP2Frame) throws(HTTP2Error) {
     guard frame.stream != 0 else { throw HTTP2Error(.protocolError, "PRIORITY on stream 0") }
-    guard frame.payload.readableBytes == 5 else { throw HTTP2Error(.frameSize, "PRIORITY with a length other than 5") }
+    guard frame.payload.readableBytes == 5 else {
+      return try refuse(frame.stream, .frameSize, "PRIORITY with a length other than 5")
+    }
+    if frame.dependsOnItself { try refuse(frame.stream, .protocolError, "the stream depends on itself") }
   }
 
-  // MARK: Frames of the connection
-
-  private mutating func takePing(_ frame: HTTP2Frame) throws(HTTP2Error) {
-    guard frame.stream == 0 else { throw HTTP2Error(.protocolError, "PING on a stream") }
-    guard frame.payload.readableBytes == 8 else { throw HTTP2Error(.frameSize, "PING with a length other than 8") }
-    if frame.has(HTTP2Frame.Flag.ack) {
-      if shutdown == .announced { shutdown = .acknowledged }
-      return
-    }
-    try count(.control, "PING and SETTINGS")
-    output.writeFrameHead(length: 8, kind: HTTP2Frame.Kind.ping, flags: HTTP2Frame.Flag.ack, stream: 0)
-    output.writeImmutableBuffer(frame.payload)
-  }
-
-  private mutating func takeSettings(_ frame: HTTP2Frame) throws(HTTP2Error) {
-    guard frame.stream == 0 else { throw HTTP2Error(.protocolError, "SETTINGS on a stream") }
-    if frame.has(HTTP2Frame.Flag.ack) {
-      guard frame.payload.readableBytes == 0 else {
-        throw HTTP2Error(.frameSize, "SETTINGS acknowledgement with a payload")
-      }
-      guard !announcedLimits.isEmpty else {
-        throw HTTP2Error(.protocolError, "acknowledgement without pending SETTINGS")
-      }
-      streamLimit = announcedLimits.removeFirst()
-      announcedSince = announcedLimits.isEmpty ? nil : now
-      return
-    }
-    guard frame.payload.readableBytes % 6 == 0 else {
-      throw HTTP2Error(.frameSize, "SETTINGS length not divisible by 6")
-    }
-    try count(.control, "PING and SETTINGS")
-    var payload = frame.payload
-    while let number = payload.readInteger(as: UInt16.self), let value = payload.readInteger(as: UInt32.self) {
-      if let setting = Setting(rawValue: number) { try handle(setting, Int(value)) }
-    }
-    output.writeFrameHead(length: 0, kind: HTTP2Frame.Kind.settings, flags: HTTP2Frame.Flag.ack, stream: 0)
-    sendWaiting()
-  }
-
-  private mutating func handle(_ setting: Setting, _ value: Int) throws(HTTP2Error) {
-    switch setting {
-    case .headerTableSize: mustAnnounceTableSize = mustAnnounceTableSize || value < 4096
-    case .enablePush: guard value <= 1 else { throw HTTP2Error(.protocolError, "ENABLE_PUSH is \(value)") }
-    case .initialWindowSize:
-      guard value <= Int32.max else { throw HTTP2Error(.flowControl, "INITIAL_WINDOW_SIZE is \(value)") }
-      for id in Array(streams.keys) {
-        streams[id]?.sendWindow += value - initialSendWindow
-        guard streams[id]?.sendWindow ?? 0 <= Int32.max else { throw HTTP2Error(.flowControl, "window over 2^31-1") }
-      }
-      initialSendWindow = value
-    case .maxFrameSize:
-      guard 16_384...16_777_215 ~= value else { throw HTTP2Error(.protocolError, "MAX_FRAME_SIZE is \(value)") }
-    case .maxConcurrentStreams, .maxHeaderListSize: break
-    }
-  }
-
-  private mutating func takeCredit(_ frame: HTTP2Frame) throws(HTTP2Error) {
-    guard let credit = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt32.self),
-      frame.payload.readableBytes == 4
-    else { throw HTTP2Error(.frameSize, "WINDOW_UPDATE with a length other than 4") }
-    let increment = Int(credit & 0x7fff_ffff)
-    guard frame.stream != 0 else {
-      guard increment > 0 else { throw HTTP2Error(.protocolError, "WINDOW_UPDATE of 0") }
-      sendWindow += increment
-      guard sendWindow <= Int32.max else { throw HTTP2Error(.flowControl, "window over 2^31-1") }
-      return sendWaiting()
-    }
-    guard frame.stream % 2 == 1, frame.stream <= lastStream else {
-      throw HTTP2Error(.protocolError, "WINDOW_UPDATE on stream \(frame.stream), which is not open")
-    }
-    guard let index = streams.index(forKey: frame.stream) else { return }
-    streams.values[index].sendWindow += increment
-    guard increment > 0, streams.values[index].sendWindow <= Int32.max else {
-      let code = increment > 0 ? ErrorCode.flowControl : .protocolError
-      return try reset(frame.stream, code, "WINDOW_UPDATE of 0, or to over 2^31-1")
-    }
-    sendWaiting()
+  /// Resets a stream. On an idle one RST_STREAM may not be sent (section 6.4), and the connection ends.
+  private mutating func refuse(_ stream: UInt32, _ code: ErrorCode, _ why: String) throws(HTTP2Error) {
+    guard stream % 2 == 1, stream <= lastStream else { throw HTTP2Error(code, "idle stream \(stream): \(why)") }
+    try reset(stream, code, why)
   }
 }

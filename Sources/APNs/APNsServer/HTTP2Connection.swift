@@ -49,7 +49,10 @@ struct HTTP2Connection {
   var partialSince: NIODeadline?
 
   var streams: [UInt32: Stream] = [:]
+  var resetStreams = ResetStreams()
   var lastStream: UInt32 = 0
+  /// The last stream whose request was passed on.
+  var lastPassedOn: UInt32 = 0
   /// The last stream that is served, as announced in the GOAWAY.
   var lastServed: UInt32 = .max
   var leavingSince: NIODeadline?

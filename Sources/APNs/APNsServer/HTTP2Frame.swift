@@ -32,15 +32,23 @@ struct HTTP2Frame {
 
   /// Bytes of the frame header.
   static let headLength = 9
-  /// The maximum length of a received payload: SETTINGS_MAX_FRAME_SIZE.
+  /// The maximum length of a payload, received (our SETTINGS_MAX_FRAME_SIZE) or sent (the least that a client permits).
   static let payloadLimit = 16_384
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
+  /// Whether the next field of the payload, a stream dependency, names the frame's own stream: RFC 7540, section 5.3.1.
+  var dependsOnItself: Bool {
+    payload.getInteger(at: payload.readerIndex, as: UInt32.self).map { $0 & 0x7fff_ffff } == stream
+  }
+
   /// Removes the padding: section 6.1.
   mutating func unpad() throws(HTTP2Error) {
     guard has(Flag.padded) else { return }
-    guard let length = payload.readInteger(as: UInt8.self), Int(length) <= payload.readableBytes else {
+    guard let length = payload.readInteger(as: UInt8.self) else {
+      throw HTTP2Error(.frameSize, "frame too short for the length of its padding")
+    }
+    guard Int(length) <= payload.readableBytes else {
       throw HTTP2Error(.protocolError, "frame with more padding than payload")
     }
     payload.moveWriterIndex(to: payload.writerIndex - Int(length))
@@ -127,10 +135,12 @@ extension ByteBuffer {
     writeInteger(UInt32(bytes))
   }
 
+  /// Debug data that is too long for a frame is cut.
   mutating func writeGoAway(lastStream: UInt32, _ code: ErrorCode, _ debugData: String) {
-    writeFrameHead(length: 8 + debugData.utf8.count, kind: HTTP2Frame.Kind.goAway, stream: 0)
+    let text = debugData.utf8.prefix(HTTP2Frame.payloadLimit - 8)
+    writeFrameHead(length: 8 + text.count, kind: HTTP2Frame.Kind.goAway, stream: 0)
     writeInteger(lastStream)
     writeInteger(code.rawValue)
-    writeString(debugData)
+    writeBytes(text)
   }
 }

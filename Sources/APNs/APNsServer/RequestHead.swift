@@ -20,8 +20,9 @@ struct RequestHead {
   init(_ list: HPACKHeaders) throws(Malformed) {
     headers.reserveCapacity(list.count)
     var (hasMethod, hasPath, hasScheme, hasAuthority) = (false, false, false, false)
-    func once(_ seen: inout Bool, _ name: String) throws(Malformed) {
+    func once(_ seen: inout Bool, _ name: String, _ value: String) throws(Malformed) {
       guard !seen else { throw Malformed(text: "\(name) is repeated") }
+      guard RequestHead.isValid(value: value) else { throw Malformed(text: "invalid value of \(name)") }
       seen = true
     }
     for (name, value, _) in list {
@@ -33,36 +34,80 @@ struct RequestHead {
       guard headers.isEmpty else { throw Malformed(text: "\(name) comes after other headers") }
       switch name {
       case ":method":
-        try once(&hasMethod, name)
+        try once(&hasMethod, name, value)
         method = value
       case ":path":
-        try once(&hasPath, name)
+        try once(&hasPath, name, value)
         path = value
       case ":scheme":
-        try once(&hasScheme, name)
+        try once(&hasScheme, name, value)
         guard value == "https" else { throw Malformed(text: ":scheme is \(value) and must be https") }
-      case ":authority": try once(&hasAuthority, name)
+      case ":authority":
+        try once(&hasAuthority, name, value)
+        guard !value.utf8.contains(UInt8(ascii: "@")) else { throw Malformed(text: ":authority has user information") }
       default: throw Malformed(text: "\(name) is not a request header")
       }
     }
-    guard hasMethod, hasPath, hasScheme else { throw Malformed(text: "one of :method, :scheme and :path is missing") }
+    guard hasScheme, !method.isEmpty, !path.isEmpty else {
+      throw Malformed(text: "one of :method, :scheme and :path is missing or empty")
+    }
   }
 
   private mutating func append(_ name: String, _ value: String) throws(Malformed) {
-    guard !name.utf8.contains(where: { 0x41...0x5a ~= $0 }) else {
-      throw Malformed(text: "the header \(name) is not in lower case")
+    try RequestHead.check(name, value)
+    if name == "content-length" {
+      guard value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int(value),
+        contentLength == nil || contentLength == length
+      else { throw Malformed(text: "invalid content-length: \(value)") }
+      contentLength = length
     }
+    headers.append(APNsRequest.Header(name: name, value: value))
+  }
+
+  /// Checks the fields after a body, which are not used: section 8.1.
+  static func check(trailers list: HPACKHeaders) throws(Malformed) {
+    for (name, value, _) in list { try check(name, value) }
+  }
+
+  /// Checks a field that is not a pseudo-header: sections 8.2.1 and 8.2.2.
+  private static func check(_ name: String, _ value: String) throws(Malformed) {
+    guard isValid(name: name) else {
+      throw Malformed(text: "the header name '\(name)' is not in lower case, or has an invalid character")
+    }
+    guard isValid(value: value) else { throw Malformed(text: "invalid value of the header \(name)") }
     switch name {
     case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
       throw Malformed(text: "the header \(name) is not allowed in HTTP/2")
     case "te" where value != "trailers": throw Malformed(text: "the header te may only have the value trailers")
-    case "content-length":
-      guard let length = Int(value), length >= 0, contentLength == nil || contentLength == length else {
-        throw Malformed(text: "invalid content-length: \(value)")
-      }
-      contentLength = length
     default: break
     }
-    headers.append(APNsRequest.Header(name: name, value: value))
+  }
+
+  /// Whether a name has only visible ASCII characters, and no capital letter and no colon. The HPACK decoder refuses an
+  /// empty one.
+  private static func isValid(name: String) -> Bool {
+    var name = name
+    return name.withUTF8 { bytes in
+      // without a branch, the compiler checks many bytes at once
+      var faults: UInt8 = 0
+      for byte in bytes {
+        faults |= byte &- 0x21 > 0x7e - 0x21 ? 1 : 0
+        faults |= byte &- 0x41 <= 0x5a - 0x41 ? 1 : 0
+        faults |= byte == UInt8(ascii: ":") ? 1 : 0
+      }
+      return faults == 0
+    }
+  }
+
+  /// Whether a value has no NUL, CR or LF, and no white space at its ends.
+  private static func isValid(value: String) -> Bool {
+    var value = value
+    return value.withUTF8 { bytes in
+      guard let first = bytes.first, let last = bytes.last else { return true }
+      guard first != 0x20, first != 0x09, last != 0x20, last != 0x09 else { return false }
+      var faults: UInt8 = 0
+      for byte in bytes { faults |= (byte == 0 ? 1 : 0) | (byte == 0x0a ? 1 : 0) | (byte == 0x0d ? 1 : 0) }
+      return faults == 0
+    }
   }
 }

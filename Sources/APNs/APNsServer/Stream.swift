@@ -55,17 +55,34 @@ struct Stream {
   }
 }
 
-/// The body of a refusal whose headers were sent and which awaits flow-control credit.
+/// The rest of a response body whose headers were sent and which awaits flow-control credit.
 struct WaitingBody {
   let stream: UInt32
-  let text: String
-  let since: NIODeadline
+  var rest: ByteBuffer
+  /// The time of the headers, or of the last DATA.
+  var since: NIODeadline
+}
+
+/// The last streams on which this side sent RST_STREAM. What arrives on them is discarded, because the client may have
+/// sent it earlier, and nothing more is sent on them: sections 5.1 and 5.4.2.
+struct ResetStreams {
+  private static let limit = 1024
+  private var ids: [UInt32] = []
+
+  func contains(_ id: UInt32) -> Bool { ids.contains(id) }
+
+  /// Forgets the older half when there are too many: another RST_STREAM on one of those does no harm.
+  mutating func insert(_ id: UInt32) {
+    if ids.count == ResetStreams.limit { ids.removeFirst(ResetStreams.limit / 2) }
+    ids.append(id)
+  }
 }
 
 /// An incomplete header block: section 4.3.
 struct HeaderBlock {
   let stream: UInt32
   let endsStream: Bool
+  let dependsOnItself: Bool
   var bytes: ByteBuffer
   var continuations = 0
 }
