@@ -43,7 +43,7 @@ extension ViewArchive {
       if let text = arguments["text"]?.string {
         return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(name) \(text)" : "\(name) \(text.quoted)"
       }
-      return name + arguments.filter { !["image", "scale"].contains($0.key) }.words
+      return name + arguments.filter { !["image", "scale", "symbol"].contains($0.key) }.words
     case "UnsupportedView": return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
     case "Button", "Toggle":
       var own = arguments
