@@ -9,7 +9,10 @@ import WidgetLabTesting
 
 /// Images and colours, from the author's files to the picture of a screen.
 @Suite(.live, .timeLimit(.live)) struct `Images of a widget` {
-  @Test(.rule("PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75", "PICTURE-76"))
+  @Test(
+    .rule(
+      "PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75", "PICTURE-76", "PICTURE-77",
+      "PICTURE-78"))
   func `a picture has the images and colours of the catalog, the bundle and the group folder`() async throws {
     let assets = try AssetFixture()
     try await GalleryFixture.run(
@@ -38,6 +41,11 @@ import WidgetLabTesting
       #expect(light.text.contains(image(25, AssetFixture.dark)), "of the group folder")
       #expect(light.text.contains(image(10, AssetFixture.tea)), "of the bundle")
       #expect(light.text.contains("<mask") && light.text.contains("fill=\"#34c759\""), "a template")
+      #expect(light.text.contains("<stop offset=\"1\" stop-color=\"#fafbfc\"/>"), "of an SVG image")
+      #expect(light.errors.contains("the image \"Badge\" is drawn without <text>"), "\(light.errors)")
+      let mark = light.text.matches(of: /aria-label="Mark">\n<g [^>]*>\n<path d="([^"]*)" fill="#ff3b30"/)
+        .map { String($0.1) }
+      #expect(mark.map { $0.filter("MLZ".contains) } == ["MLLZ"], "the bold triangle of the symbol: \(mark)")
       #expect(light.text.contains("fill=\"#010203\"") && light.text.contains("fill=\"#f0e6dc\""))
       #expect(light.errors.contains("the image \"Broken\" is not drawn: a.png: the file is damaged: it is cut off"))
       #expect(light.errors.contains("the image \"Nowhere\" is not drawn: no asset catalog of the bundle has it"))
