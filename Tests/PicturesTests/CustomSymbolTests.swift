@@ -99,7 +99,7 @@ import Testing
   @Test(.rule("PICTURE-78")) func `a symbol has the foreground style, and its levels where they have styles`() {
     let blue = Paint.color(RGBA(bytes: 0, 122, 255))
     let view = symbol().with("foregroundStyle", ["style": "blue"])
-    #expect(bounds(picture(view), blue).count == 2, "also the parts with other colours of their own")
+    #expect(bounds(picture(view), blue).count == 2, "also the parts that have other colours")
     let levels = picture(view.with("symbolRenderingMode", ["mode": "hierarchical"]))
     #expect(bounds(levels, blue).count == 1 && bounds(levels, blue.faded(0.5)).count == 1)
     let palette = picture(symbol().with("foregroundStyle", ["style": "blue", "secondary": "red"]))

@@ -15,7 +15,7 @@ extension ViewArchive {
     let indent = String(repeating: "  ", count: depth)
     var line = head
     var blocks: [Modifier] = []
-    for modifier in modifiers {
+    for modifier in writtenModifiers {
       let plain = modifier.views.count == 1 ? modifier.views[0].plain : nil
       if modifier.views.isEmpty || plain != nil {
         line += " " + modifier.text(plain)
@@ -34,7 +34,12 @@ extension ViewArchive {
   /// The view on one line, if it has no views within.
   private var plain: String? {
     guard children.isEmpty, modifiers.allSatisfy(\.views.isEmpty) else { return nil }
-    return ([head] + modifiers.map { $0.text(nil) }).joined(separator: " ")
+    return ([head] + writtenModifiers.map { $0.text(nil) }).joined(separator: " ")
+  }
+
+  /// Without the default places of guides, which no author wrote at the view.
+  private var writtenModifiers: [Modifier] {
+    modifiers.filter { $0.name != "alignmentGuide" || $0.arguments["isDefault"] != true }
   }
 
   private var head: String {

@@ -10,9 +10,8 @@ import WidgetLabTesting
 /// Images and colours, from the author's files to the picture of a screen.
 @Suite(.live, .timeLimit(.live)) struct `Images of a widget` {
   @Test(
-    .rule(
-      "PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75", "PICTURE-76", "PICTURE-77",
-      "PICTURE-78"))
+    .rule("PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75"),
+    .rule("PICTURE-76", "PICTURE-77", "PICTURE-78"))
   func `a picture has the images and colours of the catalog, the bundle and the group folder`() async throws {
     let assets = try AssetFixture()
     try await GalleryFixture.run(

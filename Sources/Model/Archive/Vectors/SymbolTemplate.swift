@@ -83,7 +83,7 @@ package struct SymbolTemplate: Hashable, Sendable {
   }
 
   /// The distance of the margins of a variant, in heights of its capital letters; `nil` for another variant. Without
-  /// margins of its own it has those of the nearest weight.
+  /// own margins it has those of the nearest weight.
   package func width(of variant: Variant) -> Double? {
     guard let lines = lines[variant.scale], variants.contains(variant) else { return nil }
     if let own = margins[variant] { return (own.upperBound - own.lowerBound) / lines.capHeight }

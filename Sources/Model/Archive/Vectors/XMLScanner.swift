@@ -9,7 +9,7 @@ package struct XMLFault: Error, Hashable, CustomStringConvertible {
   package init(description: String) { self.description = description }
 }
 
-/// Reads the tags of an XML document one after another. It keeps no tree: time and memory depend on the length of the
+/// Reads the tags of an XML document in order. It keeps no tree: time and memory depend on the length of the
 /// document only. Nothing outside of the document is read, and a document that declares entities is refused. Source:
 /// Extensible Markup Language 1.0, fifth edition.
 package struct XMLScanner {
@@ -180,7 +180,7 @@ package struct XMLScanner {
     return .end
   }
 
-  /// A document type without declarations of its own is skipped: what it names is never read.
+  /// A document type without own declarations is skipped: what it names is never read.
   private mutating func skipDeclaration() throws(XMLFault) {
     guard starts(with: "<!DOCTYPE"), count == 0 else { throw fault("a declaration is not read") }
     guard let end = find(UInt8(ascii: ">"), from: index) else { throw XMLFault(description: "it is cut off") }

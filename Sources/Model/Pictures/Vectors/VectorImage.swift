@@ -104,7 +104,7 @@ struct VectorImage {
       throw .vector(error.description)
     }
     missing = drawer.missing
-    // A variant without margins of its own is in the middle.
+    // A variant without own margins is in the middle.
     let bounds = drawings.compactMap(\.bounds)
     if margins == nil, let low = bounds.map(\.minX).min(), let high = bounds.map(\.maxX).max() {
       var group = Drawing.Group()
