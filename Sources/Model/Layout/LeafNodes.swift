@@ -44,6 +44,11 @@ final class DividerNode: LayoutNode {
   }
 }
 
+extension Proposal {
+  /// The size of a view that takes what is proposed to it.
+  var filled: Size { Size(width: width ?? FillingNode.standard, height: height ?? FillingNode.standard) }
+}
+
 /// A shape, a colour or a gradient: it takes the proposal.
 final class FillingNode: LayoutNode {
   /// The length of an axis without a proposal, in points. Source: `ProposedViewSize.replacingUnspecifiedDimensions(by:)`.
@@ -61,7 +66,7 @@ final class FillingNode: LayoutNode {
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
-    let size = Size(width: proposal.width ?? Self.standard, height: proposal.height ?? Self.standard)
+    let size = proposal.filled
     guard name == "Circle" else { return size }
     let side = min(size.width, size.height)
     return Size(width: side, height: side)
