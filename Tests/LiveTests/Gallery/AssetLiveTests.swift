@@ -42,9 +42,7 @@ import WidgetLabTesting
       #expect(light.text.contains("<mask") && light.text.contains("fill=\"#34c759\""), "a template")
       #expect(light.text.contains("<stop offset=\"1\" stop-color=\"#fafbfc\"/>"), "of an SVG image")
       #expect(light.errors.contains("the image \"Badge\" is drawn without <text>"), "\(light.errors)")
-      let mark = light.text.matches(of: /aria-label="Mark">\n<g [^>]*>\n<path d="([^"]*)" fill="#ff3b30"/)
-        .map { String($0.1) }
-      #expect(mark.map { $0.filter("MLZ".contains) } == ["MLLZ"], "the bold triangle of the symbol: \(mark)")
+      #expect(ScreenDrawing.customSymbols(light.text) == ["Mark MLLZ #ff3b30"], "the bold triangle")
       #expect(light.text.contains("fill=\"#010203\"") && light.text.contains("fill=\"#f0e6dc\""))
       #expect(light.errors.contains("the image \"Broken\" is not drawn: a.png: the file is damaged: it is cut off"))
       #expect(light.errors.contains("the image \"Nowhere\" is not drawn: no asset catalog of the bundle has it"))
