@@ -120,9 +120,54 @@ import Testing
     #expect(stack.layout(100, 100).notices.isEmpty)
   }
 
-  @Test(.rule("LAYOUT-19")) func `a guide of the author is named`() {
-    let stack = ViewArchive.stack("VStack", [guided(box, "Middle", 10), bar])
-    #expect(
-      stack.layout(100, 100).notices.map(\.description) == [".alignmentGuide with a guide of the author has no effect"])
+  /// A view with the default place of a guide of the author.
+  private func usual(_ view: ViewArchive, _ value: Double?, axis: ArchivedValue = "horizontal") -> ViewArchive {
+    var arguments: [String: ArchivedValue] = [
+      "guide": "Middle", "axis": axis, "isDefault": true, "closure": .string(axis.string ?? ""),
+    ]
+    if let value {
+      arguments["value"] = .number(value)
+      arguments["in"] = .record(["width": 20, "height": 10])
+    }
+    return view.modified("alignmentGuide", arguments)
+  }
+
+  @Test(.rule("LAYOUT-25")) func `a stack aligns views by a guide of the author, or else by its default place`() {
+    func places(_ views: [ViewArchive]) -> [Double] {
+      ViewArchive.stack("VStack", alignment: "Middle", views).frames(of: "Color", in: 100, 100).map(\.minX)
+    }
+    // The guide of the first view is at its 15th point, and that of the second one at its fifth.
+    #expect(places([usual(guided(box, "Middle", 15), 2), usual(box, 5)]) == [35, 45])
+    #expect(places([usual(box, 2), usual(box, 5)]) == [41.5, 38.5])
+    // A guide within a stack is that of the stack.
+    let inner = ViewArchive.stack("HStack", [guided(box, "Middle", 15), box])
+    #expect(places([usual(inner, 2), usual(box, 5)]).map { $0.rounded() } == [26, 54, 36])
+    // Another guide, and the same name on the other axis.
+    #expect(places([usual(guided(box, "Other", 15), 2), usual(box, 2, axis: "vertical")]) == [44, 36])
+  }
+
+  @Test(.rule("LAYOUT-25")) func `layers are aligned by guides of the author on both axes`() {
+    let first = usual(usual(box, 0), 10, axis: "vertical")
+    let second = usual(usual(guided(box, "Middle", 20), 0), 0, axis: "vertical")
+    let stack = ViewArchive.stack("ZStack", alignment: "(Middle, Middle)", [first, second])
+    let frames = stack.frames(of: "Color", in: 100, 100)
+    // The stack is as large as its largest child, whatever the guides are (LAYOUT-11).
+    #expect(frames.map(\.minX) == [60, 40] && frames.map(\.minY) == [45, 55], "\(frames)")
+    let top = ViewArchive.stack("ZStack", alignment: "(Middle, top)", [first, second.framed(20, 30)])
+    #expect(top.frames(of: "Color", in: 100, 100).map(\.minY).first == 35)
+  }
+
+  @Test(.rule("LAYOUT-25"))
+  func `a default place that is not calculated yet is the centre, asks for the size and is named`() {
+    let stack = ViewArchive.stack("VStack", alignment: "Middle", [usual(box, nil), bar])
+    let result = stack.layout(100, 100)
+    #expect(result.closures == ["horizontal": Size(width: 20, height: 10)])
+    #expect(result.notices.map(\.description) == [".alignmentGuide has no effect"])
+    #expect(result.all("Color").map(\.frame.minX) == [40, 20])
+  }
+
+  @Test(.rule("LAYOUT-25", "LAYOUT-22")) func `a guide of the author in a frame is named`() {
+    let frame = box.modified("frame", ["width": 50, "alignment": "Middle"])
+    #expect(frame.layout(100, 100).notices.map(\.description) == ["the alignment Middle has no effect"])
   }
 }

@@ -36,6 +36,26 @@ import Testing
 
   // MARK: Gradients
 
+  @Test(.rule("PICTURE-42"))
+  func `a text with a gradient is one outline, whose gradient has the coordinates of the picture`() throws {
+    let style: ArchivedValue = .record(["linearGradient": .list(["red", "blue"]), "from": "leading", "to": "trailing"])
+    let text = ViewArchive("Text", ["text": "Wide"]).with("foregroundStyle", ["style": style])
+    let svg = sample.svg(text)
+    #expect(!svg.contains("<use") && svg.contains("<path role=\"img\" aria-label=\"Wide\" d=\"M"))
+    // In pixels, too, the first letter is red and the last one blue.
+    let pixels = try sample.picture(text).pixels(outlines: sample.font, scale: 1).pixels
+    let inked = pixels.values.indices.filter { index in
+      let pixel = pixels.values[index]
+      let (red, blue) = (pixel >> 16 & 255, pixel & 255)
+      return pixel >> 24 == 255 && (red > 200 || blue > 200) && pixel >> 8 & 255 < 120
+    }.map { $0 % 158 }
+    let (left, right) = (try #require(inked.min()), try #require(inked.max()))
+    #expect(left < 75 && right > 83, "\(left) \(right)")
+    let gradient = try #require(svg.firstMatch(of: /x1="([0-9.]+)" y1="[0-9.]+" x2="([0-9.]+)"/))
+    let (from, to) = (try #require(Double(gradient.1)), try #require(Double(gradient.2)))
+    #expect(abs(from - Double(left)) < 3 && abs(to - Double(right)) < 6, "\(from) \(to) \(left) \(right)")
+  }
+
   @Test(.rule("PICTURE-42")) func `an elliptical gradient is a circle stretched to the rectangle`() {
     let view = gradient("ellipticalGradient", ["from": 0.1, "to": 0.5]).with("frame", ["width": 100, "height": 50])
     guard case .elliptical(_, let centre, let unit, 0.1, 0.5) = sample.picture(view).paints.last else {

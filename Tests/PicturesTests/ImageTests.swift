@@ -56,6 +56,9 @@ import Testing
     let masks = picture.groups.compactMap(\.mask)
     #expect(masks.count == (isTemplate ? 1 : 0))
     #expect(picture.paints.contains(.color(RGBA(bytes: 0, 122, 255))) == isTemplate)
+    let vector = Data("<svg width=\"1\" height=\"1\"><path d=\"M0 0h1v1\"/></svg>".utf8)
+    let group = sample.picture(view.with("foregroundStyle", ["style": "blue"]), images: ["red": vector]).groups
+    #expect(group.compactMap(\.mask).count == (isTemplate ? 1 : 0), "also of SVG")
     if isTemplate, case .image = try #require(masks.first?.first) {} else { #expect(!isTemplate) }
   }
 
@@ -69,7 +72,13 @@ import Testing
         == ["the image \"cup\" is not drawn: the file is damaged: it is cut off"])
     #expect(
       notices(image(), Data("<svg/>".utf8))
-        == ["the image \"cup\" is not drawn: it is an SVG file, and only PNG and JPEG are drawn"])
+        == ["the image \"cup\" is not drawn: the SVG document is not read: it has no size"])
+    #expect(
+      notices(image(), Data("%PDF".utf8))
+        == ["the image \"cup\" is not drawn: it is a PDF file, and only PNG, JPEG and SVG are drawn"])
+    #expect(
+      notices(image(), Data("<svg width=\"1\" height=\"1\"><text/></svg>".utf8))
+        == ["the image \"cup\" is drawn without <text>"])
     let missing = ViewArchive("Image", ["name": "cup", "problem": "no asset catalog of the bundle has it"])
     #expect(notices(missing) == ["the image \"cup\" is not drawn: no asset catalog of the bundle has it"])
     let inText = ViewArchive("Text", children: [image()])

@@ -203,6 +203,19 @@ extension Drawing {
     #expect(try notices("image/png", "iVBORw0KGgoAAA==") == ["an image is no complete PNG file, and is not drawn"])
   }
 
+  @Test(.rule("PICTURE-20")) func `a JPEG image in CMYK colours is named as such`() throws {
+    // The header of 16 by 8 pixels with four components, and the start of a scan.
+    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC0, 0, 20, 8, 0, 8, 0, 16, 4]
+    bytes += [1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0]
+    bytes += [0xFF, 0xDA, 0, 14, 4, 1, 0, 2, 0, 3, 0, 4, 0, 0, 63, 0, 0xFF, 0xD9]
+    let image = Drawing.image(
+      mediaType: "image/jpeg", base64: Data(bytes).base64EncodedString(), Rect(x: 0, y: 0, width: 9, height: 9))
+    let picture = Picture(size: Size(width: 20, height: 20), drawings: [image], notices: [])
+    #expect(
+      try picture.pixels(outlines: sample.font, scale: 1).notices
+        == ["a JPEG image has CMYK colours, and is not drawn: export it in RGB, or write .svg"])
+  }
+
   @Test(.rule("PICTURE-20")) func `a JPEG image fills its rectangle`() throws {
     let rect = Rect(x: 0, y: 0, width: 20, height: 10)
     let pixels = try sample.pixels([.image(mediaType: "image/jpeg", base64: redAndBlue, rect)])

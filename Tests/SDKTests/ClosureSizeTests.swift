@@ -59,6 +59,46 @@ import Testing
     #expect(again.arguments["path"] == .list([.list(["line", 30, 40])]))
   }
 
+  @Test(.rule("LAYOUT-25"))
+  func `the default place of a guide of the author is calculated for each view of a container, in its size`()
+    async throws
+  {
+    let fixture = try await SDKFixture.serving { OwnGuides().descriptions }
+    let reply = try await fixture.ask("OwnGuides")
+    let stack = try #require(reply.entries.first?.view)
+    #expect(stack.arguments["alignment"] == "(Third, Low)")
+    // The guide that the first view sets, and then a default of each axis for both views.
+    let guides = stack.children.map { $0.modifiers.filter { $0.name == "alignmentGuide" }.map(\.arguments) }
+    #expect(guides.map(\.count) == [4, 2])
+    let usual: [[String: ArchivedValue]] = [
+      ["guide": "Third", "axis": "horizontal", "isDefault": true, "closure": "5"],
+      ["guide": "Low", "axis": "vertical", "isDefault": true, "closure": "6"],
+    ]
+    #expect(guides[1] == usual, "\(guides[1])")
+    #expect(!stack.indented(ScreenAppearance(now: .now)).contains("isDefault"))
+    let call = CallClosures(
+      number: try #require(reply.closures),
+      entries: [
+        CallClosures.Entry(index: 0, closures: [sizes(["1": 30, "2": 30, "3": 30, "4": 30, "5": 90, "6": 30])])
+      ])
+    let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
+    let values = try #require(next.entries.first?.view).children.map { view in
+      view.modifiers.filter { $0.name == "alignmentGuide" }.map { $0.arguments["value"] }
+    }
+    // The outer of two guides sees the inner one: 8 + 1. The height is 40.
+    #expect(values == [[8, 9, 10, 39], [30, 39]])
+  }
+
+  @Test(.rule("LAYOUT-25"))
+  func `guides of the author with different types differ, also with the name of a system guide`() {
+    #expect(HorizontalAlignment.third != .leading && HorizontalAlignment.third == HorizontalAlignment(Third.self))
+    var dimensions = ViewDimensions(width: 30, height: 40)
+    #expect(dimensions[.third] == 10 && dimensions[explicit: .third] == nil)
+    dimensions.guides[HorizontalAlignment.third.key] = 3
+    #expect(dimensions[.third] == 3 && dimensions[explicit: .third] == 3)
+    #expect(Alignment(horizontal: .third, vertical: .top).name == "(Third, top)")
+  }
+
   @Test(.rule("LAYOUT-13")) func `a form without its own sizes has those of the usual form`() async throws {
     let fixture = try await SDKFixture.serving { Schemed().descriptions }
     let reply = try await fixture.ask("Schemed")
@@ -112,6 +152,35 @@ private struct ShapeAndGuide: Widget {
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "ShapeAndGuide", provider: OneEntry()) { _ in
       Diagonal().alignmentGuide(.leading) { $0[HorizontalAlignment.center] + 1 }
+    }
+  }
+}
+
+private enum Third: AlignmentID {
+  static func defaultValue(in context: ViewDimensions) -> CGFloat { context.width / 3 }
+}
+
+private enum Low: AlignmentID {
+  static func defaultValue(in context: ViewDimensions) -> CGFloat { context[.bottom] - 1 }
+}
+
+extension HorizontalAlignment {
+  fileprivate static let third = HorizontalAlignment(Third.self)
+}
+
+extension VerticalAlignment {
+  fileprivate static let low = VerticalAlignment(Low.self)
+}
+
+private struct OwnGuides: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "OwnGuides", provider: OneEntry()) { _ in
+      ZStack(alignment: Alignment(horizontal: .third, vertical: .low)) {
+        Color.red
+          .alignmentGuide(.third) { _ in 8 }
+          .alignmentGuide(.leading) { $0[.third] + ($0[explicit: HorizontalAlignment.trailing] ?? 1) }
+        Color.blue
+      }
     }
   }
 }

@@ -54,11 +54,14 @@ package enum ImageFault: Error, Hashable, CustomStringConvertible {
   case format(String)
   /// A PNG or JPEG file that is damaged, and how.
   case damaged(String)
+  /// An SVG document that is not read, and why.
+  case vector(String)
 
   package var description: String {
     switch self {
-    case .format(let found): "it is \(found), and only PNG and JPEG are drawn"
+    case .format(let found): "it is \(found), and only PNG, JPEG and SVG are drawn"
     case .damaged(let reason): "the file is damaged: \(reason)"
+    case .vector(let reason): "the SVG document is not read: \(reason)"
     }
   }
 }

@@ -108,7 +108,7 @@ extension ViewArchive {
       arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
     } else if name == "Image" {
       // Only its size is left.
-      arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale"].contains($0.key) }
+      arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale", "symbol"].contains($0.key) }
       arguments["text"] = "▒▒"
     } else if name == "Chart" {
       // Its marks are what is hidden.

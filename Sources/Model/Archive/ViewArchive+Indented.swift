@@ -15,7 +15,7 @@ extension ViewArchive {
     let indent = String(repeating: "  ", count: depth)
     var line = head
     var blocks: [Modifier] = []
-    for modifier in modifiers {
+    for modifier in writtenModifiers {
       let plain = modifier.views.count == 1 ? modifier.views[0].plain : nil
       if modifier.views.isEmpty || plain != nil {
         line += " " + modifier.text(plain)
@@ -34,7 +34,12 @@ extension ViewArchive {
   /// The view on one line, if it has no views within.
   private var plain: String? {
     guard children.isEmpty, modifiers.allSatisfy(\.views.isEmpty) else { return nil }
-    return ([head] + modifiers.map { $0.text(nil) }).joined(separator: " ")
+    return ([head] + writtenModifiers.map { $0.text(nil) }).joined(separator: " ")
+  }
+
+  /// Without the default places of guides, which no author wrote at the view.
+  private var writtenModifiers: [Modifier] {
+    modifiers.filter { $0.name != "alignmentGuide" || $0.arguments["isDefault"] != true }
   }
 
   private var head: String {
@@ -43,7 +48,7 @@ extension ViewArchive {
       if let text = arguments["text"]?.string {
         return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(name) \(text)" : "\(name) \(text.quoted)"
       }
-      return name + arguments.filter { !["image", "scale"].contains($0.key) }.words
+      return name + arguments.filter { !["image", "scale", "symbol"].contains($0.key) }.words
     case "UnsupportedView": return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
     case "Button", "Toggle":
       var own = arguments

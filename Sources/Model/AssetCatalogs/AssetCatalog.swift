@@ -13,9 +13,11 @@ package struct AssetCatalog: Sendable {
     case symbol = "symbolset"
   }
 
-  /// One file of an image set.
+  /// One file of an image set or a symbol set.
   package struct Image: Hashable, Sendable {
     package let file: URL
+    /// Whether the file is the template of a custom symbol.
+    package let isSymbol: Bool
     /// Pixels per point; `nil`: one file for all scales.
     package let scale: Double?
     /// Whether the set has another file for the other colour scheme, so that a picture depends on it.
@@ -23,8 +25,11 @@ package struct AssetCatalog: Sendable {
     /// `template` or `original`; `nil`: not given.
     package let renderingIntent: String?
 
-    package init(file: URL, scale: Double?, dependsOnScheme: Bool = false, renderingIntent: String? = nil) {
+    package init(
+      file: URL, isSymbol: Bool = false, scale: Double?, dependsOnScheme: Bool = false, renderingIntent: String? = nil
+    ) {
       self.file = file
+      self.isSymbol = isSymbol
       self.scale = scale
       self.dependsOnScheme = dependsOnScheme
       self.renderingIntent = renderingIntent
@@ -78,17 +83,19 @@ package struct AssetCatalog: Sendable {
   /// Whether it has a set.
   package func has(_ kind: Kind, _ name: String) -> Bool { sets[Key(kind: kind, name: name)] != nil }
 
-  /// The file of an image set for a device.
+  /// The file of an image set or a symbol set for a device.
   ///
   /// - Throws: `AssetFault`.
-  package func image(_ name: String, for traits: AssetTraits) throws(AssetFault) -> Image {
-    let (folder, contents) = try contents(.image, name)
+  package func image(
+    _ name: String, _ kind: Kind = .image, for traits: AssetTraits
+  ) throws(AssetFault) -> Image {
+    let (folder, contents) = try contents(kind, name)
     guard let file = contents.files.best(for: traits, \.slot) else { throw .noVariant }
     var other = traits
     other.isDark.toggle()
     let counterpart = contents.files.best(for: other, \.slot)
     return Image(
-      file: folder.appendingPathComponent(file.name), scale: file.slot.scale,
+      file: folder.appendingPathComponent(file.name), isSymbol: kind == .symbol, scale: file.slot.scale,
       dependsOnScheme: counterpart?.name != file.name, renderingIntent: contents.renderingIntent)
   }
 

@@ -15,6 +15,9 @@ enum { pixel_format = 10 };
 // TJFLAG_LIMITSCANS: a progressive image with thousands of passes would take minutes.
 enum { limit_scans = 32768 };
 
+// TJCS_CMYK and TJCS_YCCK: the library does not convert them.
+enum { colors_cmyk = 3, colors_ycck = 4 };
+
 // Where the header is installed, the compiler checks the numbers.
 #if __has_include(<turbojpeg.h>)
 #include <turbojpeg.h>
@@ -23,6 +26,8 @@ _Static_assert((int)pixel_format == (int)TJPF_BGRA, "TJPF_BGRA");
 #else
 _Static_assert((int)pixel_format == (int)TJPF_ARGB, "TJPF_ARGB");
 #endif
+_Static_assert((int)colors_cmyk == (int)TJCS_CMYK, "TJCS_CMYK");
+_Static_assert((int)colors_ycck == (int)TJCS_YCCK, "TJCS_YCCK");
 #ifdef TJFLAG_LIMITSCANS
 _Static_assert((int)limit_scans == (int)TJFLAG_LIMITSCANS, "TJFLAG_LIMITSCANS");
 #endif
@@ -77,11 +82,12 @@ static int is_complete(void *handle, int result) { return result == 0 || library
 
 int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height) {
     void *handle = library.make();
-    int sampling, colors;
+    int sampling, colors = 0;
     int is_read =
         handle && is_complete(handle, library.header(handle, file, size, width, height, &sampling, &colors));
     if (handle) library.destroy(handle);
-    return is_read && *width > 0 && *height > 0;
+    if (!is_read || *width <= 0 || *height <= 0) return 0;
+    return colors == colors_cmyk || colors == colors_ycck ? -1 : 1;
 }
 
 int lazy_jpeg_read(const uint8_t *file, size_t size, uint32_t *pixels, size_t row, int width, int height) {

@@ -48,13 +48,25 @@ struct Arguments {
     return FlexibleFrameNode.Limits(least: number("min" + axis), ideal: number("ideal" + axis), most: most)
   }
 
+  /// By guides of the system. One of the author is noted.
   var alignment: Alignment {
     guard let name = values["alignment"]?.string else { return .center }
-    guard let alignment = Alignment(named: name) else {
+    guard let alignment = Alignment(named: name), !alignment.horizontal.isCustom, !alignment.vertical.isCustom else {
       context.note(.modifierNotLaidOut, "the alignment \(name)")
       return .center
     }
     return alignment
+  }
+
+  /// By guides of the system or of the author, on both axes.
+  var layerAlignment: Alignment {
+    values["alignment"]?.string.flatMap { Alignment(named: $0) } ?? alignment
+  }
+
+  /// The guide of the system or of the author across a stack.
+  func guide(across axis: Axis) -> AlignmentGuide {
+    guard let name = values["alignment"]?.string else { return .center }
+    return Alignment(named: name)?[axis] ?? .custom(name)
   }
 
   var axes: Set<Axis> {

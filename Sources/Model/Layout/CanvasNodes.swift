@@ -13,9 +13,7 @@ final class CanvasNode: LayoutNode {
     super.init(view.name, style, context)
   }
 
-  override func calculateSize(_ proposal: Proposal) -> Size {
-    Size(width: proposal.width ?? FillingNode.standard, height: proposal.height ?? FillingNode.standard)
-  }
+  override func calculateSize(_ proposal: Proposal) -> Size { proposal.filled }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
@@ -42,9 +40,7 @@ final class CanvasItemNode: LayoutNode {
     super.init("CanvasItem", style, content.context)
   }
 
-  override func calculateSize(_ proposal: Proposal) -> Size {
-    Size(width: proposal.width ?? FillingNode.standard, height: proposal.height ?? FillingNode.standard)
-  }
+  override func calculateSize(_ proposal: Proposal) -> Size { proposal.filled }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let own = content.size(inner)

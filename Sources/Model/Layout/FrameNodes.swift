@@ -241,11 +241,14 @@ final class MovedNode: WrappingNode {
   }
 }
 
-/// `alignmentGuide`. The extension has calculated the place, unless it does not know the size of the content yet.
+/// `alignmentGuide`, or the default place of a guide of the author. The extension has calculated the place, unless it
+/// does not know the size of the content yet.
 final class AlignedNode: WrappingNode {
   private let guide: AlignmentGuide
   private let axis: Axis
   private let value: Double?
+  /// Whether the place is that of a view that sets none.
+  private let isDefault: Bool
   private let arguments: [String: ArchivedValue]
 
   init(
@@ -256,13 +259,20 @@ final class AlignedNode: WrappingNode {
     self.axis = axis
     self.value = value
     arguments = modifier.arguments
+    isDefault = modifier.arguments["isDefault"] == true
     super.init("alignmentGuide", content, style)
-    context.hasOwnGuides = true
+    if !isDefault { context.hasOwnGuides = true }
   }
 
   override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
-    if guide == self.guide, axis == self.axis, let value { return value }
+    if !isDefault, guide == self.guide, axis == self.axis, let value { return value }
     return super.findOwnGuide(guide, axis, proposal)
+  }
+
+  override func defaultGuide(_ guide: AlignmentGuide, _ axis: Axis) -> Double? {
+    if isDefault, guide == self.guide, axis == self.axis { return value }
+    // The defaults of both axes follow each other.
+    return isDefault ? content.defaultGuide(guide, axis) : nil
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {

@@ -26,7 +26,7 @@ extension LayoutBuilder {
       let children = nodes(of: view.children, style, axis: nil, depth: depth)
       return [
         ZStackNode(
-          view.name, Arguments(of: view, context).alignment, children, arguments: view.arguments, style, context)
+          view.name, Arguments(of: view, context).layerAlignment, children, arguments: view.arguments, style, context)
       ]
     case "GeometryReader", "Canvas", "CanvasItem": return sized(view, style, depth: depth)
     case "ViewThatFits":
@@ -73,9 +73,8 @@ extension LayoutBuilder {
 
   private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
-    let alignment = arguments.alignment
     return StackNode(
-      view.name, along: axis, alignment[axis.other], distance: arguments.number("spacing"),
+      view.name, along: axis, arguments.guide(across: axis.other), distance: arguments.number("spacing"),
       nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style, context)
   }
 

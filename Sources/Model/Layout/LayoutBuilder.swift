@@ -134,10 +134,7 @@ struct LayoutBuilder {
   private func aligned(
     _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle
   ) -> LayoutNode {
-    guard let name = arguments.string("guide"), let guide = AlignmentGuide(rawValue: name) else {
-      context.note(.modifierNotLaidOut, ".alignmentGuide with a guide of the author")
-      return node
-    }
+    let guide = AlignmentGuide(named: arguments.string("guide") ?? "")
     let axis: Axis = arguments.string("axis") == "vertical" ? .vertical : .horizontal
     return AlignedNode(modifier, node, guide, axis, value: arguments.number("value"), style)
   }

@@ -108,6 +108,7 @@ class LayoutNode {
   final func guide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double {
     if context.hasOwnGuides, let own = ownGuide(guide, axis, proposal) { return own }
     if guide.isBaseline, let baseline = baseline(guide, proposal) { return baseline }
+    if guide.isCustom, let usual = defaultGuide(guide, axis) { return usual }
     return guide.standard(in: size(proposal)[axis])
   }
 
@@ -125,6 +126,8 @@ class LayoutNode {
   func calculateSize(_ proposal: Proposal) -> Size { .zero }
   /// The place of a baseline from the top edge; `nil`: the view has no text.
   func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? { nil }
+  /// The place of a guide of the author that no `alignmentGuide` set; `nil`: it is not calculated yet.
+  func defaultGuide(_ guide: AlignmentGuide, _ axis: Axis) -> Double? { nil }
   /// See `ownGuide`.
   func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? { nil }
   /// Returns the view at a place, for the proposal that gave it its size.

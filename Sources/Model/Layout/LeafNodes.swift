@@ -44,6 +44,11 @@ final class DividerNode: LayoutNode {
   }
 }
 
+extension Proposal {
+  /// The size of a view that takes what is proposed to it.
+  var filled: Size { Size(width: width ?? FillingNode.standard, height: height ?? FillingNode.standard) }
+}
+
 /// A shape, a colour or a gradient: it takes the proposal.
 final class FillingNode: LayoutNode {
   /// The length of an axis without a proposal, in points. Source: `ProposedViewSize.replacingUnspecifiedDimensions(by:)`.
@@ -61,7 +66,7 @@ final class FillingNode: LayoutNode {
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
-    let size = Size(width: proposal.width ?? Self.standard, height: proposal.height ?? Self.standard)
+    let size = proposal.filled
     guard name == "Circle" else { return size }
     let side = min(size.width, size.height)
     return Size(width: side, height: side)
@@ -134,63 +139,4 @@ final class FittingNode: LayoutNode {
 
   /// Of the first view, since the neighbours are asked before a size is proposed.
   override func preferredSpacing() -> Spacing { children.first?.spacing ?? .zero }
-}
-
-/// `Image`. One that is not resizable has its own size.
-final class ImageNode: LayoutNode {
-  private let arguments: [String: ArchivedValue]
-  private let isResizable: Bool
-  private let operations: [ViewArchive.Modifier]
-  private let metrics: LineMetrics
-
-  init(_ view: ViewArchive, operations: [ViewArchive.Modifier], _ style: ViewStyle, _ context: LayoutContext) {
-    arguments = view.arguments
-    self.operations = operations
-    isResizable = operations.contains { $0.name == "resizable" }
-    metrics = context.measure.metrics(of: style.resolvedFont)
-    super.init("Image", style, context)
-    if ownSize == nil {
-      context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? "")\"")
-    }
-  }
-
-  private var isSymbol: Bool { arguments["systemName"] != nil }
-
-  /// The size without a proposal: an image with pixels has its scale, a symbol is a square. An image that cannot be used
-  /// has no size, as one that a phone does not find.
-  private var ownSize: Size? {
-    if let width = arguments["pixelWidth"]?.finite, let height = arguments["pixelHeight"]?.finite {
-      let scale = arguments["scale"]?.finite.flatMap { $0 > 0 ? $0 : nil } ?? 1
-      return Size(width: max(0, width) / scale, height: max(0, height) / scale)
-    }
-    if arguments["problem"] != nil { return .zero }
-    // A redacted image has no other arguments left: it is shown as a symbol is.
-    guard isSymbol || arguments["text"] != nil else { return nil }
-    let side = Self.symbolSide(metrics, style.imageScale)
-    return Size(width: side, height: side)
-  }
-
-  /// The side of a symbol in points.
-  static func symbolSide(_ metrics: LineMetrics, _ scale: String) -> Double {
-    let factor = scale == "small" ? 0.8 : scale == "large" ? 1.3 : 1
-    return metrics.capHeight * 1.4 * factor
-  }
-
-  override func calculateSize(_ proposal: Proposal) -> Size {
-    let own = ownSize ?? .zero
-    guard isResizable else { return own }
-    return Size(width: proposal.width ?? own.width, height: proposal.height ?? own.height)
-  }
-
-  /// A symbol is centred on the capital letters of the text beside it.
-  override func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
-    guard isSymbol, !isResizable else { return nil }
-    return size(proposal).height / 2 + metrics.capHeight / 2
-  }
-
-  override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, arguments, at: origin, size(proposal))
-    view.operations = operations
-    return [view]
-  }
 }

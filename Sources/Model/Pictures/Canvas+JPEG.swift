@@ -7,6 +7,8 @@ extension Canvas {
   enum JPEGFailure: Error {
     /// libjpeg-turbo cannot be loaded.
     case library(reason: String)
+    /// Its colours are those of print, which libjpeg-turbo does not convert.
+    case printColors
     /// The file is damaged, or the image is too large.
     case file
   }
@@ -15,7 +17,11 @@ extension Canvas {
   convenience init(jpeg: [UInt8]) throws(JPEGFailure) {
     if let reason = lazy_jpeg_load() { throw .library(reason: String(cString: reason)) }
     var (width, height): (Int32, Int32) = (0, 0)
-    guard lazy_jpeg_size(jpeg, jpeg.count, &width, &height) != 0 else { throw .file }
+    switch lazy_jpeg_size(jpeg, jpeg.count, &width, &height) {
+    case 0: throw .file
+    case ..<0: throw .printColors
+    default: break
+    }
     do {
       try self.init(PixelBox(left: 0, top: 0, right: Int(width), bottom: Int(height)))
     } catch {

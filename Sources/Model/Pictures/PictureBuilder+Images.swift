@@ -10,8 +10,8 @@ extension PictureBuilder {
     arguments["name"]?.string.map { "the image \"\($0)\"" } ?? "an image"
   }
 
-  /// The drawings of an image: its file, in the foreground style if it is a template; a symbol; or, for a hidden image, a
-  /// rounded rectangle. An image that cannot be drawn has a notice.
+  /// The drawings of an image: its file, in the foreground style if it is a template; a symbol of the system or of the
+  /// author; or, for a hidden image, a rounded rectangle. An image that cannot be drawn has a notice.
   mutating func image(_ view: PlacedView) -> [Drawing] {
     let arguments = view.arguments
     if arguments["systemName"] != nil {
@@ -34,11 +34,18 @@ extension PictureBuilder {
       return []
     }
     do throws(ImageFault) {
-      let file = try ImageFile(checking: data)
       noteModifiers(of: view)
-      let picture = Drawing.image(
-        mediaType: file.format.mediaType, base64: data.base64EncodedString(), view.frame)
-      return [isTemplate(view) ? template(picture, view) : picture]
+      if let variant = SymbolVariant(arguments["symbol"], view.style) { return try symbol(data, variant, view) }
+      var drawings: [Drawing]
+      if VectorFile.isLikely(data) {
+        let image = try VectorImage(data, in: view.frame)
+        note(image.missing, of: view)
+        drawings = image.drawings
+      } else {
+        let file = try ImageFile(checking: data)
+        drawings = [.image(mediaType: file.format.mediaType, base64: data.base64EncodedString(), view.frame)]
+      }
+      return isTemplate(view) ? [template(drawings, view)] : drawings
     } catch {
       note("\(named(arguments)) is not drawn: \(error)")
       return []
@@ -52,11 +59,32 @@ extension PictureBuilder {
   }
 
   /// The foreground style with the opacity of the image.
-  private mutating func template(_ picture: Drawing, _ view: PlacedView) -> Drawing {
+  private mutating func template(_ drawings: [Drawing], _ view: PlacedView) -> Drawing {
     var group = Drawing.Group()
-    group.mask = [picture]
+    group.mask = drawings
     let paint = paints.foreground(view.style, in: view.frame)
     return .group(group, [.fill(Path(view.frame), paint, isEvenOdd: false)])
+  }
+
+  /// A custom symbol: its shapes in the foreground style, whatever their own colours are.
+  private mutating func symbol(
+    _ data: Data, _ variant: SymbolVariant, _ view: PlacedView
+  ) throws(ImageFault) -> [Drawing] {
+    let name = named(view.arguments)
+    let mode = view.style.symbolRenderingMode ?? (view.style.foreground.count > 1 ? "palette" : "monochrome")
+    if mode == "multicolor" { note("\(name) is drawn in one colour") }
+    if view.arguments["variableValue"] != nil { note("the variable value of \(name) is not drawn") }
+    let levels = ["hierarchical", "palette"].contains(mode) ? 0..<3 : 0..<1
+    let paints = levels.map { paint($0, view.style, view.frame) }
+    let image = try VectorImage(symbol: data, variant, in: view.frame, paints)
+    note(image.missing, of: view)
+    var group = Drawing.Group()
+    group.label = view.arguments["name"]?.string ?? "symbol"
+    return [.group(group, image.drawings)]
+  }
+
+  private mutating func note(_ missing: [String], of view: PlacedView) {
+    for name in missing { note("\(named(view.arguments)) is drawn without \(name)") }
   }
 
   /// Names the modifiers that a picture does not obey.

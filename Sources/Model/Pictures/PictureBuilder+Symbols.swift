@@ -81,7 +81,7 @@ extension PictureBuilder {
   }
 
   /// The paint of a level: the style that the author gives for it, or else the first style at a lower opacity.
-  private mutating func paint(_ level: Int, _ style: ViewStyle, _ frame: Rect) -> Paint {
+  mutating func paint(_ level: Int, _ style: ViewStyle, _ frame: Rect) -> Paint {
     guard level > 0 else { return paints.foreground(style, in: frame) }
     var style = style
     let level = min(level, 2)

@@ -77,6 +77,7 @@ struct PixelWriter {
       switch error {
       case .library(let reason):
         note("a JPEG image is not drawn: install libturbojpeg0, or write .svg; it cannot be loaded: \(reason)")
+      case .printColors: note("a JPEG image has CMYK colours, and is not drawn: export it in RGB, or write .svg")
       case .file: note("an image is no complete JPEG file, and is not drawn")
       }
     }

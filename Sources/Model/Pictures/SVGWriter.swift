@@ -75,6 +75,7 @@ struct SVGWriter {
   }
 
   private mutating func write(_ words: String, _ placed: [PlacedGlyph], _ paint: Paint) {
+    guard case .color = paint else { return writeWhole(words, placed, paint) }
     var lines = "<g role=\"img\" aria-label=\"\(words.escaped)\"\(attributes("fill", paint))>\n"
     for glyph in placed {
       let outline = source.outline(of: glyph.key)
@@ -87,6 +88,20 @@ struct SVGWriter {
       lines += " scale(\(glyph.scale.svgFactor))\"/>\n"
     }
     body += lines + "</g>\n"
+  }
+
+  /// A text as one outline. A gradient has the coordinates of the element that it fills: in a glyph that is used, they
+  /// would be those of the glyph.
+  private mutating func writeWhole(_ words: String, _ placed: [PlacedGlyph], _ paint: Paint) {
+    var path = Path()
+    for glyph in placed {
+      path.elements +=
+        source.outline(of: glyph.key).mapped { point in
+          Point(x: glyph.origin.x + point.x * glyph.scale, y: glyph.origin.y + point.y * glyph.scale)
+        }.elements
+    }
+    let line = "<path role=\"img\" aria-label=\"\(words.escaped)\" d=\"\(path.svg)\"\(attributes("fill", paint))/>\n"
+    body += line
   }
 
   private mutating func write(_ group: Drawing.Group, _ drawings: [Drawing]) {

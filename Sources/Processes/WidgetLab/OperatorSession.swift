@@ -148,7 +148,9 @@ extension BusError.Code {
     switch self {
     case .noSuchDomain, .noSuchKey:
       "`widgetlab defaults` lists the domains that have a value, `widgetlab defaults read DOMAIN` the keys of one"
-    case .tooLarge: "ask for a part, such as one key: `widgetlab defaults read DOMAIN KEY`"
+    case .tooLarge:
+      "ask for a part: one key (`widgetlab defaults read DOMAIN KEY`) or one entry (`widgetlab snapshot --entries first`); "
+        + "views and images of a placed widget may be longer (`widgetlab screen --picture`)"
     case .noSuchPlacement: "`widgetlab ps` and `widgetlab screen` show what is placed, by its number"
     case .notPlaceable: "`widgetlab gallery` shows what may be placed where, and what may not and why"
     case .noSuchToken:

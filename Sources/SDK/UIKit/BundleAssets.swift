@@ -28,16 +28,15 @@ package final class BundleAssets: Sendable {
 
   package init() {}
 
-  /// The file of an image: that of an image set, or else an image file of the bundle.
+  /// The file of an image: that of an image set, or else of a symbol set, or else an image file of the bundle.
   ///
   /// - Throws: `AssetFault`.
   package func image(_ name: Name, for traits: AssetTraits) throws(AssetFault) -> AssetCatalog.Image {
     let catalogs = catalogs(in: name.folder)
-    if let catalog = catalogs.first(where: { $0.has(.image, name.name) }) {
-      return try catalog.image(name.name, for: traits)
-    }
-    if catalogs.contains(where: { $0.has(.symbol, name.name) }) {
-      throw .file(name.name, reason: "a symbol set is not drawn")
+    for kind in [AssetCatalog.Kind.image, .symbol] {
+      if let catalog = catalogs.first(where: { $0.has(kind, name.name) }) {
+        return try catalog.image(name.name, kind, for: traits)
+      }
     }
     return try looseFile(name, for: traits)
   }

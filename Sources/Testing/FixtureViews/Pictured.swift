@@ -25,6 +25,12 @@ struct PicturedView: View {
       Image("Nowhere")
       Text("Brand").foregroundStyle(Color("Brand"))
     }
+    .overlay(alignment: .bottomTrailing) {
+      HStack(spacing: 4) {
+        Image("Mark").font(.system(size: 20, weight: .heavy)).foregroundStyle(.red)
+        Image("Badge")
+      }
+    }
     .containerBackground(Color("Paper"), for: .widget)
   }
 }

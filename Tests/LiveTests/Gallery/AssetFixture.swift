@@ -24,6 +24,29 @@ final class AssetFixture: Sendable {
     "iVBORw0KGgoAAAANSUhEUgAAAB4AAAAeCAYAAAA7MK6iAAAAVUlEQVR42u3XwQ0AIAhDUfZfug7gQSXg1wBJz++EFrOz0SKhI2cQ"
       + "1I0rOAi6hSs5b8G6FASd8FqwoDTccMN/73Lhtxr7Fms2ELTsofUWLfT4CZN2tA2IH8lTVqEBwgAAAABJRU5ErkJggg==")
 
+  /// An SVG image of 12 by 12 points.
+  static let badge = Data(
+    """
+    <svg xmlns="http://www.w3.org/2000/svg" width="12" height="12" viewBox="0 0 24 24">
+    <defs><linearGradient id="g"><stop stop-color="#0a0b0c"/><stop offset="1" stop-color="#fafbfc"/></linearGradient></defs>
+    <circle cx="12" cy="12" r="12" fill="url(#g)"/><text>12</text></svg>
+    """.utf8)
+
+  /// The template of a symbol with a regular and a bold variant.
+  static let mark = Data(
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+    <svg version="1.1" xmlns="http://www.w3.org/2000/svg" width="3300" height="2200">
+    <g id="Notes"><text id="template-version">Template v.3.0</text></g>
+    <g id="Guides"><line id="Baseline-M" x1="263" x2="3036" y1="1126" y2="1126"/>
+    <line id="Capline-M" x1="263" x2="3036" y1="1055.54" y2="1055.54"/>
+    <line id="left-margin-Regular-M" x1="1390" x2="1390" y1="1030" y2="1150"/>
+    <line id="right-margin-Regular-M" x1="1490" x2="1490" y1="1030" y2="1150"/></g>
+    <g id="Symbols"><g id="Regular-M" transform="matrix(1 0 0 1 1390 1126)"><path d="M10 0V-70H90V0Z"/></g>
+    <g id="Bold-M" transform="matrix(1 0 0 1 2690 1126)"><path d="M10 0L50 -70.46L90 0Z"/></g></g></svg>
+    """.utf8)
+
   let folder = FileManager.default.temporaryDirectory.appending(path: "assets-\(UUID().uuidString)")
 
   /// A line of the extension in `widgetlab.yaml`.
@@ -48,6 +71,13 @@ final class AssetFixture: Sendable {
       ["tea.png": Self.tea])
     try write(
       set: "Broken.imageset", #"{"images": [{"filename": "a.png"}]}"#, ["a.png": Self.light.dropLast(40)])
+    try write(
+      set: "Badge.imageset",
+      #"{"images": [{"filename": "a.svg"}], "properties": {"preserves-vector-representation": true}}"#,
+      ["a.svg": Self.badge])
+    try write(
+      set: "Mark.symbolset", #"{"symbols": [{"filename": "mark.svg", "idiom": "universal"}]}"#,
+      ["mark.svg": Self.mark])
     // The header of 1536 by 2039 pixels.
     var huge = Self.light
     huge.replaceSubrange(16..<24, with: [0, 0, 6, 0, 0, 0, 7, 0xF7])

@@ -9,7 +9,9 @@ import WidgetLabTesting
 
 /// Images and colours, from the author's files to the picture of a screen.
 @Suite(.live, .timeLimit(.live)) struct `Images of a widget` {
-  @Test(.rule("PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75", "PICTURE-76"))
+  @Test(
+    .rule("PICTURE-70", "PICTURE-71", "PICTURE-72", "PICTURE-73", "PICTURE-74", "PICTURE-75"),
+    .rule("PICTURE-76", "PICTURE-77", "PICTURE-78"))
   func `a picture has the images and colours of the catalog, the bundle and the group folder`() async throws {
     let assets = try AssetFixture()
     try await GalleryFixture.run(
@@ -38,6 +40,9 @@ import WidgetLabTesting
       #expect(light.text.contains(image(25, AssetFixture.dark)), "of the group folder")
       #expect(light.text.contains(image(10, AssetFixture.tea)), "of the bundle")
       #expect(light.text.contains("<mask") && light.text.contains("fill=\"#34c759\""), "a template")
+      #expect(light.text.contains("<stop offset=\"1\" stop-color=\"#fafbfc\"/>"), "of an SVG image")
+      #expect(light.errors.contains("the image \"Badge\" is drawn without <text>"), "\(light.errors)")
+      #expect(ScreenDrawing.customSymbols(light.text) == ["Mark MLLZ #ff3b30"], "the bold triangle")
       #expect(light.text.contains("fill=\"#010203\"") && light.text.contains("fill=\"#f0e6dc\""))
       #expect(light.errors.contains("the image \"Broken\" is not drawn: a.png: the file is damaged: it is cut off"))
       #expect(light.errors.contains("the image \"Nowhere\" is not drawn: no asset catalog of the bundle has it"))

@@ -21,7 +21,12 @@ import Testing
       "Plain.imageset":
         #"{"images": [{"filename": "a.png"}], "properties": {"template-rendering-intent": "template"}}"#,
       "Vector.imageset": #"{"images": [{"filename": "a.pdf"}]}"#,
-      "Gone.imageset": #"{"images": [{"filename": "gone.png"}]}"#, "Mark.symbolset": #"{"symbols": []}"#,
+      "Drawn.imageset":
+        #"{"images": [{"filename": "a.svg"}], "properties": {"preserves-vector-representation": true}}"#,
+      "Broken.imageset": #"{"images": [{"filename": "a.svg"}]}"#,
+      "Gone.imageset": #"{"images": [{"filename": "gone.png"}]}"#, "Empty.symbolset": #"{"symbols": []}"#,
+      "Mark.symbolset": #"{"symbols": [{"filename": "mark.svg", "idiom": "universal"}]}"#,
+      "Cup.symbolset": #"{"symbols": [{"filename": "gone.svg"}]}"#,
       "Brand.colorset": """
       {"colors": [{"color": {"components": {"red": "255", "green": "0", "blue": "0"}}},
         {"color": {"reference": "systemBlueColor"}, "appearances": [\(dark)]}]}
@@ -37,6 +42,9 @@ import Testing
     try Self.write(Self.png(20, 10), "\(folder)/A.xcassets/Plain.imageset/a.png")
     try Self.write(Self.png(30, 30).dropLast(20), "\(folder)/cut.png")
     try Self.write(Data("%PDF".utf8), "\(folder)/A.xcassets/Vector.imageset/a.pdf")
+    try Self.write(Self.svg, "\(folder)/A.xcassets/Drawn.imageset/a.svg")
+    try Self.write(Self.svg.dropLast(), "\(folder)/A.xcassets/Broken.imageset/a.svg")
+    try Self.write(Self.symbol, "\(folder)/A.xcassets/Mark.symbolset/mark.svg")
     try Self.write(Self.png(30, 30), "\(folder)/loose@3x.png")
     try Self.write(Self.png(4, 4), "\(folder)/photo.jpg.png")
     self.folder = folder
@@ -56,6 +64,16 @@ import Testing
     "30 30": "iVBORw0KGgoAAAANSUhEUgAAAB4AAAAeAQAAAAATS5MPAAAADElEQVR42mNgGIwAAACWAAGNyMEhAAAAAElFTkSuQmCC",
     "4 4": "iVBORw0KGgoAAAANSUhEUgAAAAQAAAAEAQAAAACBiqPTAAAAC0lEQVR42mNggAAAAAgAAST8BHIAAAAASUVORK5CYII=",
   ]
+
+  private static let svg = Data(#"<svg width="24" height="12.5"><path d="M0 0h1v1"/></svg>"#.utf8)
+
+  /// As wide as 1.5 heights of its capital letters.
+  private static let symbol = Data(
+    """
+    <svg><g id="Guides"><line id="Baseline-M" x1="0" y1="170"/><line id="Capline-M" x1="0" y1="100"/>
+    <line id="left-margin-Regular-M" x1="10" y1="0"/><line id="right-margin-Regular-M" x1="115" y1="0"/></g>
+    <g id="Symbols"><g id="Regular-M"><path d="M10 100h90v70z"/></g></g></svg>
+    """.utf8)
 
   private static func png(_ width: Int, _ height: Int) -> Data {
     Data(base64Encoded: files["\(width) \(height)"] ?? "") ?? Data()
@@ -121,13 +139,38 @@ import Testing
     .rule("PICTURE-75"),
     arguments: [
       ("Nowhere", "no asset catalog of the bundle has it"),
-      ("Vector", "a.pdf: it is a PDF file, and only PNG and JPEG are drawn"), ("Gone", "gone.png: the file is missing"),
-      ("Mark", "Mark cannot be used: a symbol set is not drawn"),
+      ("Vector", "a.pdf: it is a PDF file, and only PNG, JPEG and SVG are drawn"),
+      ("Gone", "gone.png: the file is missing"), ("Empty", "its set has nothing for this device"),
+      ("Broken", "a.svg: the SVG document is not read: it is cut off"),
     ])
   func `an image that cannot be used has the reason`(name: String, reason: String) throws {
     defer { remove() }
     #expect(
       try arguments(Image(name, bundle: bundle)) == ["name": .string(name), "problem": .string(reason)])
+  }
+
+  @Test(.rule("PICTURE-77")) func `an SVG image has the pixels that the device makes of it`() throws {
+    defer { remove() }
+    let images = ArchivedImages()
+    let digest = ContentDigest.hexadecimal(of: Self.svg)
+    #expect(
+      try arguments(Image("Drawn", bundle: bundle), images) == [
+        "name": "Drawn", "image": .string(digest), "pixelWidth": 72, "pixelHeight": 37.5, "scale": 3,
+      ])
+    #expect(images.bytes == [digest: Self.svg])
+  }
+
+  @Test(.rule("PICTURE-78")) func `a symbol set has the widths of its variants, and an image set comes before it`()
+    throws
+  {
+    defer { remove() }
+    let images = ArchivedImages()
+    let digest = ContentDigest.hexadecimal(of: Self.symbol)
+    #expect(
+      try arguments(Image("Mark", bundle: bundle), images)
+        == ["name": "Mark", "image": .string(digest), "symbol": .record(["Regular-M": 1.5])])
+    #expect(images.bytes == [digest: Self.symbol])
+    #expect(try arguments(Image("Cup", bundle: bundle))["symbol"] == nil)
   }
 
   @Test(.rule("PICTURE-75")) func `a damaged file has its size and the reason, and its bytes are left out`() throws {

@@ -11,7 +11,8 @@
 /// Loads the library, once. Returns NULL on success, otherwise the reason. Any thread. Call before all other functions.
 const char *lazy_jpeg_load(void);
 
-/// The size in pixels of the image in a JPEG file with `size` bytes. Returns 0 if it is no such file.
+/// The size in pixels of the image in a JPEG file with `size` bytes. Returns 0 if it is no such file,
+/// and -1 if its colours are CMYK or YCCK, which cannot be read.
 int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height);
 
 /// Writes the image to `pixels`: 0xFFRRGGBB in the order of the machine's bytes, `row` pixels from one line to the next.

@@ -19,7 +19,8 @@ struct SnapshotCommand: AsyncParsableCommand {
 
       With --output, each widget is drawn in each combination of the given families, modes, schemes, text sizes and \
       locales, into one file each, and index.html shows all of them. Without kinds, all widgets of the device are drawn. \
-      A combination that the device does not show is left out, with the reason. Exit code 1 when a widget cannot be drawn.
+      A combination that the device does not show is left out, with the reason. Exit code 1 when a widget cannot be \
+      drawn, and when nothing is drawn because all was left out: a check must not pass without a picture.
 
       With --verify, the same pictures are compared with the files of an earlier run. SVG files have to be equal. PNG \
       files have to be as near as --precision and --perceptual-precision state, which have the meaning of \

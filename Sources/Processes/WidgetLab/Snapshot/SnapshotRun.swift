@@ -64,12 +64,19 @@ struct SnapshotRun {
         try draw(try await session.ask(request, within: limit), of: request, schemes: plan.schemes)
         progress("[\(index + 1)/\(requests.count)] \(name): \(made.count - count) \(Self.pictures(made.count - count))")
       } catch let error as BusError {
-        let problem = Problem(picture: name, reason: error.message)
+        let problem = Problem(picture: name, reason: Self.reason(error))
         if error.code == .notPlaceable { leftOut.append(problem) } else { failed.append(problem) }
         let result = error.code == .notPlaceable ? "left out" : "failed"
-        progress("[\(index + 1)/\(requests.count)] \(name): \(result): \(error.message)")
+        progress("[\(index + 1)/\(requests.count)] \(name): \(result): \(problem.reason)")
       }
     }
+  }
+
+  /// Views and images are in one reply, which has a limit.
+  private static func reason(_ error: BusError) -> String {
+    guard error.code == .tooLarge else { return error.message }
+    return "\(error.message): its views and images are too long for one reply; --entries first has one entry, and "
+      + "`widgetlab screen --picture` draws a placed widget with images of any length"
   }
 
   private func progress(_ line: String) { if !isQuiet { Output.print(line) } }

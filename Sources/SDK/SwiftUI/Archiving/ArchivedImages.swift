@@ -9,9 +9,16 @@ package final class ArchivedImages: Sendable {
   /// What the archive says about an image.
   struct Facts: Hashable, Sendable {
     let digest: String
-    let file: ImageFile
+    let content: Content
     /// Why it cannot be drawn; `nil` if it can.
     var damage: String?
+  }
+
+  /// What the bytes of a file are.
+  enum Content: Hashable, Sendable {
+    case pixels(ImageFile)
+    case vector(VectorFile)
+    case symbol(SymbolTemplate)
   }
 
   private struct State {
@@ -51,4 +58,38 @@ package final class ArchivedImages: Sendable {
 /// Why an image is archived without its pixels, as a screen and a picture say it.
 struct ImageProblem: Error, Hashable {
   let text: String
+}
+
+extension ArchivedImages.Content {
+  /// Why the bytes after the header cannot be drawn; `nil` if they can.
+  func damage(in data: Data) -> ImageFault? {
+    switch self {
+    case .pixels(let file): file.damage(in: data)
+    // They have been read to their end.
+    case .vector, .symbol: nil
+    }
+  }
+
+  /// The arguments of an image that are its size. An SVG image has the pixels that a device makes of it. A symbol has
+  /// the width of each of its variants, in heights of the capital letters.
+  ///
+  /// - Parameters:
+  ///   - scale: of the file.
+  ///   - display: pixels per point of the device.
+  func arguments(scale: Double, display: Double) -> [String: ArchivedValue] {
+    switch self {
+    case .pixels(let file):
+      return ["pixelWidth": file.width.archived, "pixelHeight": file.height.archived]
+        .merging(scale == 1 ? [:] : ["scale": scale.archived]) { $1 }
+    case .vector(let file):
+      let factor = display / scale
+      return [
+        "pixelWidth": (file.width * factor).archived, "pixelHeight": (file.height * factor).archived,
+        "scale": display.archived,
+      ]
+    case .symbol(let template):
+      let widths = template.variants.map { ($0.id, (template.width(of: $0) ?? 0).archived) }
+      return ["symbol": .record(Dictionary(widths) { $1 })]
+    }
+  }
 }

@@ -70,12 +70,12 @@ extension View {
   nonisolated public func alignmentGuide(
     _ g: HorizontalAlignment, computeValue: @escaping (ViewDimensions) -> CGFloat
   ) -> some View {
-    AlignedView(content: self, guide: g.name, axis: "horizontal", computeValue: computeValue)
+    AlignedView(content: self, guide: g.name, axis: "horizontal", key: g.key, computeValue: computeValue)
   }
   nonisolated public func alignmentGuide(
     _ g: VerticalAlignment, computeValue: @escaping (ViewDimensions) -> CGFloat
   ) -> some View {
-    AlignedView(content: self, guide: g.name, axis: "vertical", computeValue: computeValue)
+    AlignedView(content: self, guide: g.name, axis: "vertical", key: g.key, computeValue: computeValue)
   }
 
   /// A widget has content margins instead of a safe area.
@@ -103,14 +103,32 @@ extension View {
   nonisolated public func coordinateSpace<T: Hashable>(name: T) -> some View { self }
 }
 
+/// A view that sets guides, as the view around it sees them.
+private protocol GuidedView {
+  /// The dimensions with the guides that the view sets.
+  func dimensions(_ size: CGSize) -> ViewDimensions
+}
+
 /// A view with its own place of an alignment guide. The closure is called with the size of the host's layout.
-nonisolated struct AlignedView<Content: View>: View, WrappingView {
+nonisolated struct AlignedView<Content: View>: View, WrappingView, GuidedView {
   typealias Body = Never
 
   let content: Content
   let guide: String
   let axis: String
+  let key: String
   let computeValue: (ViewDimensions) -> CGFloat
+
+  /// With the guides of the modifiers that precede this one.
+  private func inner(_ size: CGSize) -> ViewDimensions {
+    (content as? any GuidedView)?.dimensions(size) ?? ViewDimensions(width: size.width, height: size.height)
+  }
+
+  fileprivate func dimensions(_ size: CGSize) -> ViewDimensions {
+    var dimensions = inner(size)
+    dimensions.guides[key] = computeValue(dimensions)
+    return dimensions
+  }
 
   @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
@@ -120,8 +138,7 @@ nonisolated struct AlignedView<Content: View>: View, WrappingView {
       arguments["closure"] = .string(identifier)
       if let size {
         arguments["in"] = size.archived
-        let dimensions = ViewDimensions(width: size.width, height: size.height)
-        arguments["value"] = context.environment.during { computeValue(dimensions) }.archived
+        arguments["value"] = context.environment.during { computeValue(inner(size)) }.archived
       }
     }
     modifiers.append(ViewArchive.Modifier("alignmentGuide", arguments))

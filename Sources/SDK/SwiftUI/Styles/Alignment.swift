@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 public import Foundation
 
 /// Source: `SwiftUI.AlignmentID`.
@@ -11,19 +12,21 @@ public protocol AlignmentID {
 public struct ViewDimensions: Equatable, Sendable {
   public var width: CGFloat
   public var height: CGFloat
+  /// The guides that modifiers of the view set, by their keys.
+  var guides: [String: CGFloat] = [:]
 
-  /// The place of a guide that the view does not set. A text's baselines are at its bottom edge here.
+  /// The place of a guide. A text's baselines are at its bottom edge here.
   public subscript(guide: HorizontalAlignment) -> CGFloat {
-    guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: width)
+    self[explicit: guide] ?? guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: width)
   }
-  /// The place of a guide that the view does not set. A text's baselines are at its bottom edge here.
+  /// The place of a guide. A text's baselines are at its bottom edge here.
   public subscript(guide: VerticalAlignment) -> CGFloat {
-    guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: height)
+    self[explicit: guide] ?? guide.id?.defaultValue(in: self) ?? place(of: guide.name, in: height)
   }
-  /// Always `nil`: guides that views within set are not known here.
-  public subscript(explicit guide: HorizontalAlignment) -> CGFloat? { nil }
-  /// Always `nil`: guides that views within set are not known here.
-  public subscript(explicit guide: VerticalAlignment) -> CGFloat? { nil }
+  /// Guides that views within a container set are not known here.
+  public subscript(explicit guide: HorizontalAlignment) -> CGFloat? { guides[guide.key] }
+  /// Guides that views within a container set are not known here.
+  public subscript(explicit guide: VerticalAlignment) -> CGFloat? { guides[guide.key] }
 
   private func place(of guide: String, in length: CGFloat) -> CGFloat {
     switch guide {
@@ -42,7 +45,11 @@ public struct HorizontalAlignment: Equatable, Sendable, NamedArgument {
   init(name: String) { (self.name, id) = (name, nil) }
 
   public init(_ id: any AlignmentID.Type) { (name, self.id) = ("\(id)", id) }
-  public static func == (first: Self, second: Self) -> Bool { first.name == second.name }
+  public static func == (first: Self, second: Self) -> Bool { first.key == second.key }
+
+  /// Identifies the guide among those of both axes.
+  var key: String { "horizontal \(name)" }
+  var custom: CustomGuide? { id.map { CustomGuide(name: name, axis: "horizontal", id: $0) } }
 
   public static let leading = HorizontalAlignment(name: "leading")
   public static let center = HorizontalAlignment(name: "center")
@@ -57,7 +64,11 @@ public struct VerticalAlignment: Equatable, Sendable, NamedArgument {
   init(name: String) { (self.name, id) = (name, nil) }
 
   public init(_ id: any AlignmentID.Type) { (name, self.id) = ("\(id)", id) }
-  public static func == (first: Self, second: Self) -> Bool { first.name == second.name }
+  public static func == (first: Self, second: Self) -> Bool { first.key == second.key }
+
+  /// Identifies the guide among those of both axes.
+  var key: String { "vertical \(name)" }
+  var custom: CustomGuide? { id.map { CustomGuide(name: name, axis: "vertical", id: $0) } }
 
   public static let top = VerticalAlignment(name: "top")
   public static let center = VerticalAlignment(name: "center")
@@ -76,13 +87,15 @@ public struct Alignment: Equatable, Sendable, NamedArgument {
     self.vertical = vertical
   }
 
+  /// With a guide of the author both guides in parentheses, since their names do not tell the axis.
   var name: String {
+    if horizontal.custom != nil || vertical.custom != nil { return "(\(horizontal.name), \(vertical.name))" }
     switch (horizontal, vertical) {
-    case (.center, .center): "center"
-    case (.center, let vertical): vertical.name
-    case (let horizontal, .center): horizontal.name
+    case (.center, .center): return "center"
+    case (.center, let vertical): return vertical.name
+    case (let horizontal, .center): return horizontal.name
     case (let horizontal, let vertical):
-      vertical.name + horizontal.name.prefix(1).uppercased() + horizontal.name.dropFirst()
+      return vertical.name + horizontal.name.prefix(1).uppercased() + horizontal.name.dropFirst()
     }
   }
 
@@ -101,6 +114,44 @@ public struct Alignment: Equatable, Sendable, NamedArgument {
   public static let centerLastTextBaseline = Alignment(horizontal: .center, vertical: .lastTextBaseline)
   public static let leadingLastTextBaseline = Alignment(horizontal: .leading, vertical: .lastTextBaseline)
   public static let trailingLastTextBaseline = Alignment(horizontal: .trailing, vertical: .lastTextBaseline)
+}
+
+/// A guide of the author.
+struct CustomGuide {
+  let name: String
+  /// `horizontal` or `vertical`.
+  let axis: String
+  let id: any AlignmentID.Type
+}
+
+extension ArchivingContext {
+  /// The views of a container that aligns them by guides of the author. A view has the guide's default place where no
+  /// `alignmentGuide` sets one. It depends on the size of the view: it is calculated as a closure is.
+  @MainActor func aligned(_ views: [ViewArchive], by guides: CustomGuide?...) -> [ViewArchive] {
+    let guides = guides.compactMap { $0 }
+    return guides.isEmpty ? views : views.map { view in guides.reduce(view) { aligned($0, by: $1) } }
+  }
+
+  @MainActor private func aligned(_ view: ViewArchive, by guide: CustomGuide) -> ViewArchive {
+    var view = view
+    // A group is several views of the container.
+    if view.name == "Group" {
+      view.children = view.children.map { aligned($0, by: guide) }
+      return view
+    }
+    var arguments: [String: ArchivedValue] = [
+      "guide": .string(guide.name), "axis": .string(guide.axis), "isDefault": true,
+    ]
+    guard let (identifier, size) = environment.closures?.add() else { return view }
+    arguments["closure"] = .string(identifier)
+    if let size {
+      arguments["in"] = size.archived
+      let dimensions = ViewDimensions(width: size.width, height: size.height)
+      arguments["value"] = environment.during { guide.id.defaultValue(in: dimensions) }.archived
+    }
+    view.modifiers.append(ViewArchive.Modifier("alignmentGuide", arguments))
+    return view
+  }
 }
 
 /// Source: `SwiftUI.TextAlignment`.

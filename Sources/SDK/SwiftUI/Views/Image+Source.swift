@@ -28,7 +28,7 @@ extension Image {
         if let asset = image.asset { return try Source.asset(asset).arguments(in: context) }
         let check = image.check
         let facts = ArchivedImages.Facts(
-          digest: check.digest, file: image.file, damage: check.damage.map { "\($0)" })
+          digest: check.digest, content: .pixels(image.file), damage: check.damage.map { "\($0)" })
         return try Source.arguments(facts, image.data, scale: Double(image.scale), in: context)
       case .asset(let name):
         do {
@@ -54,11 +54,11 @@ extension Image {
       var data: Data?
       let read = { () -> Result<ArchivedImages.Facts, ImageProblem> in
         Result { () throws(ImageProblem) in
-          let bytes = try Source.read(image.file)
+          let bytes = try Source.read(image)
           data = bytes.data
           return ArchivedImages.Facts(
-            digest: ContentDigest.hexadecimal(of: bytes.data), file: bytes.file,
-            damage: bytes.file.damage(in: bytes.data).map { "\(image.file.lastPathComponent): \($0)" })
+            digest: ContentDigest.hexadecimal(of: bytes.data), content: bytes.content,
+            damage: bytes.content.damage(in: bytes.data).map { "\(image.file.lastPathComponent): \($0)" })
         }
       }
       let result = environment.images?.facts(of: image.file, read) ?? read()
@@ -71,13 +71,16 @@ extension Image {
       }
     }
 
-    private static func read(_ file: URL) throws(ImageProblem) -> (data: Data, file: ImageFile) {
-      let name = file.lastPathComponent
+    private static func read(
+      _ image: AssetCatalog.Image
+    ) throws(ImageProblem) -> (data: Data, content: ArchivedImages.Content) {
       do {
-        let data = try BoundedFile.read(file, limit: BundleAssets.fileLimit)
-        return (data, try ImageFile(header: data))
+        let data = try BoundedFile.read(image.file, limit: BundleAssets.fileLimit)
+        if image.isSymbol { return (data, .symbol(try SymbolTemplate(data))) }
+        if VectorFile.isLikely(data) { return (data, .vector(try VectorFile(checking: data))) }
+        return (data, .pixels(try ImageFile(header: data)))
       } catch {
-        throw ImageProblem(text: "\(name): \(error)")
+        throw ImageProblem(text: "\(image.file.lastPathComponent): \(error)")
       }
     }
 
@@ -86,12 +89,11 @@ extension Image {
       _ facts: ArchivedImages.Facts, _ data: Data?, scale: Double, in context: ArchivingContext
     ) throws(ArchiveRefusal) -> [String: ArchivedValue] {
       let limits = context.limits
-      guard facts.file.area <= limits.imageArea else {
-        throw ArchiveRefusal(
-          limit: .imageArea, subject: "an image", found: facts.file.area, allowed: limits.imageArea)
+      var arguments = facts.content.arguments(scale: scale, display: context.environment.displayScale)
+      let area = (arguments["pixelWidth"]?.number ?? 0) * (arguments["pixelHeight"]?.number ?? 0)
+      guard area <= limits.imageArea else {
+        throw ArchiveRefusal(limit: .imageArea, subject: "an image", found: area, allowed: limits.imageArea)
       }
-      var arguments = ["pixelWidth": facts.file.width.archived, "pixelHeight": facts.file.height.archived]
-      if scale != 1 { arguments["scale"] = scale.archived }
       if let damage = facts.damage {
         arguments["problem"] = .string(damage)
         return arguments

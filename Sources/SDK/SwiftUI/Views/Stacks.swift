@@ -35,7 +35,7 @@ nonisolated public struct VStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
       "VStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
-      children: try context.children(of: content))
+      children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
 
@@ -58,7 +58,7 @@ nonisolated public struct HStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
       "HStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
-      children: try context.children(of: content))
+      children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
 
@@ -82,7 +82,7 @@ nonisolated public struct LazyVStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
       "LazyVStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
-      children: try context.children(of: content))
+      children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
 
@@ -106,7 +106,7 @@ nonisolated public struct LazyHStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
       "LazyHStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
-      children: try context.children(of: content))
+      children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
 
@@ -122,7 +122,9 @@ nonisolated public struct ZStack<Content: View>: View, ArchivedView {
   }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("ZStack", ["alignment": alignment.archived], children: try context.children(of: content))
+    let children = context.aligned(
+      try context.children(of: content), by: alignment.horizontal.custom, alignment.vertical.custom)
+    return ViewArchive("ZStack", ["alignment": alignment.archived], children: children)
   }
 }
 

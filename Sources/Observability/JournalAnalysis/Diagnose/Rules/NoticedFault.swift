@@ -108,10 +108,10 @@ extension NoticedFault.Known {
       rule:
         "A name is looked up in the asset catalogs of the process's own bundle: an extension does not see those of "
         + "its app. An image that is missing or damaged shows nothing, and on a phone only a line in the log.",
-      source: "documented: Image.init(_:bundle:), Color.init(_:bundle:); ours: only PNG and JPEG are drawn here",
+      source: "documented: Image.init(_:bundle:), Color.init(_:bundle:); ours: only PNG, JPEG and SVG are drawn here",
       advice:
         "Compare the name, name the catalog in resources of the extension in widgetlab.yaml, and export the image as "
-        + "PNG or JPEG."))
+        + "PNG, JPEG or SVG."))
 
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,

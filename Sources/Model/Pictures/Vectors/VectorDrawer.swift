@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Foundation
+import Layout
+
+/// Makes the display list of an SVG document. What it does not draw is in `missing`, by its name. Time and memory are
+/// limited: a document that repeats itself too often fails.
+struct VectorDrawer {
+  /// Why a document is not drawn. Definite.
+  struct Failure: Error { let description: String }
+
+  /// The most segments of all outlines, with those that are repeated.
+  static let segments = 100_000
+  /// The most groups that are drawn apart.
+  static let layers = 100
+  /// The most uses of elements within each other.
+  private static let uses = 16
+  /// The most dashes of a line.
+  private static let dashes = 20_000.0
+  /// The elements that draw nothing by themselves.
+  private static let silent: Set<String> = [
+    "defs", "title", "desc", "metadata", "style", "linearGradient", "radialGradient", "clipPath", "mask", "symbol",
+    "filter", "pattern", "marker", "view",
+  ]
+
+  let document: VectorDocument
+  /// The size that percentages are of.
+  let viewport: Size
+  /// The paints of the levels of a symbol; empty: shapes have their own paints.
+  var paints: [Paint] = []
+  private(set) var missing: [String] = []
+  private var left = Self.segments
+  private var layers = 0
+  private var elements = 0
+  private var depth = 0
+
+  init(_ document: VectorDocument, viewport: Size) {
+    (self.document, self.viewport) = (document, viewport)
+    for selector in document.rules.unknown { note("the style rule \(selector)") }
+  }
+
+  mutating func note(_ name: String) {
+    if missing.count < 20, !missing.contains(name) { missing.append(name) }
+  }
+
+  // MARK: Elements
+
+  mutating func draw(_ element: VectorElement, _ outer: VectorStyle) throws(Failure) -> [Drawing] {
+    elements += 1
+    guard elements <= XMLScanner.elements else {
+      throw Failure(description: "it draws more than \(XMLScanner.elements) elements")
+    }
+    if Self.silent.contains(element.name) || element.name.contains(":") { return [] }
+    var style = outer
+    // The rules of a symbol's template are those of its preview in a browser.
+    let properties =
+      paints.isEmpty ? document.properties(of: element) : VectorDocument.ownProperties(of: element)
+    for problem in style.apply(properties, in: viewport) { note(problem) }
+    guard style.isDisplayed else { return [] }
+    let drawings: [Drawing]
+    switch element.name {
+    case "g", "a", "svg":
+      if element.name == "svg", element !== document.root { note("<svg> within the image") }
+      drawings = try all(element.children, style)
+    case "switch":
+      // Only the first child that can be drawn counts; a foreign object never can.
+      let child = element.children.first { $0.name != "foreignObject" }
+      drawings = try child.map { child throws(Failure) in try draw(child, style) } ?? []
+    case "use": drawings = try use(element, &style)
+    case "path", "rect", "circle", "ellipse", "line", "polyline", "polygon": drawings = try shape(element, &style)
+    default:
+      note("<\(element.name.prefix(40))>")
+      return []
+    }
+    return try grouped(drawings, style)
+  }
+
+  private mutating func all(_ elements: [VectorElement], _ style: VectorStyle) throws(Failure) -> [Drawing] {
+    var drawings: [Drawing] = []
+    for element in elements { drawings += try draw(element, style) }
+    return drawings
+  }
+
+  private mutating func use(_ element: VectorElement, _ style: inout VectorStyle) throws(Failure) -> [Drawing] {
+    guard let id = element.attributes["href"].flatMap(VectorElement.reference) else {
+      note("a reference outside of the file")
+      return []
+    }
+    guard let used = document.ids[id] else {
+      note("<use> of \"\(id.prefix(40))\", which is not in the file")
+      return []
+    }
+    guard depth < Self.uses else { throw Failure(description: "its elements use each other too often") }
+    depth += 1
+    defer { depth -= 1 }
+    let x = element.attributes["x"].flatMap { VectorNumbers.length($0, of: viewport.width) } ?? 0
+    let y = element.attributes["y"].flatMap { VectorNumbers.length($0, of: viewport.height) } ?? 0
+    style.transform = style.transform.after(.move(x, y))
+    guard used.name == "symbol" else { return try draw(used, style) }
+    if used.attributes["viewBox"] != nil { note("the viewBox of <symbol>") }
+    return try all(used.children, style)
+  }
+
+  /// Takes segments of the limit.
+  private mutating func take(_ path: Path) throws(Failure) {
+    left -= path.elements.count
+    guard left >= 0 else { throw Failure(description: "its outlines have more than \(Self.segments) segments") }
+  }
+
+  /// The outline of an element in its own coordinates; `nil`: it has none.
+  mutating func outline(_ element: VectorElement) throws(Failure) -> Path? {
+    let path: Path?
+    do throws(PathDataFailure) {
+      path = try Path(element, in: viewport)
+    } catch {
+      note("a path: \(error)")
+      return nil
+    }
+    guard let path, !path.elements.isEmpty else { return nil }
+    try take(path)
+    return path
+  }
+
+  // MARK: Shapes
+
+  private mutating func shape(_ element: VectorElement, _ style: inout VectorStyle) throws(Failure) -> [Drawing] {
+    guard style.isVisible, let own = try outline(element) else { return [] }
+    let placed = own.mapped { style.transform($0) }
+    let box = own.extent
+    var drawings: [Drawing] = []
+    if element.name != "line", let paint = paint(style.fill, style.fillOpacity, of: element, box, style) {
+      drawings.append(.fill(placed, paint, isEvenOdd: style.isEvenOdd))
+    }
+    if style.line.width > 0, let paint = paint(style.stroke, style.strokeOpacity, of: element, box, style) {
+      drawings.append(.stroke(placed, paint, line(style, along: own)))
+    }
+    // One operation needs no group.
+    if drawings.count == 1, style.opacity < 1 {
+      drawings = drawings.map { $0.faded(style.opacity) }
+      style.opacity = 1
+    }
+    return drawings
+  }
+
+  private mutating func line(_ style: VectorStyle, along path: Path) -> Stroke {
+    var line = style.line
+    let factor = style.transform.factor
+    if !style.transform.isEven { note("a line that is wider in one direction") }
+    // A list with an odd number of lengths is repeated.
+    if !line.dash.count.isMultiple(of: 2) { line.dash += line.dash }
+    let period = line.dash.reduce(0, +)
+    if period <= 0 { line.dash = [] }
+    if !line.dash.isEmpty, path.roughLength / period * Double(line.dash.count) > Self.dashes {
+      note("a line with more than \(Int(Self.dashes)) dashes")
+      line.dash = []
+    }
+    line.width *= factor
+    line.dash = line.dash.map { $0 * factor }
+    line.dashPhase *= factor
+    return line
+  }
+
+  // MARK: Groups
+
+  private mutating func grouped(_ drawings: [Drawing], _ style: VectorStyle) throws(Failure) -> [Drawing] {
+    guard style.opacity < 1 || style.clip != nil || style.mask != nil, !drawings.isEmpty else { return drawings }
+    var group = Drawing.Group()
+    group.opacity = style.opacity
+    if let id = style.clip { group.clip = try clip(id, style) }
+    if let id = style.mask { group.mask = try mask(id, style) }
+    guard group.isApart else { return drawings }
+    layers += group.mask == nil ? 1 : 3
+    guard layers <= Self.layers else {
+      throw Failure(description: "it has more than \(Self.layers) groups with an opacity, a clip or a mask")
+    }
+    return [.group(group, drawings)]
+  }
+
+  /// The outline of a `clipPath`; `nil`: the document has none with this id.
+  private mutating func clip(_ id: String, _ outer: VectorStyle) throws(Failure) -> Path? {
+    guard let element = document.ids[id], element.name == "clipPath" else {
+      note("the clip path \"\(id.prefix(40))\", which is not in the file")
+      return nil
+    }
+    guard element.attributes["clipPathUnits"] != "objectBoundingBox" else {
+      note("clipPathUnits")
+      return nil
+    }
+    guard depth < Self.uses else { throw Failure(description: "its elements use each other too often") }
+    depth += 1
+    defer { depth -= 1 }
+    var style = outer
+    for problem in style.apply(document.properties(of: element), in: viewport) { note(problem) }
+    if style.clip != nil { note("the clip path of a clip path") }
+    var result = Path()
+    for child in element.children {
+      var own = style
+      for problem in own.apply(document.properties(of: child), in: viewport) { note(problem) }
+      var shape = child
+      if child.name == "use", let used = child.attributes["href"].flatMap(VectorElement.reference) {
+        guard let found = document.ids[used] else { continue }
+        shape = found
+        let (x, y) = (child.attributes["x"], child.attributes["y"])
+        own.transform = own.transform.after(
+          .move(x.flatMap { VectorNumbers.length($0) } ?? 0, y.flatMap { VectorNumbers.length($0) } ?? 0))
+        for problem in own.apply(document.properties(of: shape), in: viewport) { note(problem) }
+      }
+      guard own.isDisplayed, let path = try outline(shape) else { continue }
+      if own.isClipEvenOdd { note("clip-rule") }
+      result = result.joined(path.mapped { own.transform($0) })
+    }
+    return result
+  }
+
+  /// What a `mask` shows, as opacity; `nil`: the document has none with this id.
+  private mutating func mask(_ id: String, _ outer: VectorStyle) throws(Failure) -> [Drawing]? {
+    guard let element = document.ids[id], element.name == "mask" else {
+      note("the mask \"\(id.prefix(40))\", which is not in the file")
+      return nil
+    }
+    guard element.attributes["maskContentUnits"] != "objectBoundingBox" else {
+      note("maskContentUnits")
+      return nil
+    }
+    guard depth < Self.uses else { throw Failure(description: "its elements use each other too often") }
+    depth += 1
+    defer { depth -= 1 }
+    var style = VectorStyle(outer.transform)
+    for problem in style.apply(document.properties(of: element), in: viewport) { note(problem) }
+    let drawings = try all(element.children, style)
+    let isAlpha = [element.attributes["mask-type"] ?? "", element.attributes["style"] ?? ""].contains {
+      $0.contains("alpha")
+    }
+    if isAlpha { return drawings }
+    var group = Drawing.Group()
+    group.colors = [.luminance(.white)]
+    return [.group(group, drawings)]
+  }
+}
+
+extension Drawing {
+  /// The same with another opacity, for one operation.
+  fileprivate func faded(_ opacity: Double) -> Drawing {
+    switch self {
+    case .fill(let path, let paint, let isEvenOdd): .fill(path, paint.faded(opacity), isEvenOdd: isEvenOdd)
+    case .stroke(let path, let paint, let stroke): .stroke(path, paint.faded(opacity), stroke)
+    default: self
+    }
+  }
+}
