@@ -213,7 +213,7 @@ let package = Package(
       ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
       "URLSessionAPI", in: "SDK",
-      ["AuthorRuntime", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
+      ["AuthorRuntime", "CPlatform", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
