@@ -465,8 +465,8 @@ let package = Package(
     tests(
       "LiveTests",
       [
-        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "MessageBus", "Messages",
-        "WidgetLabTesting", "ZeroMQ",
+        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],
   swiftLanguageModes: [.v6]
