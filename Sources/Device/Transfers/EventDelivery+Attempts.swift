@@ -63,7 +63,7 @@ extension EventDelivery {
       context.bus.record(notice, context: delivery.context)
       return handle(.refused(delivery.id))
     }
-    handle(.acknowledged(delivery.id))
+    handle(.acknowledged(delivery.id, of: delivery.tasks))
   }
 
   private func message(

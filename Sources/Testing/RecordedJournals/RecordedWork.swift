@@ -94,7 +94,9 @@ package struct RecordedWork {
   }
 
   /// The registration of a process changes.
-  package mutating func change(_ change: RegistrationChanged.Change, _ address: Address, _ generation: UInt32 = 1) throws {
+  package mutating func change(_ change: RegistrationChanged.Change, _ address: Address, _ generation: UInt32 = 1)
+    throws
+  {
     try send(
       RegistrationChanged(change, Registration(address: address, generation: generation)), from: .messageBus)
   }

@@ -44,7 +44,8 @@ struct JournalMutation: Sendable, CustomStringConvertible {
           tasks: TaskNumbers((notice.tasks?.identifiers ?? []) + [77]))
       }
     },
-    JournalMutation(law: "no-misrouting", what: "the events of the extension's session are sent to the app") { journal in
+    JournalMutation(law: "no-misrouting", what: "the events of the extension's session are sent to the app") {
+      journal in
       guard
         let index = journal.firstIndex(where: {
           $0.header.kind == SessionEvents.kind && $0.header.destination.role == .widgetExtension
@@ -67,13 +68,15 @@ struct JournalMutation: Sendable, CustomStringConvertible {
     JournalMutation(law: "event-order", what: "the end of a task precedes its file") { journal in
       guard let file = delegate("didFinishDownloadingTo", journal),
         let end = journal[file...].firstIndex(where: {
-          $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" && $0.header.cause == journal[file].header.cause
+          $0.reading(DelegateCalled.self)?.method == "didCompleteWithError"
+            && $0.header.cause == journal[file].header.cause
         })
       else { return false }
       journal.swapAt(file, end)
       return true
     },
-    JournalMutation(law: "event-order", what: "events are acknowledged before the completion handler is called") { journal in
+    JournalMutation(law: "event-order", what: "events are acknowledged before the completion handler is called") {
+      journal in
       guard let completion = first(CompletionCalled.kind, journal),
         let reply = journal.firstIndex(where: {
           $0.header.kind == SessionEvents.kind.answered(.acknowledged)
@@ -94,7 +97,8 @@ struct JournalMutation: Sendable, CustomStringConvertible {
       journal.insert(journal[started], at: finished + 1)
       return true
     },
-    JournalMutation(law: "nothing-after-acknowledgement", what: "a delivery is repeated after its deletion") { journal in
+    JournalMutation(law: "nothing-after-acknowledgement", what: "a delivery is repeated after its deletion") {
+      journal in
       guard let deleted = first(SessionAcknowledged.kind, journal),
         let delivery = journal[deleted].reading(SessionAcknowledged.self)?.delivery,
         let sent = journal.firstIndex(where: { $0.header.id == delivery })
@@ -102,7 +106,8 @@ struct JournalMutation: Sendable, CustomStringConvertible {
       journal.insert(journal[sent], at: deleted + 1)
       return true
     },
-    JournalMutation(law: "nothing-after-acknowledgement", what: "a push is sent again after it was delivered") { journal in
+    JournalMutation(law: "nothing-after-acknowledgement", what: "a push is sent again after it was delivered") {
+      journal in
       guard let delivered = journal.firstIndex(where: { $0.reading(PushLogged.self)?.step.name == .delivered }),
         let id = journal[delivered].reading(PushLogged.self)?.uniqueID,
         let sent = journal.firstIndex(where: { $0.header.kind == DeliverPush.kind && $0.header.id == id })

@@ -20,7 +20,9 @@ import Testing
     #expect(Set(all.map(\.code)).count == all.count)
     for law in all {
       #expect(law.code.allSatisfy { $0.isLowercase || $0 == "-" }, "\(law.code)")
-      for text in [law.title, law.statement, law.source, law.check, law.limits] { #expect(!text.isEmpty, "\(law.code)") }
+      for text in [law.title, law.statement, law.source, law.check, law.limits] {
+        #expect(!text.isEmpty, "\(law.code)")
+      }
       #expect(["documented: ", "observed: ", "ours: "].contains { law.source.hasPrefix($0) }, "\(law.code)")
     }
   }

@@ -39,7 +39,8 @@ package enum LawTable {
   /// Returns new instances of the laws, in list order. Laws have state.
   static func laws() -> [any Law] {
     [
-      NoLoss(), NoMisrouting(), EventOrder(), NothingAfterAcknowledgement(), FilesIntact(), PushesSettled(), BudgetKept(),
+      NoLoss(), NoMisrouting(), EventOrder(), NothingAfterAcknowledgement(), FilesIntact(), PushesSettled(),
+      BudgetKept(),
       NoOrphan(), Liveness(),
     ]
   }
@@ -102,7 +103,9 @@ package struct LawChecker: Sendable {
       let findings = laws[index].findings
       guard findings.breachCount > known else { continue }
       // Beyond the limit a violation is counted and not kept.
-      for finding in findings.breaches.dropFirst(known) { news.append(News(law: laws[index].description, finding: finding)) }
+      for finding in findings.breaches.dropFirst(known) {
+        news.append(News(law: laws[index].description, finding: finding))
+      }
     }
     record.handle(seen)
     return news

@@ -61,7 +61,9 @@ struct LawEnvelope: Sendable {
     (type.kind, { body(try BodyCoding.decode(M.self, from: $0)) })
   }
 
-  private static func reply<R: Request>(to type: R.Type, _ body: @escaping @Sendable (R.Reply) -> Body) -> (Kind, Reader) {
+  private static func reply<R: Request>(to type: R.Type, _ body: @escaping @Sendable (R.Reply) -> Body) -> (
+    Kind, Reader
+  ) {
     (type.kind.answered(.ok), { body(try BodyCoding.decode(R.Reply.self, from: $0)) })
   }
 

@@ -99,7 +99,9 @@ struct TaskLedger: Sendable {
     case .unclaimed(let unclaimed): deliveries[unclaimed.delivery]?.unclaimed = Mark(header)
     case .discarded(let notice): discard(notice, header)
     case .refusal(let error):
-      guard header.kind == CreateTransfer.kind.answered(.failed), let task = creation(answeredBy: header) else { return }
+      guard header.kind == CreateTransfer.kind.answered(.failed), let task = creation(answeredBy: header) else {
+        return
+      }
       // After an indefinite failure it may still run.
       if error.isDefinite, entries[task]?.accepted == nil { entries[task] = nil }
     default:

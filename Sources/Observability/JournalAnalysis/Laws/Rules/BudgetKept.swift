@@ -8,7 +8,8 @@ import Messages
 struct BudgetKept: Law {
   let description = LawDescription(
     code: "budget-kept", title: "no budget is overdrawn",
-    statement: "A placement that pays for a reload has a balance of at least 0 afterwards, and within the window of its "
+    statement:
+      "A placement that pays for a reload has a balance of at least 0 afterwards, and within the window of its "
       + "policy it pays for no more reloads than the policy allows. The ledger's numbers are consecutive.",
     source: "documented: a budget of 40 to 70 refreshes a day (Keeping a widget up to date); ours: balance and window",
     check: "each entry of the ledger",
@@ -50,7 +51,8 @@ struct BudgetKept: Law {
     }
     let who = "placement \(entry.placement) (\(entry.widgetKind))"
     findings.check(
-      entry.balance >= -1e-6, LawFinding("\(who) paid for a reload, and its balance is \(entry.balance)", [seen.evidence]))
+      entry.balance >= -1e-6,
+      LawFinding("\(who) paid for a reload, and its balance is \(entry.balance)", [seen.evidence]))
     let account = Account(host: host, placement: entry.placement)
     var paid = payments[account] ?? []
     let start = entry.date.addingTimeInterval(-window * 3600)

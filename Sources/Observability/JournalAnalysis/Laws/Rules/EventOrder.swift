@@ -14,7 +14,8 @@ struct EventOrder: Law {
     source: "documented: URLSessionDownloadDelegate, urlSessionDidFinishEvents(forBackgroundURLSession:), "
       + "onBackgroundURLSessionEvents(matching:_:); rules DELIVERY-02, -15, -22, -24",
     check: "each delegate call and acknowledgement of a delivery, each step of a transfer",
-    limits: "Calls that the author's delegate does not implement. A call whose notice may be lost, because a connection "
+    limits:
+      "Calls that the author's delegate does not implement. A call whose notice may be lost, because a connection "
       + "ended in between.")
 
   /// What one instance of the owner did with a delivery.

@@ -9,7 +9,8 @@ struct FilesIntact: Law {
     code: "files-intact", title: "each file has its content",
     statement: "The file that the owner's process passes to didFinishDownloadingTo has the size and the SHA-256 of the "
       + "file that the host received, in every delivery.",
-    source: "documented: didFinishDownloadingTo passes the downloaded file (URLSessionDownloadDelegate); ours: the hash",
+    source:
+      "documented: didFinishDownloadingTo passes the downloaded file (URLSessionDownloadDelegate); ours: the hash",
     check: "each call of didFinishDownloadingTo whose transfer is in the journal",
     limits: "What the server sent. Files over 32 MiB, of which only the size is compared. The response of an upload.")
 
@@ -26,7 +27,8 @@ struct FilesIntact: Law {
       let isLost = record.mayHaveLost(from: .host(task.owner.device ?? ""), since: entry.created.header.sequence)
       if !isLost || entry.ended != nil {
         findings.doubt(
-          LawFinding("the journal has no hash of the file of \(task) at the host", [Evidence(entry.created), seen.evidence]))
+          LawFinding(
+            "the journal has no hash of the file of \(task) at the host", [Evidence(entry.created), seen.evidence]))
       }
       return
     }

@@ -11,7 +11,8 @@ struct Liveness: Law {
       + "itself is done: an event or a request to host, agent or push server has its reply; the events of a session "
       + "whose tasks have all ended are sent to its owner; events whose completions were called are acknowledged, and "
       + "then deleted; an accepted push is sent or stored.",
-    source: "ours: the time; a disturbance is the end or the beginning of a process or a connection, and a change of the "
+    source:
+      "ours: the time; a disturbance is the end or the beginning of a process or a connection, and a change of the "
       + "network or the clock",
     check: "each piece of work that was done, or was not done in time",
     limits: "What the author's code must do, such as call a completion. Work of a device without a network or with a "
@@ -104,7 +105,9 @@ struct Liveness: Law {
     case .busStarted: left = []
     case .opened(let opened):
       let session = LawSession(owner: header.source, session: opened.identifier)
-      if opened.configuration.sessionSendsLaunchEvents { withoutLaunch.remove(session) } else {
+      if opened.configuration.sessionSendsLaunchEvents {
+        withoutLaunch.remove(session)
+      } else {
         withoutLaunch.insert(session)
       }
       if let bundle = header.source.bundleIdentifier { quit.remove(bundle) }
@@ -120,7 +123,9 @@ struct Liveness: Law {
 
   // MARK: Beginning and end of work
 
-  private mutating func begin(_ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address) {
+  private mutating func begin(
+    _ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address
+  ) {
     queue.begin(
       work,
       Open(began: seen.header.sentAt, mark: Mark(seen.header), what: what, source: address, destination: other))
@@ -195,7 +200,9 @@ struct Liveness: Law {
       guard header.kind == SessionEvents.kind.answered(.acknowledged), let cause = header.cause else { return }
       end(.acknowledgement(cause))
       if record.tasks.discarded[cause] == nil {
-        begin(.deletion(cause), seen, "the deletion of acknowledged events", by: header.destination, for: header.destination)
+        begin(
+          .deletion(cause), seen, "the deletion of acknowledged events", by: header.destination, for: header.destination
+        )
       }
     }
   }
@@ -261,7 +268,8 @@ struct Liveness: Law {
         $0.owner == task.owner && $0.session == task.session && $0.acknowledgements.isEmpty
       }
       let isRunning = record.tasks.entries.contains {
-        $0.key.owner == task.owner && $0.key.session == task.session && $0.value.accepted != nil && $0.value.ended == nil
+        $0.key.owner == task.owner && $0.key.session == task.session && $0.value.accepted != nil
+          && $0.value.ended == nil
       }
       return !isTaken && !isRunning
     case .reply, .acknowledgement, .transfer: return true

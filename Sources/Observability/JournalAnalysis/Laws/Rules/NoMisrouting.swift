@@ -43,7 +43,8 @@ struct NoMisrouting: Law {
     let header = seen.header
     switch seen.body {
     case .create(let create): judge(create.session, of: header.source, seen)
-    case .opened(let opened): owners[Self.id(opened.identifier, header.source)] = LawSession(
+    case .opened(let opened):
+      owners[Self.id(opened.identifier, header.source)] = LawSession(
         owner: header.source, session: opened.identifier)
     case .handler(let called): judge(called.session, of: header.source, seen)
     case .delegate(let called): judge(called.session, of: header.source, seen)
@@ -102,7 +103,8 @@ struct NoMisrouting: Law {
       findings.check(
         header.destination.bundleIdentifier == bundle
           && header.destination.device == header.source.device,
-        LawFinding("the timeline of placement \(placement) of \(bundle) was requested of another process", [seen.evidence]))
+        LawFinding(
+          "the timeline of placement \(placement) of \(bundle) was requested of another process", [seen.evidence]))
     }
   }
 
@@ -114,7 +116,8 @@ struct NoMisrouting: Law {
       && header.kind.asked == question.mark.kind
     findings.check(
       isRight,
-      LawFinding("a reply does not come from the receiver of its request, or does not go to its sender",
+      LawFinding(
+        "a reply does not come from the receiver of its request, or does not go to its sender",
         [question.mark.evidence, seen.evidence]))
   }
 

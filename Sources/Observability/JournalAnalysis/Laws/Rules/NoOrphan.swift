@@ -87,7 +87,8 @@ struct NoOrphan: Law {
       if record.isWhole {
         findings.check(
           false,
-          LawFinding("generation \(instance.generation) of \(header.source.tailName) was never registered", [seen.evidence]))
+          LawFinding(
+            "generation \(instance.generation) of \(header.source.tailName) was never registered", [seen.evidence]))
       }
       // Judge each instance once.
       running[instance.address, default: [:]][instance.generation] = Running(
@@ -121,7 +122,8 @@ struct NoOrphan: Law {
     let former = highest[address] ?? 0
     findings.check(
       generation > former,
-      LawFinding("generation \(generation) of \(address.tailName) was registered after generation \(former)", [seen.evidence]))
+      LawFinding(
+        "generation \(generation) of \(address.tailName) was registered after generation \(former)", [seen.evidence]))
     highest[address] = max(former, generation)
     running[address, default: [:]][generation] = Running(registered: Mark(seen.header), agent: agent)
   }
@@ -139,7 +141,8 @@ struct NoOrphan: Law {
     let instance = Instance(address: started.address, generation: started.generation)
     let who = "generation \(started.generation) of \(started.address.tailName)"
     if let ended = ended[instance] {
-      findings.check(false, LawFinding("\(who) started after its exit was reported", [ended.mark.evidence, seen.evidence]))
+      findings.check(
+        false, LawFinding("\(who) started after its exit was reported", [ended.mark.evidence, seen.evidence]))
       return
     }
     guard running[started.address]?[started.generation] != nil else {
@@ -175,7 +178,8 @@ struct NoOrphan: Law {
     }
     let known = running[exited.address]?[exited.generation]
     if known == nil, !record.isWhole { return }
-    findings.check(known != nil, LawFinding("the exit of \(who) was reported, which was never registered", [seen.evidence]))
+    findings.check(
+      known != nil, LawFinding("the exit of \(who) was reported, which was never registered", [seen.evidence]))
     running[exited.address]?[exited.generation] = nil
     ended[instance] = Ended(mark: Mark(seen.header), id: seen.header.id, at: seen.header.sentAt)
   }

@@ -59,7 +59,8 @@ struct PushesSettled: Law {
       guard isSent || record.isWhole else { return }
       findings.check(
         isSent,
-        LawFinding("the device reports \(step.step.name.rawValue) of a push that was never sent to it", [seen.evidence]))
+        LawFinding("the device reports \(step.step.name.rawValue) of a push that was never sent to it", [seen.evidence])
+      )
     default:
       if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
         acknowledged[id] = Mark(header)
@@ -105,7 +106,9 @@ struct PushesSettled: Law {
         let finding = LawFinding(
           "the device acknowledged a push, and the journal does not state that it was delivered",
           [push.first, reply.evidence])
-        if record.isOver(record.disturbed, within: record.limits.settle) { findings.breach(finding) } else {
+        if record.isOver(record.disturbed, within: record.limits.settle) {
+          findings.breach(finding)
+        } else {
           findings.doubt(finding)
         }
       } else {
