@@ -239,11 +239,8 @@ private struct DeliveryFixture {
     _ = fixture.handle(.awake(widget, generation: 2, woken: false))
     _ = fixture.handle(.instanceEnded(widget, generation: 2))
     let actions = fixture.handle(.acknowledged(id, of: [1]))
-    let deleted = actions.compactMap { action in
-      if case .forget(let delivery) = action { delivery.tasks } else { nil }
-    }
-    #expect(deleted == [[1]])
-    #expect(actions.dropFirst() == [want])
+    let deleted = actions.compactMap { if case .forget(let delivery) = $0 { delivery.tasks } else { nil } }
+    #expect(deleted == [[1]] && actions.dropFirst() == [want])
     #expect(fixture.stateMachine.deliveries.values.map(\.tasks) == [[2]])
   }
 

@@ -20,12 +20,12 @@ struct CheckCommand: AsyncParsableCommand {
       Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown.
 
       EXAMPLES
-        widgetlab check                                this instance's journal
-        widgetlab check ~/copied/journal               a copied folder, instance folder or segment
-        widgetlab check --law no-loss --law liveness   only these laws
-        widgetlab check --json                         for scripts and CI
-        widgetlab check --list                         all laws, with their sources
-        widgetlab up --check                           while the cluster runs
+        widgetlab check                    this instance's journal
+        widgetlab check ~/copied/journal   a copied folder, or one segment
+        widgetlab check --law no-loss      only this law
+        widgetlab check --json             for scripts and CI
+        widgetlab check --list             all laws, with their sources
+        widgetlab up --check               while the cluster runs
 
       JSON
       One object: answer (holds, broken, unknown), envelopes, first and last (sequence numbers), laws: an array of \

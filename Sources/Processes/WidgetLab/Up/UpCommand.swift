@@ -30,7 +30,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
-        widgetlab up --check                     reports when a law of the system breaks
+        widgetlab up --check                     reports when a law breaks
         widgetlab up --executables .build/debug
       """)
 

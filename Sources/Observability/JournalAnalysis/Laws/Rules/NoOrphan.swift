@@ -139,14 +139,14 @@ struct NoOrphan: Law {
 
   private mutating func judge(_ started: ProcessStarted, _ seen: LawEnvelope, _ record: LawRecord) {
     let instance = Instance(address: started.address, generation: started.generation)
-    let who = "generation \(started.generation) of \(started.address.tailName)"
+    let name = "generation \(started.generation) of \(started.address.tailName)"
     if let ended = ended[instance] {
       findings.check(
-        false, LawFinding("\(who) started after its exit was reported", [ended.mark.evidence, seen.evidence]))
+        false, LawFinding("\(name) started after its exit was reported", [ended.mark.evidence, seen.evidence]))
       return
     }
     guard running[started.address]?[started.generation] != nil else {
-      if record.isWhole { findings.check(false, LawFinding("\(who) started without a registration", [seen.evidence])) }
+      if record.isWhole { findings.check(false, LawFinding("\(name) started without a registration", [seen.evidence])) }
       return
     }
     let agent = Instance(address: seen.header.source, generation: seen.header.sourceGeneration)
@@ -155,7 +155,7 @@ struct NoOrphan: Law {
     findings.check(
       overdue == nil,
       LawFinding(
-        "\(who) started while the exit of an earlier instance was not reported",
+        "\(name) started while the exit of an earlier instance was not reported",
         [overdue?.started?.evidence, seen.evidence].compactMap(\.self)))
     // Instances of an earlier agent ended with it, and their exits are not reported.
     for (generation, other) in others {
@@ -168,18 +168,18 @@ struct NoOrphan: Law {
 
   private mutating func judge(_ exited: ProcessExited, _ seen: LawEnvelope, _ record: LawRecord) {
     let instance = Instance(address: exited.address, generation: exited.generation)
-    let who = "generation \(exited.generation) of \(exited.address.tailName)"
+    let name = "generation \(exited.generation) of \(exited.address.tailName)"
     if let earlier = ended[instance] {
       // A redelivery has the same id.
       guard let id = earlier.id, id != seen.header.id else { return }
       findings.check(
-        false, LawFinding("the exit of \(who) was reported twice", [earlier.mark.evidence, seen.evidence]))
+        false, LawFinding("the exit of \(name) was reported twice", [earlier.mark.evidence, seen.evidence]))
       return
     }
     let known = running[exited.address]?[exited.generation]
     if known == nil, !record.isWhole { return }
     findings.check(
-      known != nil, LawFinding("the exit of \(who) was reported, which was never registered", [seen.evidence]))
+      known != nil, LawFinding("the exit of \(name) was reported, which was never registered", [seen.evidence]))
     running[exited.address]?[exited.generation] = nil
     ended[instance] = Ended(mark: Mark(seen.header), id: seen.header.id, at: seen.header.sentAt)
   }
