@@ -13,6 +13,8 @@ enum FileDigest {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, Int64(status.st_size) <= limit else { return nil }
     var digest = [UInt8](repeating: 0, count: 32)
     guard digest_sha256_of_file(descriptor, limit, &digest) == 0 else { return nil }
     let digits = Array("0123456789abcdef".utf8)

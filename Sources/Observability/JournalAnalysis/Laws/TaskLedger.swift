@@ -34,6 +34,7 @@ struct TaskLedger: Sendable {
     let envelope: Envelope
     /// In the order of the delegate calls, unless they are in a file; `nil` when the journal does not name them.
     let tasks: [Int]?
+    let members: Set<Int>?
     let isOrdered: Bool
     let events: SessionEvents
   }
@@ -136,8 +137,9 @@ struct TaskLedger: Sendable {
     var delivery =
       delivery(header.id) ?? Delivery(owner: header.destination, session: events.session)
     let inline = events.outcomesFile == nil ? events.outcomes.map(\.task.taskIdentifier) : nil
+    let tasks = inline ?? events.fileTasks?.identifiers
     delivery.attempts[header.destinationGeneration] = Attempt(
-      envelope: envelope, tasks: inline ?? events.fileTasks?.identifiers, isOrdered: inline != nil, events: events)
+      envelope: envelope, tasks: tasks, members: tasks.map { Set($0) }, isOrdered: inline != nil, events: events)
     delivery.unclaimed = nil
     if acknowledged[header.id] == nil { deliveries[header.id] = delivery } else { acknowledged[header.id] = delivery }
   }

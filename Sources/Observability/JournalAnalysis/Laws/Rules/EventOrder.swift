@@ -95,7 +95,6 @@ struct EventOrder: Law {
       return
     }
     guard var handling = handlings[receiver] else { return }
-    let sent = Evidence(attempt.envelope)
     var wrong: (what: String, earlier: Mark?)?
     if attempt.events.wakesHandler, !attempt.events.handlerComesLast, handling.handler == nil,
       !record.mayHaveLost(from: seen.header.source, since: attempt.envelope.header.sequence)
@@ -111,7 +110,7 @@ struct EventOrder: Law {
       wrong == nil,
       LawFinding(
         "\(who) called \(called.method)\(called.taskIdentifier.map { " of task \($0)" } ?? "") \(wrong?.what ?? "")",
-        [sent, wrong?.earlier?.evidence, seen.evidence].compactMap(\.self)))
+        [Evidence(attempt.envelope), wrong?.earlier?.evidence, seen.evidence].compactMap(\.self)))
     note(called, Mark(seen.header), &handling)
     handlings[receiver] = handling
   }
@@ -120,7 +119,7 @@ struct EventOrder: Law {
   private func order(
     _ method: String, _ task: Int, _ handling: Handling, _ attempt: TaskLedger.Attempt
   ) -> (what: String, earlier: Mark?)? {
-    if let tasks = attempt.tasks, !tasks.contains(task) { return ("which is not among the events", nil) }
+    if attempt.members?.contains(task) == false { return ("which is not among the events", nil) }
     if let end = handling.ends[task] { return ("after its didCompleteWithError", end) }
     if method == "didFinishDownloadingTo", let file = handling.files[task] { return ("twice", file) }
     guard attempt.isOrdered, let tasks = attempt.tasks, let last = handling.last, last.task != task,

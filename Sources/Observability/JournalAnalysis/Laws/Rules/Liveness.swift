@@ -225,8 +225,9 @@ struct Liveness: Law {
   // MARK: Time
 
   private mutating func judgeTime(_ record: LawRecord) {
+    var busy: Set<LawSession>?
     while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
-      guard isDue(work, item, record) else {
+      guard isDue(work, item, record, &busy) else {
         if case .delivery = work { wait(work, item, record.now) }
         continue
       }
@@ -252,8 +253,22 @@ struct Liveness: Law {
       [item.mark.evidence, record.disturbance?.evidence].compactMap(\.self))
   }
 
+  /// The sessions that have a delivery already, or a task that has not ended.
+  private static func busySessions(_ record: LawRecord) -> Set<LawSession> {
+    var sessions: Set<LawSession> = []
+    for delivery in record.tasks.deliveries.values where delivery.acknowledgements.isEmpty {
+      sessions.insert(LawSession(owner: delivery.owner, session: delivery.session))
+    }
+    for (task, entry) in record.tasks.entries where entry.accepted != nil && entry.ended == nil {
+      sessions.insert(LawSession(owner: task.owner, session: task.session))
+    }
+    return sessions
+  }
+
   /// Whether the system itself must have done it.
-  private func isDue(_ work: Work, _ item: Open, _ record: LawRecord) -> Bool {
+  ///
+  /// - Parameter busy: the busy sessions, once they were needed.
+  private func isDue(_ work: Work, _ item: Open, _ record: LawRecord, _ busy: inout Set<LawSession>?) -> Bool {
     guard !left.contains(item.source), !left.contains(item.destination) else { return false }
     switch work {
     case .deletion, .push:
@@ -264,14 +279,9 @@ struct Liveness: Law {
       guard !record.isWaiting(task.owner.device), !withoutLaunch.contains(session), !notLaunched.contains(task.owner),
         !isQuit(task.owner)
       else { return false }
-      let isTaken = record.tasks.deliveries.values.contains {
-        $0.owner == task.owner && $0.session == task.session && $0.acknowledgements.isEmpty
-      }
-      let isRunning = record.tasks.entries.contains {
-        $0.key.owner == task.owner && $0.key.session == task.session && $0.value.accepted != nil
-          && $0.value.ended == nil
-      }
-      return !isTaken && !isRunning
+      let waiting = busy ?? Self.busySessions(record)
+      busy = waiting
+      return !waiting.contains(session)
     case .reply, .acknowledgement, .transfer: return true
     }
   }
@@ -284,7 +294,8 @@ struct Liveness: Law {
   mutating func finish(_ record: LawRecord) {
     judgeTime(record)
     let open = queue.open.sorted { $0.value.mark.sequence < $1.value.mark.sequence }
-    for (work, item) in open where isDue(work, item, record) {
+    var busy: Set<LawSession>?
+    for (work, item) in open where isDue(work, item, record, &busy) {
       findings.doubt(LawFinding("the journal ends before \(item.what)", [item.mark.evidence]))
     }
     for item in transfers.open.values.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {

@@ -41,14 +41,15 @@ struct NoLoss: Law {
       }
       return
     }
-    let sent = delivery.attempts.values.map { Evidence($0.envelope) }
+    // Evidence is made only for a finding: it decodes the envelope again.
+    func sent() -> [Evidence] { delivery.attempts.values.map { Evidence($0.envelope) } }
     guard !delivery.acknowledgements.isEmpty else {
       findings.check(
-        false, LawFinding("the host deleted \(what), which no instance had acknowledged", sent + [seen.evidence]))
+        false, LawFinding("the host deleted \(what), which no instance had acknowledged", sent() + [seen.evidence]))
       return
     }
     guard let deleted = notice.tasks?.identifiers, let acknowledged = delivery.acknowledged else {
-      findings.doubt(LawFinding("the journal does not name the tasks of \(what)", sent + [seen.evidence]))
+      findings.doubt(LawFinding("the journal does not name the tasks of \(what)", sent() + [seen.evidence]))
       return
     }
     let replies = delivery.acknowledgements.values.map(\.evidence)
@@ -57,7 +58,7 @@ struct NoLoss: Law {
         acknowledged.contains(task),
         LawFinding(
           "the host deleted task \(task) of \(notice.session) of \(notice.owner.tailName), which was not among the "
-            + "events that an instance acknowledged", sent + replies + [seen.evidence]))
+            + "events that an instance acknowledged", sent() + replies + [seen.evidence]))
     }
   }
 
