@@ -106,6 +106,16 @@ import Testing
     #expect(verdict.answer == .holds)
   }
 
+  @Test func `a completion that may be lost before a repetition to the same instance is not judged`() throws {
+    let verdict = try verdict("event-order") { work in
+      try work.handler()
+      try work.boot(2)
+      try work.deliver()
+      try work.acknowledge()
+    }
+    #expect(verdict.answer == .holds, "\(verdict.findings)")
+  }
+
   @Test func `events that were refused are handled from the beginning`() throws {
     let verdict = try verdict("event-order") { work in
       try work.handler()

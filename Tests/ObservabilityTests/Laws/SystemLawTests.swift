@@ -222,6 +222,24 @@ import Testing
     }
   }
 
+  @Test(arguments: ["no-misrouting", "liveness"])
+  func `the request to the app about a push has the push's id, and its own reply`(code: String) throws {
+    func verdict(_ isAcknowledged: Bool) throws -> LawVerdict {
+      var work = RecordedWork()
+      try work.boot()
+      try send(&work)
+      try work.send(
+        ReceiveNotification(uniqueID: push, payload: "{}"), from: RecordedWork.host, to: RecordedWork.app, id: push)
+      try work.answer(
+        ReceiveNotification.kind, .ok, ReceiveNotification.Reply(result: nil), from: RecordedWork.app,
+        to: RecordedWork.host, cause: push)
+      if isAcknowledged { try acknowledge(&work) }
+      return work.verdict(code, until: work.now + 61)
+    }
+    #expect(try verdict(true).answer == .holds)
+    #expect(try verdict(false).answer == (code == "liveness" ? .broken : .holds))
+  }
+
   // MARK: The budget
 
   private func decide(

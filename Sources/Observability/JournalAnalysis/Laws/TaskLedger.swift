@@ -31,6 +31,7 @@ struct TaskLedger: Sendable {
 
   /// What was sent to one instance of the owner.
   struct Attempt: Sendable {
+    /// The first one with it.
     let envelope: Envelope
     /// In the order of the delegate calls, unless they are in a file; `nil` when the journal does not name them.
     let tasks: [Int]?
@@ -138,8 +139,10 @@ struct TaskLedger: Sendable {
       delivery(header.id) ?? Delivery(owner: header.destination, session: events.session)
     let inline = events.outcomesFile == nil ? events.outcomes.map(\.task.taskIdentifier) : nil
     let tasks = inline ?? events.fileTasks?.identifiers
+    // The first envelope to this instance: what it did since then may be in lost notices.
+    let first = delivery.attempts[header.destinationGeneration]?.envelope ?? envelope
     delivery.attempts[header.destinationGeneration] = Attempt(
-      envelope: envelope, tasks: tasks, members: tasks.map { Set($0) }, isOrdered: inline != nil, events: events)
+      envelope: first, tasks: tasks, members: tasks.map { Set($0) }, isOrdered: inline != nil, events: events)
     delivery.unclaimed = nil
     if acknowledged[header.id] == nil { deliveries[header.id] = delivery } else { acknowledged[header.id] = delivery }
   }

@@ -31,7 +31,8 @@ struct Liveness: Law {
 
   /// One piece of work.
   private enum Work: Hashable, Sendable {
-    case reply(UUID)
+    /// The id alone is not enough: the request to an app about a push has the push's id.
+    case reply(UUID, Kind)
     case delivery(LawTask)
     case acknowledgement(UUID)
     case deletion(UUID)
@@ -150,15 +151,18 @@ struct Liveness: Law {
   private mutating func takeReplies(_ seen: LawEnvelope) {
     let header = seen.header
     if Self.events.contains(header.kind) || Self.requests.contains(header.kind), !left.contains(header.destination) {
-      begin(.reply(header.id), seen, "a reply to \(header.kind.name)", by: header.source, for: header.destination)
+      begin(
+        .reply(header.id, header.kind), seen, "a reply to \(header.kind.name)", by: header.source,
+        for: header.destination)
     }
     guard let cause = header.cause else { return }
-    if header.kind.answer != nil || header.kind == Refused.kind { end(.reply(cause)) }
+    if header.kind.answer != nil { end(.reply(cause, header.kind.asked)) }
+    if let kind = seen.envelope.reading(Refused.self).flatMap({ Kind($0.kindName) }) { end(.reply(cause, kind)) }
     // A request may fail then; an event is sent again.
     if let kind = seen.envelope.reading(Undelivered.self).flatMap({ Kind($0.kindName) }),
       MessageTable[kind]?.style == .request
     {
-      _ = queue.end(.reply(cause))
+      _ = queue.end(.reply(cause, kind))
     }
   }
 

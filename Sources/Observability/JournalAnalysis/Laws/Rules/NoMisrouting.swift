@@ -16,6 +16,12 @@ struct NoMisrouting: Law {
     check: "each message about a session, push, timeline request and reply",
     limits: "A timeline request for a placement that was placed before the journal begins.")
 
+  /// A request or an event. The id alone is not enough: the request to an app about a push has the push's id.
+  private struct QuestionKey: Hashable, Sendable {
+    let id: UUID
+    let kind: Kind
+  }
+
   /// What a reply must match.
   private struct Question: Sendable {
     let mark: Mark
@@ -23,7 +29,7 @@ struct NoMisrouting: Law {
   }
 
   var findings = LawFindings()
-  private var questions = Recent<UUID, Question>()
+  private var questions = Recent<QuestionKey, Question>()
   /// The correlation ids of sessions, with their owners.
   private var owners = Recent<UUID, LawSession>()
   /// The bundles of placements, by device.
@@ -35,7 +41,8 @@ struct NoMisrouting: Law {
     if header.kind.answer != nil {
       judgeReply(seen)
     } else if let style = MessageTable[header.kind]?.style, style != .notice {
-      questions[header.id] = Question(mark: Mark(header), destination: header.destination)
+      questions[QuestionKey(id: header.id, kind: header.kind)] = Question(
+        mark: Mark(header), destination: header.destination)
     }
   }
 
@@ -110,10 +117,11 @@ struct NoMisrouting: Law {
 
   private mutating func judgeReply(_ seen: LawEnvelope) {
     let header = seen.header
-    guard let cause = header.cause, let question = questions[cause] else { return }
+    guard let cause = header.cause, let question = questions[QuestionKey(id: cause, kind: header.kind.asked)] else {
+      return
+    }
     let isRight =
       header.source == question.destination && header.destination == question.mark.source
-      && header.kind.asked == question.mark.kind
     findings.check(
       isRight,
       LawFinding(
