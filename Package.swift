@@ -213,7 +213,7 @@ let package = Package(
       ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
       "URLSessionAPI", in: "SDK",
-      ["AuthorRuntime", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
+      ["AuthorRuntime", "CPlatform", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
@@ -465,8 +465,8 @@ let package = Package(
     tests(
       "LiveTests",
       [
-        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "MessageBus", "Messages",
-        "WidgetLabTesting", "ZeroMQ",
+        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -360,5 +360,7 @@ private struct PushDeliveryFixture {
     let now = Date(timeIntervalSince1970: 10.25)
     let taken = (Array(repeating: now, count: rate + 1) + [now + 0.8]).map { limiter.takes(at: $0) }
     #expect(taken == Array(repeating: true, count: rate) + [false, true])
+    #expect(limiter.takeOmitted() == 1)
+    #expect(limiter.takeOmitted() == nil)
   }
 }

@@ -117,7 +117,9 @@ extension TimelineStateMachine.Action {
     case .report(let report): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
     case .ask(let asked): "ask \(asked.placement.id) \(asked.placement.kind) \(asked.purpose)"
     case .stopAsking(let asked): "stop \(asked.address.tail)"
-    case .decided(let line, _): "\(line.verdict) \(line.reload) of \(line.placement): \(line.because), \(line.rule)"
+    case .decided(let decided, _):
+      "\(decided.entry.verdict) \(decided.entry.reload) of \(decided.entry.placement): \(decided.entry.because), "
+        + decided.entry.rule
     case .shown(let shown, _): "shown \(shown.placement): \(shown.text.joined())"
     case .reloadFailed(let failed, _): "failed \(failed.widgetKind): \(failed.reason)"
     case .noSnapshot(_, let reason): "no snapshot: \(reason)"

@@ -229,6 +229,21 @@ private struct DeliveryFixture {
     #expect(fixture.handle(.awake(widget, generation: 3, woken: true)) == [want, delivers(3, wakes: true)])
   }
 
+  @Test(.rule("DELIVERY-18"))
+  func `an acknowledgement that arrives after the exit of its instance deletes only the events that it was sent`() {
+    var fixture = DeliveryFixture()
+    fixture.deliver()
+    _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
+    _ = fixture.handle(.created(two))
+    _ = fixture.handle(.ended(two))
+    _ = fixture.handle(.awake(widget, generation: 2, woken: false))
+    _ = fixture.handle(.instanceEnded(widget, generation: 2))
+    let actions = fixture.handle(.acknowledged(id, of: [1]))
+    let deleted = actions.compactMap { if case .forget(let delivery) = $0 { delivery.tasks } else { nil } }
+    #expect(deleted == [[1]] && actions.dropFirst() == [want])
+    #expect(fixture.stateMachine.deliveries.values.map(\.tasks) == [[2]])
+  }
+
   @Test(.rule("DELIVERY-13"))
   func `a running owner receives ended tasks without its handler, one delivery at a time`() {
     var fixture = DeliveryFixture()

@@ -8,6 +8,7 @@ struct JournalRateLimiter: Sendable {
   private let rate: Int
   private var second = 0
   private var recorded = 0
+  private var omitted = 0
 
   init(rate: Int) { self.rate = rate }
 
@@ -18,8 +19,17 @@ struct JournalRateLimiter: Sendable {
       second = present
       recorded = 0
     }
-    guard recorded < rate else { return false }
+    guard recorded < rate else {
+      omitted += 1
+      return false
+    }
     recorded += 1
     return true
+  }
+
+  /// Returns how many lines were not recorded since the last call; `nil` for none.
+  mutating func takeOmitted() -> Int? {
+    defer { omitted = 0 }
+    return omitted > 0 ? omitted : nil
   }
 }

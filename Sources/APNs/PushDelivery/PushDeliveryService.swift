@@ -228,7 +228,9 @@ package actor PushDeliveryService {
   private func note(_ step: PushStep, of arrival: PushArrival, in batch: inout Batch) {
     guard journalLimiter.takes(at: step.at) else { return }
     batch.notices.append(
-      PushLogged(uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, step: step))
+      PushLogged(
+        uniqueID: arrival.uniqueID, subject: arrival.subject, type: arrival.type, step: step,
+        omitted: journalLimiter.takeOmitted()))
   }
 
   private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) {
@@ -244,7 +246,8 @@ package actor PushDeliveryService {
         let notification = push.notification
         batch.notices.append(
           PushLogged(
-            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, step: step))
+            uniqueID: push.id, subject: notification.subject, type: notification.type.rawValue, step: step,
+            omitted: journalLimiter.takeOmitted()))
       }
     }
   }

@@ -22,6 +22,12 @@ package struct JournalReader: Sendable {
   /// Creates a reader of a folder. A missing folder is treated as empty.
   package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
 
+  /// Creates a reader of one segment; `nil` when the file does not have the name of a segment.
+  package init?(segment file: URL) {
+    guard let first = SegmentLayout.firstSequence(ofName: file.lastPathComponent) else { return nil }
+    folder = SegmentFolder(path: file.deletingLastPathComponent().path(percentEncoded: false), only: first)
+  }
+
   /// Returns all envelopes from a position to the current end of the journal.
   ///
   /// - Throws: `JournalError`, see `JournalCursor.next`.

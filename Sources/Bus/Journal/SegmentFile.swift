@@ -93,10 +93,12 @@ final class SegmentFile: Sendable {
 /// The segments of a folder.
 struct SegmentFolder: Sendable {
   let path: String
+  /// The only segment to read; `nil`: all.
+  var only: UInt64?
 
   /// The first sequence numbers of all segments, in order; empty when the folder is missing.
   func segments() throws(JournalError) -> [UInt64] {
-    try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.sorted()
+    try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.filter { only == nil || $0 == only }.sorted()
   }
 
   /// The names of unfinished segments.

@@ -69,7 +69,15 @@ package enum Withholding: String, Codable, Hashable, Sendable {
 package struct BudgetDecided: Notice, Hashable {
   package static let kind: Kind = "budget.decided"
   package let entry: LedgerEntry
-  package init(_ entry: LedgerEntry) { self.entry = entry }
+  /// The reloads that the policy lets the placement spend within its window; `nil` without a budget.
+  package let allowance: Int?
+  /// The length of the window, hours.
+  package let window: Double?
+  package init(_ entry: LedgerEntry, allowance: Int? = nil, window: Double? = nil) {
+    self.entry = entry
+    self.allowance = allowance
+    self.window = window
+  }
 }
 
 /// Requests a page of the ledger, oldest entry first.

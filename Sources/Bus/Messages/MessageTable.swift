@@ -131,7 +131,8 @@ package enum MessageTable {
       failure: "The exit of the process has the same effect."),
     .event(
       SessionEvents.self, toAll(spawned, from: [.host]),
-      "The outcomes of a session's tasks; acknowledged after the handler's completion ran."),
+      "The outcomes of a session's tasks, or their numbers and a file; acknowledged after the handler's completion ran."
+    ),
     .event(
       SessionTaken.self, toAll(spawned, from: [.host]),
       "Another process connected to the session while the receiver was suspended."),
@@ -139,12 +140,15 @@ package enum MessageTable {
     .notice(HandlerCalled.self, [Route(spawned, to: .journal)], "Recorded before the author's handler is called."),
     .notice(
       DelegateCalled.self, [Route(spawned, to: .journal)],
-      "Recorded when a delegate method has returned; the finish is recorded before it is called."),
+      "Recorded when a delegate method has returned, with size and SHA-256 of a file as the process got it; the finish is "
+        + "recorded before it is called."),
     .notice(CompletionCalled.self, [Route(spawned, to: .journal)], "The author called a completion."),
     .notice(
       SessionUnclaimed.self, toAll([.journal], from: [.host]),
       "The owner cannot handle a session's events; they are kept until a process creates the session."),
-    .notice(SessionAcknowledged.self, [Route([.host], to: .journal)], "The host discarded a session's events."),
+    .notice(
+      SessionAcknowledged.self, [Route([.host], to: .journal)], "The host discarded a session's events, of these tasks."
+    ),
   ]
 
   static let transfers: [MessageEntry] = [
@@ -226,7 +230,8 @@ package enum MessageTable {
     .notice(EntryShown.self, [Route([.host], to: .journal)], "An entry was put on the screen."),
     .notice(ReloadFailed.self, [Route([.host], to: .journal)], "A reload failed."),
     .notice(
-      BudgetDecided.self, [Route([.host], to: .journal)], "The budget's decision on a reload, with its rule."),
+      BudgetDecided.self, [Route([.host], to: .journal)],
+      "The budget's decision on a reload, with its rule and what the policy allows."),
     .request(
       ListBudget.self, [Route([.operator], to: .host)],
       "Lists the budget of each placement and the ledger, in pages.",
@@ -293,7 +298,9 @@ package enum MessageTable {
     .event(DeviceReach.self, [Route([.host], to: .pushServer)], "Whether the device is reachable."),
     .event(DeliverPush.self, [Route([.pushServer], to: .host)], "A notification; acknowledged when it is on disk."),
     .event(PushProgress.self, [Route([.host], to: .pushServer)], "The progress of a notification on the device."),
-    .notice(PushLogged.self, [Route([.pushServer], to: .journal)], "A line of the delivery log."),
+    .notice(
+      PushLogged.self, [Route([.pushServer], to: .journal)],
+      "A line of the delivery log, and how many before it are not in the journal."),
     .notice(TokenChanged.self, [Route([.pushServer], to: .journal)], "A device token changed its state."),
     .request(
       SendPush.self, [Route([.operator], to: .pushServer)], "Sends a notification as Apple's console does.",

@@ -101,11 +101,15 @@ package struct PushLogged: Notice {
   package let subject: PushSubject?
   package let type: String?
   package let step: PushStep
-  package init(uniqueID: UUID, subject: PushSubject?, type: String?, step: PushStep) {
+  /// Entries before this one that are in the delivery log and not in the journal, because the journal gets a limited
+  /// number per second; `nil` for none.
+  package let omitted: Int?
+  package init(uniqueID: UUID, subject: PushSubject?, type: String?, step: PushStep, omitted: Int? = nil) {
     self.uniqueID = uniqueID
     self.subject = subject
     self.type = type
     self.step = step
+    self.omitted = omitted
   }
 }
 

@@ -93,10 +93,12 @@ package struct SessionEvents: Event {
   package let outcomes: [TaskOutcome]
   /// When they are too many for an envelope: a file with them in the owner's container.
   package let outcomesFile: String?
+  /// The tasks of the outcomes in the file, so that the journal names them; `nil` without a file.
+  package let fileTasks: TaskNumbers?
   /// - Parameter finishes: defaults to whether the handler is called (documented).
   package init(
     session: String, wakesHandler: Bool, finishes: Bool? = nil, handlerComesLast: Bool = false,
-    outcomes: [TaskOutcome], outcomesFile: String? = nil
+    outcomes: [TaskOutcome], outcomesFile: String? = nil, fileTasks: TaskNumbers? = nil
   ) {
     self.session = session
     self.wakesHandler = wakesHandler
@@ -104,6 +106,7 @@ package struct SessionEvents: Event {
     self.handlerComesLast = handlerComesLast
     self.outcomes = outcomes
     self.outcomesFile = outcomesFile
+    self.fileTasks = fileTasks
   }
 
   /// The outcomes, from the envelope or the file.
@@ -160,14 +163,19 @@ package struct DelegateCalled: Notice {
   package let taskIdentifier: Int?
   /// The size of the file, for `didFinishDownloadingTo`.
   package let bytes: Int64?
+  /// The SHA-256 of the file as this process read it before the call, in hexadecimal digits, for
+  /// `didFinishDownloadingTo`; `nil` for a file over 32 MiB, or one that cannot be read.
+  package let sha256: String?
   package let failureCode: Int?
   package init(
-    session: String, method: String, taskIdentifier: Int? = nil, bytes: Int64? = nil, failureCode: Int? = nil
+    session: String, method: String, taskIdentifier: Int? = nil, bytes: Int64? = nil, sha256: String? = nil,
+    failureCode: Int? = nil
   ) {
     self.session = session
     self.method = method
     self.taskIdentifier = taskIdentifier
     self.bytes = bytes
+    self.sha256 = sha256
     self.failureCode = failureCode
   }
 }
@@ -190,10 +198,13 @@ package struct SessionAcknowledged: Notice {
   package let owner: Address
   package let session: String
   package let delivery: UUID
-  package init(owner: Address, session: String, delivery: UUID) {
+  /// The tasks that the host deleted with the events; `nil` when they are too many for a notice.
+  package let tasks: TaskNumbers?
+  package init(owner: Address, session: String, delivery: UUID, tasks: TaskNumbers? = nil) {
     self.owner = owner
     self.session = session
     self.delivery = delivery
+    self.tasks = tasks
   }
 }
 

@@ -134,7 +134,7 @@ package actor TimelineService {
     let before = stateMachine
     let actions = stateMachine.handle(event, now: clock.now)
     var change = change
-    for case .decided(let line, _) in actions { change.lines.append(line) }
+    for case .decided(let decided, _) in actions { change.lines.append(decided.entry) }
     do {
       try store.save(stateMachine, since: before, change)
     } catch {
@@ -172,7 +172,7 @@ package actor TimelineService {
     case .stopAsking(let asked):
       providerRequests.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
       timeLimits.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
-    case .decided(let line, let context): bus.record(BudgetDecided(line), context: context)
+    case .decided(let decided, let context): bus.record(decided, context: context)
     case .shown(let notice, let context): bus.record(notice, context: context)
     case .reloadFailed(let notice, let context): bus.record(notice, context: context)
     case .noSnapshot(let serial, let reason):

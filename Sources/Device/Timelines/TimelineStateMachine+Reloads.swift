@@ -225,7 +225,9 @@ extension TimelineStateMachine {
       number: lastLine, date: now, reload: pendingReload.reload, placement: placed.placement.id,
       bundle: placed.placement.bundle, widgetKind: placed.placement.kind, because: pendingReload.reloadCause,
       verdict: verdict.verdict, rule: verdict.rule, balance: placed.account.balance, until: verdict.until)
-    return .decided(entry, pendingReload.context)
+    let allowance = policy.perDay.map { _ in policy.allowance(at: now, of: placed.account) }
+    let decided = BudgetDecided(entry, allowance: allowance, window: allowance.map { _ in policy.window })
+    return .decided(decided, pendingReload.context)
   }
 }
 

@@ -93,7 +93,7 @@ extension TimelineStateMachine {
     case ask(ProviderRequest)
     /// Cancel the request: the process instance has ended, or took too long.
     case stopAsking(ProviderRequest)
-    case decided(LedgerEntry, MessageContext)
+    case decided(BudgetDecided, MessageContext)
     case shown(EntryShown, MessageContext)
     /// A reload failed.
     case reloadFailed(ReloadFailed, MessageContext)

@@ -97,7 +97,8 @@ package struct DeliveryStateMachine: Sendable {
     case sent(UUID, generation: UInt32)
     /// The bus is reachable, the owner was queried over it, and has not acknowledged.
     case overdue(UUID, generation: UInt32)
-    case acknowledged(UUID)
+    /// - `of`: the tasks whose events were sent; `nil`: all of the delivery.
+    case acknowledged(UUID, of: [Int]? = nil)
     /// The owner replied that it cannot take the events.
     case refused(UUID)
     /// The date of `nextInstant` has been reached.
@@ -175,7 +176,7 @@ package struct DeliveryStateMachine: Sendable {
     case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation, now)
     case .sent(let id, let generation): return sent(id, generation, now)
     case .overdue(let id, let generation): return overdue(id, generation)
-    case .acknowledged(let id): return acknowledged(id, now)
+    case .acknowledged(let id, let tasks): return acknowledged(id, tasks, now)
     case .refused(let id): return refused(id)
     case .timerFired: return timerFired(now)
     }
@@ -275,9 +276,20 @@ package struct DeliveryStateMachine: Sendable {
     return [.process(.release(key.owner, because: key.assertion))]
   }
 
-  private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
-    guard let delivery = deliveries.removeValue(forKey: id) else { return [] }
+  private mutating func acknowledged(_ id: UUID, _ tasks: [Int]?, _ now: Date) -> [Action] {
+    guard var delivery = deliveries.removeValue(forKey: id) else { return [] }
     let key = delivery.session
+    let sent = Set(tasks ?? delivery.tasks)
+    let rest = delivery.tasks.filter { !sent.contains($0) }
+    guard rest.isEmpty else {
+      // The instance ended while its acknowledgement was on the way, and its deliveries were united: the events that it
+      // had not acknowledged go to the next instance.
+      var other = Delivery(id: makeID(), session: key, tasks: rest)
+      other.wakes = delivery.wakes
+      deliveries[other.id] = other
+      delivery.tasks.removeAll { !sent.contains($0) }
+      return [.forget(delivery)] + want(other.id, now)
+    }
     let next = propose(key, now)
     // The next delivery goes to the same instance at once, or is already being sent: do not suspend it in between.
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }

@@ -63,7 +63,7 @@ extension EventDelivery {
       context.bus.record(notice, context: delivery.context)
       return handle(.refused(delivery.id))
     }
-    handle(.acknowledged(delivery.id))
+    handle(.acknowledged(delivery.id, of: delivery.tasks))
   }
 
   private func message(
@@ -74,7 +74,8 @@ extension EventDelivery {
       SessionEvents(
         session: delivery.session.identifier, wakesHandler: attempt.wakesHandler,
         finishes: attempt.wakesHandler || isObserved && delivery.wakes,
-        handlerComesLast: isObserved && attempt.wakesHandler, outcomes: outcomes, outcomesFile: file)
+        handlerComesLast: isObserved && attempt.wakesHandler, outcomes: outcomes, outcomesFile: file,
+        fileTasks: file == nil ? nil : TaskNumbers(delivery.tasks))
     }
     let file = try files.overflow(events([]), outcomes, for: delivery.session.owner, delivery.id)
     return events(file == nil ? outcomes : [], file)

@@ -105,7 +105,8 @@ actor EventDelivery {
       checks.removeValue(forKey: delivery.id)?.cancel()
       removeFiles(of: delivery)
       let notice = SessionAcknowledged(
-        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id)
+        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id,
+        tasks: TaskNumbers(delivery.tasks))
       context.bus.record(notice, context: delivery.context)
     }
   }

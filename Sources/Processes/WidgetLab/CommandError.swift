@@ -9,6 +9,8 @@ enum Exit {
   static let no = ExitCode(1)
   /// The demo observed a violation.
   static let forbidden = ExitCode(2)
+  /// No law of `check` is broken, and one cannot be judged.
+  static let unknown = ExitCode(2)
   /// The command line is wrong (same code as the argument parser's).
   static let usage = ExitCode(64)
   /// The instance is not running, or its bus does not reply.
@@ -26,8 +28,9 @@ enum Exit {
   static let table = """
     EXIT CODES
       0   success; the answer is yes
-      1   the answer is no: no reply, no such process, a missing demo step
-      2   the demo observed a violation
+      1   the answer is no: no reply, no such process, a missing demo step,
+          a broken law
+      2   the demo observed a violation; `check` cannot judge a law
       64  the command line is wrong
       69  the instance is not running, or its bus does not reply
       70  widgetlab or a process of the cluster failed

@@ -19,6 +19,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab kill extension         a real SIGKILL; watch the tail
         widgetlab ps                     running processes, why they run, last exits
         widgetlab diagnose               mistakes in the code, and what to do
+        widgetlab check                  is the journal without a loss or a disorder?
         widgetlab sessions               each transfer, and what it waits for
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
@@ -44,7 +45,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Observe",
         subcommands: [
-          TailCommand.self, TraceCommand.self, DiagnoseCommand.self, SessionsCommand.self, BudgetCommand.self,
+          TailCommand.self, TraceCommand.self, DiagnoseCommand.self, CheckCommand.self, SessionsCommand.self,
+          BudgetCommand.self,
           WhyCommand.self, JournalCommand.self, ProtocolCommand.self,
         ]),
       CommandGroup(

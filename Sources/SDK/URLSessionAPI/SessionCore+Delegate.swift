@@ -176,12 +176,14 @@ extension SessionCore {
 
   /// Records a delegate call in the journal. Only for background sessions.
   func record(
-    _ method: String, _ context: MessageContext, task: URLSessionTask? = nil, bytes: Int64? = nil, failure: Int? = nil
+    _ method: String, _ context: MessageContext, task: URLSessionTask? = nil, bytes: Int64? = nil,
+    sha256: String? = nil, failure: Int? = nil
   ) {
     guard isBackground else { return }
     process.connection.record(
       DelegateCalled(
-        session: identifier, method: method, taskIdentifier: task?.taskIdentifier, bytes: bytes, failureCode: failure),
+        session: identifier, method: method, taskIdentifier: task?.taskIdentifier, bytes: bytes, sha256: sha256,
+        failureCode: failure),
       context: context)
   }
 }

@@ -67,8 +67,11 @@ package final class LabRemains: Sendable {
       return (state.folders, state.failures)
     }
     defer { for folder in folders { try? FileManager.default.removeItem(atPath: folder) } }
-    guard !failures.isEmpty else { return nil }
-    let place = try newFolder()
+    guard !failures.isEmpty else {
+      try keepJournals(of: folders)
+      return nil
+    }
+    let place = try newFolder(in: runFolder)
     try Data(failures.map { $0 + "\n" }.joined(separator: "\n").utf8)
       .write(to: URL(fileURLWithPath: place + "/issues.txt"))
     for (number, folder) in zip(1..., folders) {
@@ -77,8 +80,16 @@ package final class LabRemains: Sendable {
     return place
   }
 
+  /// Copies the journals of a test that passed to a folder below `WIDGETLAB_JOURNALS`, for `widgetlab check`.
+  private func keepJournals(of folders: [String]) throws {
+    guard let kept = ProcessInfo.processInfo.environment["WIDGETLAB_JOURNALS"] else { return }
+    for folder in folders where FileManager.default.fileExists(atPath: folder + "/journal") {
+      try FileManager.default.copyItem(atPath: folder + "/journal", toPath: try newFolder(in: kept) + "/journal")
+    }
+  }
+
   /// Creates a folder named after the test, with a number if the name is taken.
-  private func newFolder() throws -> String {
+  private func newFolder(in runFolder: String) throws -> String {
     try FileManager.default.createDirectory(atPath: runFolder, withIntermediateDirectories: true)
     let words = test.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
     let name = String(words.joined(separator: "-").prefix(150))

@@ -74,3 +74,12 @@ int process_spawn(
 /// Returns the number of bytes processed: a multiple of 16 that leaves fewer than 16, or 0 for fewer than 64 bytes and
 /// where the processor lacks the instruction. The caller processes the rest.
 size_t checksum_fold(const void *bytes, size_t count, uint32_t *sum);
+
+// MARK: Digest
+//
+// In C, because the same code in Swift is about ten times as slow in a debug build, and an author's process links no
+// cryptographic library.
+
+/// Writes the SHA-256 of the rest of a file to `digest` (32 bytes). Returns -1 with the reason in errno; EFBIG when more
+/// than `limit` bytes follow.
+int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest);

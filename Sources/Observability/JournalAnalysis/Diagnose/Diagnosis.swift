@@ -39,6 +39,12 @@ package struct Evidence: Sendable, Equatable, Codable {
   /// The sender, the message type and the note.
   package let text: String
 
+  /// Creates evidence from its parts.
+  init(sequence: UInt64, text: String) {
+    self.sequence = sequence
+    self.text = text
+  }
+
   /// Creates the evidence of an envelope.
   init(_ envelope: Envelope) {
     let header = envelope.header

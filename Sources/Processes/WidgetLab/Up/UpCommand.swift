@@ -5,6 +5,7 @@ import Cluster
 import Dispatch
 import Foundation
 import Glibc
+import JournalAnalysis
 
 /// `widgetlab up`.
 struct UpCommand: AsyncParsableCommand {
@@ -29,6 +30,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
+        widgetlab up --check                     reports when a law breaks
         widgetlab up --executables .build/debug
       """)
 
@@ -39,6 +41,13 @@ struct UpCommand: AsyncParsableCommand {
 
   @Flag(help: "Print the ready line as one JSON object.")
   var json = false
+
+  @Flag(
+    help: """
+      Check the laws of `widgetlab check` while the cluster runs: prints a line when one breaks, and the verdicts at the \
+      end. The exit code is then that of `check`.
+      """)
+  var check = false
 
   @Option(name: .customLong("die-with-parent"), help: .hidden)
   var dieWithParent: Int32?
@@ -51,7 +60,7 @@ struct UpCommand: AsyncParsableCommand {
       var own = options
       own.config = path
       let cluster = try own.cluster()
-      try check(cluster)
+      try validate(cluster)
       let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
       try await ExecutableCheck(cluster: cluster, search: search).run()
       do {
@@ -76,7 +85,7 @@ struct UpCommand: AsyncParsableCommand {
   }
 
   /// Reports mistakes in files that the configuration names, before anything is started.
-  private func check(_ cluster: ClusterFacts) throws {
+  private func validate(_ cluster: ClusterFacts) throws {
     for product in cluster.configuration.products {
       do {
         _ = try product.readInfoPlist()
@@ -124,6 +133,8 @@ struct UpCommand: AsyncParsableCommand {
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
     let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
     defer { lifecycle.removeAnnouncements() }
+    let following = check ? LawFollowing(journal: cluster.instance.journal) { Self.printBreach($0, json: json) } : nil
+    await following?.begin()
     do {
       try await withThrowingTaskGroup(of: ClusterLifecycle.Ready?.self) { group in
         group.addTask { try await lifecycle.start() }
@@ -140,12 +151,32 @@ struct UpCommand: AsyncParsableCommand {
       }
     } catch {
       await supervisor.stop()
+      _ = await following?.end()
       throw error
     }
     if !json { Output.print("stopping; press Ctrl-C again to kill at once") }
     // Cancelled and awaited at the end of this scope.
     async let _ = Self.kill(supervisor, at: signals)
     await supervisor.stop()
+    if let following { try CheckCommand.exit(with: try await Self.printVerdicts(following, json: json)) }
+  }
+
+  /// Prints the verdicts about what this cluster wrote, when nothing more is written.
+  private static func printVerdicts(_ following: LawFollowing, json: Bool) async throws -> LawVerdict.Answer {
+    let checker = await following.end()
+    let verdicts = checker.verdicts()
+    for line in LawText.lines(verdicts, of: checker, isColored: !json && Output.isColored) {
+      if json { Output.printError(line) } else { Output.print(line) }
+    }
+    return LawVerdict.answer(verdicts)
+  }
+
+  private static func printBreach(_ news: LawChecker.News, json: Bool) {
+    if json {
+      Output.printError(LawText.line(news, isColored: false))
+    } else {
+      Output.print(LawText.line(news, isColored: Output.isColored))
+    }
   }
 
   /// Kills all processes at the next signal.

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+
+/// After the last disturbance all work is settled within a stated time.
+struct Liveness: Law {
+  let description = LawDescription(
+    code: "liveness", title: "work is settled in time",
+    statement: "Within 60 s (--within) after the last disturbance and after it began, each piece of work of the system "
+      + "itself is done: an event or a request to host, agent or push server has its reply; the events of a session "
+      + "whose tasks have all ended are sent to its owner; events whose completions were called are acknowledged, and "
+      + "then deleted; an accepted push is sent or stored.",
+    source:
+      "ours: the time; a disturbance is the end or the beginning of a process or a connection, and a change of the "
+      + "network or the clock",
+    check: "each piece of work that was done, or was not done in time",
+    limits: "What the author's code must do, such as call a completion. Work of a device without a network or with a "
+      + "held clock, of an owner that was force quit, cannot be launched, does not want launch events or does not take "
+      + "the events, and of a process that has left. How long a transfer takes, without a limit for it.")
+
+  /// Events that are sent until they are acknowledged. Others may be replaced by newer ones.
+  private static let events: Set<Kind> = [
+    ProcessExited.kind, MemoryExceeded.kind, ReloadTimelines.kind, DeliverPush.kind, PushProgress.kind,
+    TokenReplaced.kind,
+  ]
+  /// Requests that are answered at once.
+  private static let requests: Set<Kind> = [
+    CreateTransfer.kind, OpenSession.kind, ProcessReady.kind, RegisterInstance.kind, RetireInstance.kind,
+  ]
+
+  /// One piece of work.
+  private enum Work: Hashable, Sendable {
+    /// The id alone is not enough: the request to an app about a push has the push's id.
+    case reply(UUID, Kind)
+    case delivery(LawTask)
+    case acknowledgement(UUID)
+    case deletion(UUID)
+    case push(UUID)
+    case transfer(LawTask)
+  }
+
+  private struct Open: Sendable {
+    var began: Timestamp
+    let mark: Mark
+    let what: String
+    /// The processes that must run for it.
+    let source: Address
+    let destination: Address
+  }
+
+  /// Open work, in the order in which it began.
+  private struct Queue: Sendable {
+    private(set) var open: [Work: Open] = [:]
+    private var order: [(work: Work, sequence: UInt64)] = []
+    private var head = 0
+
+    mutating func begin(_ work: Work, _ item: Open) {
+      guard open[work] == nil else { return }
+      open[work] = item
+      order.append((work, item.mark.sequence))
+    }
+
+    mutating func end(_ work: Work) -> Bool { open.removeValue(forKey: work) != nil }
+
+    mutating func removeAll(where isMeant: (Open) -> Bool) {
+      for (work, item) in open where isMeant(item) { open[work] = nil }
+    }
+
+    /// Removes and returns the oldest work when its time is over.
+    mutating func popOver(_ isOver: (Open) -> Bool) -> (work: Work, item: Open)? {
+      while head < order.count {
+        let (work, sequence) = order[head]
+        guard let item = open[work], item.mark.sequence == sequence else {
+          head += 1
+          continue
+        }
+        guard isOver(item) else { break }
+        head += 1
+        open[work] = nil
+        return (work, item)
+      }
+      if head > 1024, head > order.count / 2 {
+        order.removeFirst(head)
+        head = 0
+      }
+      return nil
+    }
+  }
+
+  var findings = LawFindings()
+  private var queue = Queue()
+  private var transfers = Queue()
+  /// Sessions whose owner wants no launch for their events.
+  private var withoutLaunch: Set<LawSession> = []
+  private var quit: Set<String> = []
+  private var notLaunched: Set<Address> = []
+  /// Addresses that left in order; nothing is expected of them.
+  private var left: Set<Address> = []
+
+  mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
+    judgeTime(record)
+    let header = seen.header
+    switch seen.body {
+    case .registration(let changed): take(changed)
+    case .busStarted: left = []
+    case .opened(let opened):
+      let session = LawSession(owner: header.source, session: opened.identifier)
+      if opened.configuration.sessionSendsLaunchEvents {
+        withoutLaunch.remove(session)
+      } else {
+        withoutLaunch.insert(session)
+      }
+      if let bundle = header.source.bundleIdentifier { quit.remove(bundle) }
+    case .quit(let request): quit.insert(request.bundle)
+    case .state(let state):
+      if state.launchFailure == nil { notLaunched.remove(state.address) } else { notLaunched.insert(state.address) }
+    default: break
+    }
+    takeReplies(seen)
+    takeTransfers(seen, record)
+    takePushes(seen, record)
+  }
+
+  // MARK: Beginning and end of work
+
+  private mutating func begin(
+    _ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address
+  ) {
+    queue.begin(
+      work,
+      Open(began: seen.header.sentAt, mark: Mark(seen.header), what: what, source: address, destination: other))
+  }
+
+  private mutating func end(_ work: Work) {
+    if queue.end(work) { findings.check(true, LawFinding("")) }
+  }
+
+  /// Work of a process that has ended goes with it, or begins again with the next instance.
+  private mutating func take(_ changed: RegistrationChanged) {
+    let address = changed.registration.address
+    switch changed.change {
+    case .connected: left.remove(address)
+    case .left: left.insert(address)
+    case .disconnected, .registered, .retired: break
+    }
+    if changed.change != .connected { queue.removeAll { $0.source == address } }
+    if changed.change == .left { queue.removeAll { $0.destination == address } }
+  }
+
+  private mutating func takeReplies(_ seen: LawEnvelope) {
+    let header = seen.header
+    if Self.events.contains(header.kind) || Self.requests.contains(header.kind), !left.contains(header.destination) {
+      begin(
+        .reply(header.id, header.kind), seen, "a reply to \(header.kind.name)", by: header.source,
+        for: header.destination)
+    }
+    guard let cause = header.cause else { return }
+    if header.kind.answer != nil { end(.reply(cause, header.kind.asked)) }
+    if let kind = seen.envelope.reading(Refused.self).flatMap({ Kind($0.kindName) }) { end(.reply(cause, kind)) }
+    // A request may fail then; an event is sent again.
+    if let kind = seen.envelope.reading(Undelivered.self).flatMap({ Kind($0.kindName) }),
+      MessageTable[kind]?.style == .request
+    {
+      _ = queue.end(.reply(cause, kind))
+    }
+  }
+
+  private mutating func takeTransfers(_ seen: LawEnvelope, _ record: LawRecord) {
+    let header = seen.header
+    switch seen.body {
+    case .progress(let progress):
+      let task = LawTask(owner: progress.owner, session: progress.session, identifier: progress.taskIdentifier)
+      if progress.step.isEnd {
+        if record.tasks.settled[task] == nil {
+          begin(.delivery(task), seen, "the delivery of \(task)", by: header.source, for: progress.owner)
+        }
+        endTransfer(task)
+      } else if record.limits.transfer != nil {
+        transfers.begin(
+          .transfer(task),
+          Open(
+            began: header.sentAt, mark: Mark(header), what: "the end of \(task)", source: header.source,
+            destination: progress.owner))
+      }
+    case .events(let events):
+      let inline = events.outcomesFile == nil ? events.outcomes.map(\.task.taskIdentifier) : nil
+      for identifier in inline ?? events.fileTasks?.identifiers ?? [] {
+        let task = LawTask(owner: header.destination, session: events.session, identifier: identifier)
+        if header.destinationGeneration > 0 { end(.delivery(task)) }
+        endTransfer(task)
+      }
+    case .completion(let called):
+      guard called.outstanding == 0, let cause = header.cause else { return }
+      begin(
+        .acknowledgement(cause), seen, "the acknowledgement of the events of \(called.session)", by: header.source,
+        for: header.source)
+    case .discarded(let notice):
+      end(.deletion(notice.delivery))
+      for identifier in notice.tasks?.identifiers ?? [] {
+        _ = queue.end(.delivery(LawTask(owner: notice.owner, session: notice.session, identifier: identifier)))
+      }
+    default:
+      guard header.kind == SessionEvents.kind.answered(.acknowledged), let cause = header.cause else { return }
+      end(.acknowledgement(cause))
+      if record.tasks.discarded[cause] == nil {
+        begin(
+          .deletion(cause), seen, "the deletion of acknowledged events", by: header.destination, for: header.destination
+        )
+      }
+    }
+  }
+
+  private mutating func endTransfer(_ task: LawTask) {
+    if transfers.end(.transfer(task)) { findings.check(true, LawFinding("")) }
+  }
+
+  private mutating func takePushes(_ seen: LawEnvelope, _ record: LawRecord) {
+    guard case .logged(let logged) = seen.body else { return }
+    if logged.step.name == .accepted {
+      begin(.push(logged.uniqueID), seen, "sending or storing a push", by: .pushServer, for: .pushServer)
+    } else {
+      end(.push(logged.uniqueID))
+    }
+    // The next step may be among those that the journal omits.
+    if logged.omitted != nil { queue.removeAll { $0.mark.kind == PushLogged.kind } }
+  }
+
+  // MARK: Time
+
+  private mutating func judgeTime(_ record: LawRecord) {
+    var busy: Set<LawSession>?
+    while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
+      guard isDue(work, item, record, &busy) else {
+        if case .delivery = work { wait(work, item, record.now) }
+        continue
+      }
+      let finding = overdue(item, record.limits.settle, record)
+      findings.check(false, finding)
+    }
+    guard let limit = record.limits.transfer else { return }
+    while let (_, item) = transfers.popOver({ record.isOver($0.began, within: limit) }) {
+      let finding = overdue(item, limit, record)
+      findings.check(false, finding)
+    }
+  }
+
+  /// Judges it again when the same time has passed once more.
+  private mutating func wait(_ work: Work, _ item: Open, _ now: Timestamp) {
+    queue.begin(
+      work, Open(began: now, mark: item.mark, what: item.what, source: item.source, destination: item.destination))
+  }
+
+  private func overdue(_ item: Open, _ limit: Double, _ record: LawRecord) -> LawFinding {
+    LawFinding(
+      "\(item.what) is missing \(Amount.text(seconds: limit)) after it was due, and after the last disturbance",
+      [item.mark.evidence, record.disturbance?.evidence].compactMap(\.self))
+  }
+
+  /// The sessions that have a delivery already, or a task that has not ended.
+  private static func busySessions(_ record: LawRecord) -> Set<LawSession> {
+    var sessions: Set<LawSession> = []
+    for delivery in record.tasks.deliveries.values where delivery.acknowledgements.isEmpty {
+      sessions.insert(LawSession(owner: delivery.owner, session: delivery.session))
+    }
+    for (task, entry) in record.tasks.entries where entry.accepted != nil && entry.ended == nil {
+      sessions.insert(LawSession(owner: task.owner, session: task.session))
+    }
+    return sessions
+  }
+
+  /// Whether the system itself must have done it.
+  ///
+  /// - Parameter busy: the busy sessions, once they were needed.
+  private func isDue(_ work: Work, _ item: Open, _ record: LawRecord, _ busy: inout Set<LawSession>?) -> Bool {
+    guard !left.contains(item.source), !left.contains(item.destination) else { return false }
+    switch work {
+    case .deletion, .push:
+      // The notice of it may be lost.
+      return !record.mayHaveLost(from: item.source, since: item.mark.sequence)
+    case .delivery(let task):
+      let session = LawSession(owner: task.owner, session: task.session)
+      guard !record.isWaiting(task.owner.device), !withoutLaunch.contains(session), !notLaunched.contains(task.owner),
+        !isQuit(task.owner)
+      else { return false }
+      let waiting = busy ?? Self.busySessions(record)
+      busy = waiting
+      return !waiting.contains(session)
+    case .reply, .acknowledgement, .transfer: return true
+    }
+  }
+
+  private func isQuit(_ owner: Address) -> Bool {
+    guard let bundle = owner.bundleIdentifier else { return false }
+    return quit.contains { bundle == $0 || bundle.hasPrefix($0 + ".") }
+  }
+
+  mutating func finish(_ record: LawRecord) {
+    judgeTime(record)
+    let open = queue.open.sorted { $0.value.mark.sequence < $1.value.mark.sequence }
+    var busy: Set<LawSession>?
+    for (work, item) in open where isDue(work, item, record, &busy) {
+      findings.doubt(LawFinding("the journal ends before \(item.what)", [item.mark.evidence]))
+    }
+    for item in transfers.open.values.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
+      findings.doubt(LawFinding("the journal ends before \(item.what)", [item.mark.evidence]))
+    }
+  }
+}

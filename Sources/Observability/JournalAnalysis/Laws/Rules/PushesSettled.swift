@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+
+/// Each accepted push has one result, and the journal names it.
+struct PushesSettled: Law {
+  let description = LawDescription(
+    code: "pushes-settled", title: "each accepted push has a result",
+    statement: "A push that was answered with 200 is delivered to the device, or it has expired, was collapsed, "
+      + "superseded or not stored, or its token is no longer active; the journal states which, once, and nothing "
+      + "follows that. A push is delivered only when the device has acknowledged it, and one that was answered with "
+      + "another status is never sent.",
+    source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
+      + "requests to APNs); ours: the delivery log",
+    check: "each result, each push that is sent, each step on the device",
+    limits: "Steps that the push server's limit per second keeps from the journal; then open pushes are unknown.")
+
+  /// A push without a result.
+  private struct Open: Sendable {
+    var first: Evidence
+    var last: PushStep.Name
+    var lastMark: Mark
+  }
+
+  private struct Settled: Sendable {
+    let mark: Mark
+    let name: PushStep.Name
+  }
+
+  var findings = LawFindings()
+  private var open: [UUID: Open] = [:]
+  private var settled = Recent<UUID, Settled>(limit: 65_536)
+  /// Pushes that were sent to the device.
+  private var sent = Recent<UUID, Mark>(limit: 65_536)
+  /// Pushes that the device has acknowledged.
+  private var acknowledged = Recent<UUID, Mark>(limit: 65_536)
+  private var hasOmitted = false
+
+  mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
+    let header = seen.header
+    switch seen.body {
+    case .sent(let reply):
+      if reply.status == 200, settled[reply.uniqueID] == nil, open[reply.uniqueID] == nil {
+        open[reply.uniqueID] = Open(first: seen.evidence, last: .accepted, lastMark: Mark(header))
+      }
+    case .logged(let logged): judge(logged, seen, record)
+    case .push(let push):
+      let earlier = settled[push.notification.uniqueID]
+      // A push may be sent again until its result is logged.
+      findings.check(
+        earlier == nil || earlier?.name == .delivered,
+        LawFinding(
+          "a push was sent to the device although it is \(earlier?.name.rawValue ?? "")",
+          [earlier?.mark.evidence, seen.evidence].compactMap(\.self)))
+      sent[push.notification.uniqueID] = Mark(header)
+    case .pushStep(let step):
+      let isSent = sent[step.uniqueID] != nil
+      guard isSent || record.isWhole else { return }
+      findings.check(
+        isSent,
+        LawFinding("the device reports \(step.step.name.rawValue) of a push that was never sent to it", [seen.evidence])
+      )
+    default:
+      if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
+        acknowledged[id] = Mark(header)
+      }
+    }
+  }
+
+  private mutating func judge(_ logged: PushLogged, _ seen: LawEnvelope, _ record: LawRecord) {
+    if logged.omitted != nil { hasOmitted = true }
+    let (id, name) = (logged.uniqueID, logged.step.name)
+    if let earlier = settled[id] {
+      findings.check(
+        false,
+        LawFinding(
+          "a push is \(name.rawValue) after it was \(earlier.name.rawValue)", [earlier.mark.evidence, seen.evidence]))
+      return
+    }
+    if name == .delivered, record.isWhole {
+      findings.check(
+        acknowledged[id] != nil,
+        LawFinding(
+          "a push was logged as delivered, and the device did not acknowledge it",
+          [open[id]?.first, seen.evidence].compactMap(\.self)))
+    } else if name.isResult {
+      findings.check(true, LawFinding(""))
+    }
+    guard name.isResult else {
+      var entry = open[id] ?? Open(first: seen.evidence, last: name, lastMark: Mark(seen.header))
+      entry.last = name
+      entry.lastMark = Mark(seen.header)
+      open[id] = entry
+      return
+    }
+    open[id] = nil
+    settled[id] = Settled(mark: Mark(seen.header), name: name)
+  }
+
+  mutating func finish(_ record: LawRecord) {
+    for (id, push) in open.sorted(by: { $0.value.lastMark.sequence < $1.value.lastMark.sequence }) {
+      if let reply = acknowledged[id] {
+        // The device has it. The notice of that may be lost with a connection, or omitted.
+        if hasOmitted || record.mayHaveLost(from: .pushServer, since: reply.sequence) { continue }
+        let finding = LawFinding(
+          "the device acknowledged a push, and the journal does not state that it was delivered",
+          [push.first, reply.evidence])
+        if record.isOver(record.disturbed, within: record.limits.settle) {
+          findings.breach(finding)
+        } else {
+          findings.doubt(finding)
+        }
+      } else {
+        findings.doubt(
+          LawFinding(
+            hasOmitted
+              ? "the journal omits steps of pushes, and has no result of one"
+              : "the journal ends before a push has a result; its last step is \(push.last.rawValue)",
+            [push.first, push.lastMark.evidence]))
+      }
+    }
+  }
+}
+
+extension PushStep.Name {
+  /// Whether the push server does nothing more with the push.
+  var isResult: Bool {
+    switch self {
+    case .refused, .superseded, .collapsed, .expired, .notStored, .tokenUnregistered, .delivered: true
+    case .accepted, .storedOffline, .storedPower, .sent: false
+    // On the device.
+    case .noContentChanged, .noWidget, .reloading, .budget, .reloaded, .reloadFailed, .supersededOnDevice, .handled,
+      .discarded:
+      false
+    }
+  }
+}

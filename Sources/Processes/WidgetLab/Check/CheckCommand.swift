@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Glibc
+import Journal
+import JournalAnalysis
+import Messages
+
+/// `widgetlab check`.
+struct CheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Checks that the journal obeys the laws of the system: nothing lost, misrouted, doubled or overdrawn.",
+    discussion: """
+      Each law answers: it holds, it is broken, or it is unknown, such as when the journal begins or ends in the middle \
+      of work. The number of checks counts only those that had something to judge. The envelopes of each finding are \
+      printed; `widgetlab tail --around N` shows their context. Only files are read, so that it also works after a run.
+
+      Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown.
+
+      EXAMPLES
+        widgetlab check                    this instance's journal
+        widgetlab check ~/copied/journal   a copied folder, or one segment
+        widgetlab check --law no-loss      only this law
+        widgetlab check --json             for scripts and CI
+        widgetlab check --list             all laws, with their sources
+        widgetlab up --check               while the cluster runs
+
+      JSON
+      One object: answer (holds, broken, unknown), envelopes, first and last (sequence numbers), laws: an array of \
+      code, answer, checks, broken and unknown (all findings, counted), breaches and doubts (the first 16 of each): what, \
+      evidence ([{"sequence", "text"}]). Fields may be added, but are never removed.
+      """)
+
+  @OptionGroup var options: InstanceOptions
+  @OptionGroup var limits: LawOptions
+
+  @Argument(
+    help: "A journal, an instance folder or one segment file; by default the journal of this instance.",
+    completion: .file())
+  var journal: String?
+
+  @Option(name: .customLong("law"), help: ArgumentHelp("Only this law; may be repeated.", valueName: "code"))
+  var codes: [String] = []
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Explain all laws, without reading a journal.")
+  var list = false
+
+  @Flag(help: ArgumentHelp("With --list: print Documentation/laws.md.", visibility: .hidden))
+  var markdown = false
+
+  func validate() throws {
+    let known = LawTable.descriptions.map(\.code)
+    for code in codes where !known.contains(code) {
+      throw ValidationError("'\(code)' is not a law; use one of: \(known.joined(separator: ", "))")
+    }
+    if markdown, !list { throw ValidationError("--markdown needs --list.") }
+    try limits.validate()
+  }
+
+  func run() async throws {
+    try await reporting {
+      if list { return try printList() }
+      let checker = try check()
+      let verdicts = checker.verdicts()
+      if json {
+        try Output.json(LawReport(verdicts, of: checker))
+      } else {
+        for line in LawText.lines(verdicts, of: checker, isColored: Output.isColored) { Output.print(line) }
+      }
+      try Self.exit(with: LawVerdict.answer(verdicts))
+    }
+  }
+
+  static func exit(with answer: LawVerdict.Answer) throws {
+    switch answer {
+    case .holds: return
+    case .broken: throw Exit.no
+    case .unknown: throw Exit.unknown
+    }
+  }
+
+  /// Reads the journal to its end, or to where it cannot be read further.
+  func check() throws -> LawChecker {
+    var checker = LawChecker(limits.limits, codes: codes.isEmpty ? nil : Set(codes))
+    var cursor = try reader().cursor()
+    var progress = CheckProgress()
+    defer { progress.clear() }
+    do {
+      while let envelope = try cursor.next() {
+        _ = checker.handle(envelope)
+        progress.show(checker)
+      }
+    } catch {
+      checker.lostTrack("the journal cannot be read further: \(error)")
+    }
+    return checker
+  }
+
+  private func reader() throws -> JournalReader {
+    var place = try JournalLocation.parse([])
+    guard let journal else { return try place.reader(options) }
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: journal, isDirectory: &isFolder), !isFolder.boolValue else {
+      place.journal = journal
+      return try place.reader(options)
+    }
+    guard let reader = JournalReader(segment: URL(fileURLWithPath: journal).standardizedFileURL) else {
+      throw CommandError(
+        Exit.unavailable, "this file is not a segment of a journal", at: journal,
+        advice: "give a file with the name of a segment, or the folder of the segments")
+    }
+    return reader
+  }
+
+  private func printList() throws {
+    let laws = LawTable.descriptions.filter { codes.isEmpty || codes.contains($0.code) }
+    if json { return try Output.json(laws.map(LawDescriptionReport.init)) }
+    if markdown { return Output.print(String(LawsPage.text.dropLast())) }
+    for line in laws.flatMap({ LawText.lines($0, isColored: Output.isColored) + [""] }) { Output.print(line) }
+  }
+}
+
+/// Limits of laws.
+struct LawOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Within how long after the last disturbance work must be settled.", valueName: "seconds"))
+  var within = LawLimits().settle
+
+  @Option(
+    help: ArgumentHelp(
+      "Within how long after the last disturbance an accepted task must have ended (default: any time).",
+      valueName: "seconds"))
+  var transfersWithin: Double?
+
+  func validate() throws {
+    for limit in [within, transfersWithin].compactMap(\.self) where !(1...1e6).contains(limit) {
+      throw ValidationError("--within and --transfers-within: 1 to 1000000 seconds.")
+    }
+  }
+
+  var limits: LawLimits { LawLimits(settle: within, transfer: transfersWithin) }
+}
+
+/// The progress over a long journal: a line on standard error that is overwritten, if standard error is a terminal.
+struct CheckProgress {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var next = 100_000
+
+  mutating func show(_ checker: LawChecker) {
+    guard isShown, checker.envelopes >= next else { return }
+    next += 100_000
+    write("\r\u{1b}[K\(checker.envelopes) envelopes")
+  }
+
+  func clear() {
+    if isShown, next > 100_000 { write("\r\u{1b}[K") }
+  }
+
+  private func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+  }
+}

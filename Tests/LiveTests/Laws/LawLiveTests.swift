@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JournalAnalysis
+import Messages
+import Testing
+import WidgetLabTesting
+
+/// The laws over the journal of the sample: a download whose owner is killed, reloads, and a push. And the same journal
+/// with a mistake in it, for each law: a law that cannot be broken is no law.
+@Suite(.live, .timeLimit(.live)) struct `Laws over real processes` {
+  private static let widget = SampleFixture.widgetExtension
+  private static let figures = "com.example.CaffeineTracker.Widget.figures"
+
+  private static let configuration = """
+    device:
+      name: \(LiveFixture.device)
+      version: "26.0"
+    appGroups:
+      - group.com.example.CaffeineTracker
+    apps:
+      - bundle: com.example.CaffeineTracker
+        executable: containing-app
+        entitlements: {aps-environment: development}
+        environment:
+          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=65536&bytesPerSecond=131072
+    extensions:
+      - bundle: com.example.CaffeineTracker.Widget
+        executable: widget-extension
+        entitlements: {aps-environment: development}
+        environment:
+          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=393216&bytesPerSecond=196608
+          CAFFEINE_SERVER_URL: ${provider.url}
+    provider:
+      executable: provider-server
+      arguments:
+        - --apns-url=${pushServer.url}
+        - --apns-ca=${pushServer.ca}
+        - --apns-key=${pushServer.key}
+        - --apns-key-id=${pushServer.keyID}
+        - --apns-team-id=${pushServer.teamID}
+    pushServer: {}
+    settings:
+      developerMode: true
+      suspendAfter: 0.5
+      callDeadline: 60
+      limiterFirst: 0
+    """
+
+  @Test func `all laws hold for the sample with a kill, and each is broken by a mistake in the journal`() async throws {
+    let memory = LiveFixture.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
+    for round in 1...LiveTrait.rounds {
+      do {
+        try await LabCluster.with("laws", configuration: Self.configuration + memory) { cluster in
+          try await play(SampleFixture(cluster: cluster))
+          try await expectLawful(cluster)
+          try expectBreakable(try await cluster.journal.all().map(\.envelope))
+        }
+      } catch {
+        throw LabError("round \(round) of \(LiveTrait.rounds): \(error)")
+      }
+    }
+  }
+
+  /// The extension is killed in the middle of its download, and the backend pushes a change.
+  private func play(_ sample: SampleFixture) async throws {
+    let (cluster, journal) = (sample.cluster, sample.journal)
+    try await cluster.run("app", "open")
+    try await cluster.run("reload", "CaffeineTracker")
+    try await journal.waitFor("the extension's download has started") {
+      let progress = $0.reading(TransferProgress.self)
+      return progress?.session == Self.figures && progress?.step == .started
+    }
+    try await cluster.run("kill", "extension")
+    let deleted = try await journal.waitFor("the host deleted the extension's events") {
+      $0.reading(SessionAcknowledged.self)?.session == Self.figures
+    }
+    try await cluster.eventually("the backend has the widget's token") {
+      try await sample.subscriptions().count == 1
+    }
+    let change = try await sample.drink()
+    try await journal.waitFor("the push has reloaded the widget", after: deleted.sequence) {
+      $0.reading(PushProgress.self)?.step.name == .reloaded
+    }
+    try await sample.shown(change)
+  }
+
+  private struct Report: Decodable {
+    struct Law: Decodable {
+      let code: String
+      let answer: String
+      let checks: Int
+    }
+    let answer: String
+    let laws: [Law]
+  }
+
+  /// Waits until no work is open, and expects that each law holds and had something to check.
+  private func expectLawful(_ cluster: LabCluster) async throws {
+    try await cluster.eventually("no work is open") {
+      try await cluster.attempt(["check"]).status != 2
+    }
+    try await cluster.run("ps")
+    let answer = try await cluster.attempt(["check", "--json"])
+    let report = try JSONDecoder().decode(Report.self, from: Data(answer.output.utf8))
+    #expect(answer.status == 0, "\(answer.output)")
+    #expect(report.answer == "holds")
+    #expect(report.laws.map(\.code) == LawTable.descriptions.map(\.code))
+    for law in report.laws {
+      #expect(law.answer == "holds" && law.checks > 0, "\(law.code): \(law.answer) with \(law.checks) checks")
+    }
+  }
+
+  private func expectBreakable(_ envelopes: [Envelope]) throws {
+    #expect(Set(JournalMutation.all.map(\.law)) == Set(LawTable.descriptions.map(\.code)))
+    for mutation in JournalMutation.all {
+      let before = try #require(JournalMutation.verdict(mutation.law, envelopes))
+      #expect(before.answer != .broken, "\(mutation)")
+      let verdict = try #require(try mutation.verdict(envelopes), "the journal has nothing to change for \(mutation)")
+      #expect(verdict.answer == .broken, "\(mutation): \(verdict.findings)")
+      #expect(verdict.findings.breaches.allSatisfy { !$0.evidence.isEmpty }, "\(mutation)")
+    }
+  }
+
+  /// The verdicts of `widgetlab up --check`, which are printed when the cluster was stopped.
+  @Test func `up with check prints the verdicts when the cluster stops, and exits with their code`() async throws {
+    try await LabCluster.with("up check", configuration: LiveFixture.configuration) { cluster in
+      try await cluster.run("reload", LiveFixture.kind)
+      try await cluster.journal.waitFor("the host deleted the extension's events") {
+        $0.reading(SessionAcknowledged.self) != nil
+      }
+      #expect(await cluster.stop() == 0)
+      let again = try await LabChild.start(
+        cluster.executables + "/widgetlab",
+        [
+          "up", "--check", "--instance", cluster.folder, "--config", cluster.folder + "/widgetlab.yaml",
+          "--executables", cluster.executables, "--die-with-parent", "\(getpid())",
+        ], output: cluster.folder + "/check.out", errors: cluster.folder + "/check.err")
+      let ending = Task { await again.ending() }
+      func output() -> String { (try? String(contentsOfFile: cluster.folder + "/check.out", encoding: .utf8)) ?? "" }
+      try await cluster.eventually("the second run is ready") { output().contains("ready: bus") }
+      kill(again.pid, SIGINT)
+      #expect(await ending.value == 0, "\(output())")
+      #expect(output().contains("holds    no-loss"), "\(output())")
+      #expect(output().contains("9 holds"), "\(output())")
+    }
+  }
+}
