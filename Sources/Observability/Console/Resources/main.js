@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of the console: session, addresses, live updates, keys and color scheme. Each page is a class in a file of
-// its own, with `enter(url)`, `refresh(topics)`, `view()`, and for some `mounted()`, `leave()` and `move(step)`.
+// The frame of the console: session, addresses, live updates, keys and color scheme. A page is a class with `topics`,
+// `enter(url)`, `refresh(topics)` and `view()`, and for some `mounted()`, `leave()`, `close()` and `move(step)`.
 
-import { announce, copy, h, kbd, show } from './dom.js'
+import { announce, copy, h, kbd, pill, show } from './dom.js'
 import { live, readState, startSession, state } from './api.js'
-import { offered, press, redraw } from './actions.js'
+import { drawLine, offered, press } from './actions.js'
 import { Budget } from './budget.js'
 import { Bus } from './bus.js'
 import { Processes } from './processes.js'
@@ -21,69 +21,48 @@ const pages = [
   { path: 'pushes', title: 'Pushes and diagnoses', key: 'd', type: Pushes },
 ]
 
-const main = document.getElementById('main')
-const banner = document.getElementById('banner')
+const element = id => document.getElementById(id)
+const main = element('main')
 let page = null
 let entry = null
-/** Why the console does not answer: null, or a failure. */
+/** Why the console does not answer: null, or an error. */
 let outage = null
 
 // Addresses
 
-function entryOf(pathname) {
-  const name = pathname.split('/')[1] || 'screen'
-  return pages.find(each => each.path === name)
-}
-
-/** Goes to an address of the console. */
-function go(href, { replace = false } = {}) {
+function go(href) {
   const url = new URL(href, location.href)
-  if (url.href !== location.href) history[replace ? 'replaceState' : 'pushState'](null, '', url)
+  if (url.href !== location.href) history.pushState(null, '', url)
   enter()
 }
 
 async function enter() {
   const url = new URL(location.href)
-  const next = entryOf(url.pathname)
-  if (!next) return unknown(url)
-  const isNew = next !== entry
+  const next = pages.find(({ path }) => path === url.pathname.split('/')[1])
+  const isNew = next !== entry || !next
   if (isNew) {
     page?.leave?.()
+    const isFirst = !entry
     entry = next
-    page = new next.type({ go, render })
-    main.replaceChildren(h('p.loading', 'Loading…'))
-    main.dataset.page = next.path
+    page = next ? new next.type({ go, render }) : null
     drawHeader()
-    if (!page.isStreaming) live.open({})
+    main.dataset.page = next?.path
+    main.replaceChildren(next ? h('p.loading', 'Loading…') : h('div.page', h('h1', 'No such page'), h('p', 'The pages of the console are listed at the top.')))
+    if (!next) return
+    if (next.type !== Bus) live.open({})
+    if (!isFirst) main.focus({ preventScroll: true })
   }
   const current = page
   try {
     await current.enter(url)
     current.isLoaded = true
-    current.failure = null
   } catch (error) {
     current.failure = error
   }
   if (current !== page) return
   render()
   document.title = `${page.title ?? entry.title} · WidgetLab`
-  if (isNew) {
-    main.scrollTop = 0
-    const anchor = url.hash && document.getElementById(url.hash.slice(1))
-    if (anchor) anchor.scrollIntoView()
-    if (!isFirst) main.focus({ preventScroll: true })
-    isFirst = false
-  }
-}
-let isFirst = true
-
-function unknown(url) {
-  entry = null
-  page?.leave?.()
-  page = null
-  main.replaceChildren(h('div.page', h('h1', 'No such page'),
-    h('p', `${url.pathname} is not a page of the console. Its pages are listed at the top.`)))
-  drawHeader()
+  if (isNew && url.hash) element(url.hash.slice(1))?.scrollIntoView()
 }
 
 addEventListener('popstate', enter)
@@ -91,16 +70,12 @@ document.addEventListener('click', event => {
   const anchor = event.target.closest?.('a[href]')
   if (!anchor || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return
   const url = new URL(anchor.getAttribute('href'), location.href)
-  if (anchor.hasAttribute('download') || url.origin !== location.origin || url.pathname.startsWith('/api/')) return
+  if (url.origin !== location.origin) return
   event.preventDefault()
-  if (url.hash && url.pathname === location.pathname) {
-    const target = document.getElementById(url.hash.slice(1))
-    if (url.hash !== '#main') history.replaceState(null, '', url)
-    target?.scrollIntoView()
-    target?.focus({ preventScroll: true })
-    return
-  }
-  go(url)
+  if (!url.hash || url.pathname !== location.pathname) return go(url)
+  if (url.hash !== '#main') history.replaceState(null, '', url)
+  element(url.hash.slice(1))?.scrollIntoView()
+  element(url.hash.slice(1))?.focus({ preventScroll: true })
 })
 
 // Drawing
@@ -108,71 +83,52 @@ document.addEventListener('click', event => {
 function render() {
   if (!page) return
   const focused = document.activeElement
-  const scope = focused?.closest?.('[data-scope]')?.dataset.scope
-  show(main, h('div.page', { 'data-key': entry.path },
-    page.failure && !page.isLoaded ? failureView(page.failure) : page.view()))
-  if (!page.failure || page.isLoaded) page.mounted?.()
-  // The element with the focus may have left the page.
-  if (focused && focused !== document.body && !focused.isConnected) {
-    const row = scope && [...main.querySelectorAll('[data-scope]')].find(each => each.dataset.scope === scope)
-    ;(row?.querySelector('[data-row]') ?? main).focus({ preventScroll: true })
-  }
+  const scope = focused?.closest('[data-scope]')?.dataset.scope
+  const isShown = page.isLoaded
+  show(main, h('div.page', { 'data-key': entry.path }, isShown ? page.view() : failureView(page.failure, entry.title)))
+  if (isShown) page.mounted?.()
+  // The element with the focus may have left the page, such as the button that killed a process.
+  if (!focused || focused.isConnected) return
+  const row = [...main.querySelectorAll('[data-scope]')].find(({ dataset }) => dataset.scope === scope)
+  ;(row?.querySelector('[data-row]') ?? main).focus({ preventScroll: true })
 }
 
-function failureView(error) {
-  return h('div.failure', h('h1', entry.title), h('p', h('strong', error.what ?? error.message)),
-    error.where && h('p', error.where), error.advice && h('p', error.advice))
-}
+const failureView = (error, title) => [h('h1', title), error && [h('p', h('strong', error.what ?? error.message)), error.where && h('p', error.where), error.advice && h('p', error.advice)]]
 
 function drawHeader() {
-  show(document.getElementById('nav'), h('ul', pages.map(each => h('li', h('a', {
-    href: `/${each.path}`, 'aria-current': each === entry && 'page', 'aria-keyshortcuts': `g ${each.key}`,
-    title: `${each.title} (g ${each.key})`,
+  show(element('nav'), h('ul', pages.map(each => h('li', h('a', {
+    href: `/${each.path}`, 'aria-current': each === entry && 'page', 'aria-keyshortcuts': `g ${each.key}`, title: `${each.title} (g ${each.key})`,
   }, each.title)))))
-  const { device, instance, isReadOnly } = state
-  show(document.getElementById('facts'),
-    isReadOnly && h('span.pill.warn', { title: state.readOnlyReason ?? 'This console shows a journal. It has no actions.' }, 'read-only'),
+  const { device, instance, isReadOnly, readOnlyReason } = state
+  show(element('facts'), isReadOnly && pill('read-only', 'warn', { title: readOnlyReason ?? 'This console shows a journal. It has no actions.' }),
     h('span.fact', [instance, device && `${device.model}, ${device.systemVersion}`].filter(Boolean).join(' · ')))
 }
 
 function drawBanner() {
-  let text = null
-  if (outage?.status === 401) {
-    text = ['This page has no session. ', 'Open the link that ', h('code', 'widgetlab console'), ' printed; it has the token.']
-  } else if (outage) {
-    text = ['The console is not reachable. ', 'The page shows what it had, and connects again by itself. If it stays so: ',
-      h('code', 'widgetlab console')]
-  } else if (state.isReadOnly) {
-    text = null
-  } else if (state.isBusConnected === false) {
-    text = ['The bus is not reachable. ', 'The journal is shown, and actions fail until it is back; ',
-      h('code', 'widgetlab up'), ' restarts it.']
-  } else if (state.isHostConnected === false) {
-    text = ['The host is not reachable. ', 'The screen is that of the journal, and device actions fail until it is back; ',
-      h('code', 'widgetlab up'), ' restarts it.']
-  }
-  banner.hidden = !text
-  show(banner, text && h('p', h('strong', text[0]), text.slice(1)))
+  const text = outage?.status === 401 ? ['This page has no session.', 'Open the link that', 'widgetlab console', 'printed: it has the token.']
+    : outage ? ['The console is not reachable.', 'The page shows what it had, and connects again by itself. To start it:', 'widgetlab console', '']
+      : state.isReadOnly ? null
+        : state.isBusConnected === false ? ['The bus is not reachable.', 'The journal is shown, and actions fail until it is back. It is restarted by', 'widgetlab up', '']
+          : state.isHostConnected === false ? ['The host is not reachable.', 'The screen is that of the journal, and actions on the device fail until it is back. It is restarted by', 'widgetlab up', ''] : null
+  element('banner').hidden = !text
+  show(element('banner'), text && h('p', h('strong', text[0]), ` ${text[1]} `, h('code', text[2]), ` ${text[3]}`))
 }
 
-// Live updates
+// Live updates: up to five refreshes at once, then four a second.
 
 const wanted = new Set()
 let isRefreshing = false
-// Up to five refreshes at once, then four a second.
 let allowance = 5
-let lastRefresh = 0
+let refreshedAt = 0
 let timer = 0
 
-/** Reads what changed again. A refresh that `isUrgent` is not delayed. */
 async function refresh(topics, isUrgent) {
   for (const topic of topics) wanted.add(topic)
   if (isRefreshing || !wanted.size) return
-  const now = performance.now()
-  allowance = Math.min(5, allowance + (now - lastRefresh) / 250)
-  lastRefresh = now
+  allowance = Math.min(5, allowance + (performance.now() - refreshedAt) / 250)
+  refreshedAt = performance.now()
+  clearTimeout(timer)
   if (allowance < 1 && !isUrgent) {
-    clearTimeout(timer)
     timer = setTimeout(refresh, 250, [])
     return
   }
@@ -185,118 +141,91 @@ async function refresh(topics, isUrgent) {
       await readState()
       drawHeader()
       drawBanner()
-      redraw()
+      drawLine()
     }
-    const mine = page?.topics?.filter(topic => current.has(topic)) ?? []
-    if (mine.length) {
-      const target = page
-      await target.refresh(new Set(mine))
+    const target = page
+    if (target?.topics.some(topic => current.has(topic))) {
+      await target.refresh(current)
       target.isLoaded = true
-      target.failure = null
       if (target === page) render()
     }
   } catch (error) {
-    if (page) page.failure = error
+    if (error.status === undefined) console.error(error)
     if (error.status === 401) closed(error)
   } finally {
     isRefreshing = false
   }
-  if (wanted.size) refresh([])
+  refresh([])
 }
 
-function closed(failure) {
-  if (!failure) return
-  outage = failure
-  main.dataset.isStale = ''
+const refreshAll = () => refresh(['state', ...page?.topics ?? []], true)
+
+function closed(error) {
+  if (!error) return
+  outage = error
+  main.classList.add('stale')
   drawBanner()
 }
 
-live.addEventListener('changed', event => refresh(event.detail.topics))
-live.addEventListener('closed', event => closed(event.detail))
+live.addEventListener('changed', ({ detail }) => refresh(detail.topics))
+live.addEventListener('closed', ({ detail }) => closed(detail))
+live.addEventListener('resumed', refreshAll)
 live.addEventListener('open', () => {
   if (!outage) return
   outage = null
-  delete main.dataset.isStale
+  main.classList.remove('stale')
   announce('Connected again.')
-  refresh(['state', ...page?.topics ?? []], true)
   drawBanner()
+  refreshAll()
 })
-live.addEventListener('resumed', () => refresh(['state', ...page?.topics ?? []], true))
 document.addEventListener('performed', () => refresh(page?.topics ?? [], true))
 addEventListener('resize', () => requestAnimationFrame(render))
 setInterval(() => { if (!document.hidden && page?.ticks) render() }, 1000)
 
-// Color scheme
+// Color scheme and keys
 
-const themes = ['auto', 'dark', 'light']
-const themeButton = document.getElementById('theme')
-function drawTheme() {
-  const theme = document.documentElement.dataset.theme ?? 'auto'
-  themeButton.textContent = { auto: '◐', dark: '●', light: '○' }[theme]
-  themeButton.setAttribute('aria-label', `Color scheme: ${theme}`)
-  themeButton.title = `Color scheme: ${theme}`
-}
-themeButton.onclick = () => {
-  const root = document.documentElement
-  const next = themes[(themes.indexOf(root.dataset.theme ?? 'auto') + 1) % themes.length]
-  if (next === 'auto') delete root.dataset.theme
-  else root.dataset.theme = next
-  remember('theme', next === 'auto' ? null : next)
-  drawTheme()
-  announce(`Color scheme: ${next}`)
-}
+const themes = { auto: '◐', dark: '●', light: '○' }
 
-function remember(name, value) {
-  try {
-    if (value === null) localStorage.removeItem(name)
-    else localStorage.setItem(name, value)
-  } catch {
-    // Without storage the choice is for this page only.
+function setTheme(name) {
+  const { dataset } = document.documentElement
+  if (name === 'auto') delete dataset.theme
+  else dataset.theme = name
+  localStorage.setItem('theme', name === 'auto' ? '' : name)
+  const label = `Color scheme: ${name}`
+  const button = element('theme')
+  Object.assign(button, { textContent: themes[name], title: label, ariaLabel: label })
+  button.onclick = () => {
+    const names = Object.keys(themes)
+    const next = names[(names.indexOf(name) + 1) % 3]
+    setTheme(next)
+    announce(`Color scheme: ${next}`)
   }
 }
 
-// Keys
-
-let usesKeys = true
-try {
-  usesKeys = localStorage.getItem('keys') !== 'off'
-} catch {
-  // Without storage, keys are on.
-}
-let prefix = false
-
 const keyList = [
-  ['Pages', pages.map(each => [['g', each.key], each.title])],
-  ['Lists', [[['j'], 'Next row'], [['k'], 'Previous row'], [['Enter'], 'Open the row'], [['/'], 'Filter'],
-    [['Page Up', 'Page Down'], 'Scroll by a page'], [['Home', 'End'], 'Oldest, newest and follow'], [['Esc'], 'Close, or leave the filter']]],
+  ['Pages', pages.map(({ key, title }) => [['g', key], title])],
+  ['Lists', [[['j'], 'Next row'], [['k'], 'Previous row'], [['Enter'], 'Open the row'], [['/'], 'Filter'], [['Page Up', 'Page Down'], 'Scroll by a page'],
+    [['Home', 'End'], 'Oldest; newest, and follow'], [['Esc'], 'Close; leave the filter']]],
   ['Actions on the row with the focus', [[['x'], 'Kill the process; remove the widget (again to confirm)'], [['z'], 'Stop the process, or continue it'],
     [['t'], 'Tap the widget'], [['r'], 'Reload the widget'], [['p'], 'Push to the widget']]],
   ['Everywhere', [[['c'], 'Copy the command at the bottom'], [['m'], 'Copy the trace as Mermaid'], [['?'], 'This list']]],
 ]
 
 function showKeys() {
-  const dialog = h('dialog.keys', { 'aria-labelledby': 'keys-title' },
-    h('div.headline', h('h2', { id: 'keys-title' }, 'Keys'),
-      h('form', { method: 'dialog' }, h('button', 'Close'))),
-    h('div.columns', keyList.map(([title, rows]) => h('section', h('h3', title),
-      h('dl', rows.map(([keys, text]) => h('div', h('dt', kbd(...keys)), h('dd', text))))))),
-    h('label.check', h('input', { type: 'checkbox', checked: usesKeys, onchange: event => {
-      usesKeys = event.target.checked
-      remember('keys', usesKeys ? null : 'off')
-    } }), 'Single keys are on'))
+  const dialog = h('dialog', { 'aria-labelledby': 'keys-title' },
+    h('div.headline', h('h2', { id: 'keys-title' }, 'Keys'), h('button', { onclick: () => dialog.close() }, 'Close')),
+    h('div.columns', keyList.map(([title, rows]) => h('section', h('h3', title), h('dl', rows.map(([keys, text]) => h('div', h('dt', kbd(...keys)), h('dd', text))))))),
+    h('label.check', h('input', { type: 'checkbox', checked: !localStorage.getItem('keysOff'), onchange: ({ target }) => localStorage.setItem('keysOff', target.checked ? '' : 'yes') }), 'Single keys are on'))
   dialog.addEventListener('close', () => dialog.remove())
   document.body.append(dialog)
   dialog.showModal()
 }
-document.getElementById('keys').onclick = showKeys
-
-const isTyping = element => element?.closest?.('input, textarea, select, [contenteditable]')
 
 /** Moves the focus by rows on a page without a windowed list. */
 function moveRow(step) {
   const rows = [...main.querySelectorAll('[data-row]')].filter(row => row.offsetParent)
-  const current = rows.indexOf(document.activeElement?.closest('[data-scope]')?.querySelector('[data-row]') ?? document.activeElement)
-  const next = rows[current < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, current + step))]
+  const current = rows.indexOf(document.activeElement.closest('[data-scope]')?.querySelector('[data-row]'))
+  const next = rows[current < 0 ? step > 0 ? 0 : rows.length - 1 : Math.max(0, Math.min(rows.length - 1, current + step))]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
 }
@@ -309,58 +238,41 @@ const commands = {
   '?': showKeys,
   '/': () => main.querySelector('[data-filter]')?.focus(),
 }
+let hasPrefix = false
 
 document.addEventListener('keydown', event => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
-  if (event.key === 'Escape') {
-    if (isTyping(event.target)) event.target.blur()
+  const { key, target } = event
+  const isTyping = target.closest?.('input, textarea, select')
+  if (key === 'Escape') {
+    if (isTyping) target.blur()
     else page?.close?.()
-    return
   }
-  if (isTyping(event.target) || !usesKeys) return
-  if (prefix) {
-    prefix = false
-    const target = pages.find(each => each.key === event.key)
-    if (target) {
-      event.preventDefault()
-      return go(`/${target.path}`)
-    }
-  }
-  if (event.key === 'g') {
-    prefix = true
-    return
-  }
-  const button = event.target.closest?.('[data-scope]')?.querySelector(`[data-hotkey="${CSS.escape(event.key)}"]`)
-  if (button) {
-    event.preventDefault()
-    return press(button)
-  }
-  if (!commands[event.key]) return
+  if (isTyping || localStorage.getItem('keysOff')) return
+  const next = hasPrefix && pages.find(each => each.key === key)
+  const button = target.closest?.('[data-scope]')?.querySelector(`[data-hotkey="${CSS.escape(key)}"]`)
+  hasPrefix = key === 'g'
+  const command = next ? () => go(`/${next.path}`) : button ? () => press(button) : commands[key]
+  if (!command) return
   event.preventDefault()
-  commands[event.key]()
+  command()
 })
 
 // Start
 
-async function start() {
-  drawTheme()
-  drawHeader()
-  try {
-    await startSession()
-    await readState()
-  } catch (error) {
-    outage = error
-    drawBanner()
-    show(main, h('div.failure', h('h1', error.status === 401 ? 'No session' : 'Not reachable'),
-      h('p', h('strong', error.what)), error.where && h('p', error.where), error.advice && h('p', error.advice)))
-    if (error.status !== 401) setTimeout(() => location.reload(), 2000)
-    return
-  }
+element('keys').onclick = showKeys
+setTheme(document.documentElement.dataset.theme ?? 'auto')
+drawHeader()
+try {
+  await startSession()
+  await readState()
   if (location.pathname === '/') history.replaceState(null, '', '/screen')
-  drawHeader()
   drawBanner()
-  redraw()
+  drawLine()
   enter()
+} catch (error) {
+  outage = error
+  drawBanner()
+  show(main, h('div.page', failureView(error, error.status === 401 ? 'No session' : 'Not reachable')))
+  if (error.status !== 401) setTimeout(() => location.reload(), 2000)
 }
-
-start()

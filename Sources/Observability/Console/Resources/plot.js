@@ -2,91 +2,58 @@
 // Drawings on a time axis: the history of processes, and the ledger of a placement.
 
 import { grid, h, s } from './dom.js'
-import { clock, count, decimal, duration, moment, plural } from './format.js'
+import { clock, decimal, duration, moment, plural } from './format.js'
 
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800]
 
-/** Times on an axis, about 90 points apart. */
-function ticks(from, to, width) {
-  const wanted = (to - from) / Math.max(2, width / 90)
-  const step = steps.find(each => each >= wanted) ?? 604800
+/** The lines and times of an axis, about 90 points apart. */
+function axis(from, to, end, width, height, place) {
+  const step = steps.find(each => each >= (to - from) / Math.max(2, width / 90)) ?? 604800
   const offset = new Date(from * 1000).getTimezoneOffset() * 60
-  const found = []
-  for (let time = Math.ceil((from - offset) / step) * step + offset; time <= to; time += step) found.push(time)
-  return { found, step }
+  const marks = []
+  for (let time = Math.ceil((from - offset) / step) * step + offset; time <= to; time += step) {
+    const text = clock(time).slice(0, step < 60 ? 8 : 5)
+    marks.push(s('line.grid', { x1: place(time), x2: place(time), y1: 0, y2: height }),
+      s('text.tick', { x: Math.min(place(time), end - 14), y: height + 14 }, step >= 21600 && text === '00:00' ? moment(time).slice(5, 10) : text))
+  }
+  return marks
 }
 
-function tickText(time, step) {
-  const text = clock(time).slice(0, step < 60 ? 8 : 5)
-  return step >= 21600 && text === '00:00' ? moment(time).slice(5, 10) : text
+const scale = (from, to, left, width) => time => left + (Math.max(from, Math.min(to, time)) - from) / Math.max(1, to - from) * width
+
+/** The lanes of the generations of each process. */
+export function generations({ lanes, from, to }, width) {
+  const left = Math.min(180, Math.max(90, width * 0.2))
+  const height = lanes.length * 26 + 4
+  const x = scale(from, to, left, width - left - 8)
+  const most = Math.floor(left / 6.8)
+  return s('svg.plot', {
+    width, height: height + 20, role: 'img',
+    'aria-label': `Generations from ${moment(from)} to ${moment(to)}: ${lanes.map(({ name, runs }) => `${name} ${plural(runs.length, 'run')}`).join(', ')}`,
+  }, axis(from, to, width - 8, width - left, height, x), lanes.map(({ name, runs }, index) => s('g', { transform: `translate(0 ${index * 26 + 4})` },
+    s('text', { x: 0, y: 14 }, name.length > most ? `${name.slice(0, most - 1)}…` : name), s('line.rail', { x1: left, x2: width - 8, y1: 9, y2: 9 }),
+    runs.map(run => drawRun(name, run, x, to)))))
 }
 
-function axis(from, to, left, width, height, place) {
-  const { found, step } = ticks(from, to, width)
-  return found.map(time => s('g',
-    s('line', { x1: place(time), x2: place(time), y1: 0, y2: height, class: 'grid' }),
-    s('text', { x: Math.min(place(time), left + width - 14), y: height + 14, class: 'tick' }, tickText(time, step))))
+function drawRun(name, { generation, pid, start, end, ending, isFailure, spans, endSequence, startSequence }, x, now) {
+  const until = end ?? now
+  return s('a', { href: `/bus/${endSequence ?? startSequence ?? ''}`, tabindex: '-1', 'aria-hidden': 'true' },
+    s('title', `${name} generation ${generation}, pid ${pid}: ${moment(start)}, ${duration(until - start)}${end ? `, ended: ${ending ?? 'exit'}` : ', runs'}`),
+    (spans?.length ? spans : [{ state: 'running', from: start, to: end }]).map(({ state, from, to }) =>
+      s(`rect.state-${state}`, { x: x(from), y: 0, width: Math.max(1.5, x(to ?? until) - x(from)), height: 18, rx: 2 })),
+    x(until) - x(start) > 22 && s('text.generation', { x: x(start) + 5, y: 13 }, String(generation)),
+    end && s(`path.ending${isFailure ? '.failed' : ''}`, { d: `M${x(end)} -2v22${isFailure ? `m-3 -14l6 6m0 -6l-6 6` : ''}` }))
 }
 
-/** The lanes of the generations of each process. `open` goes to a message. */
-export function generations(history, width, now) {
-  const names = Math.min(180, Math.max(90, width * 0.2))
-  const left = names
-  const inner = Math.max(60, width - left - 8)
-  const laneHeight = 26
-  const height = history.lanes.length * laneHeight + 4
-  const { from } = history
-  const to = Math.max(history.to, from + 1)
-  const place = time => left + (Math.max(from, Math.min(to, time)) - from) / (to - from) * inner
-  const sentence = `${plural(history.lanes.length, 'process', 'processes')} from ${moment(from)} to ${moment(to)}: ` +
-    history.lanes.map(lane => `${lane.name} ${plural(lane.runs.length, 'run')}`).join(', ')
-  return s('svg.plot.lanes', { width, height: height + 20, role: 'img', 'aria-label': sentence },
-    axis(from, to, left, inner, height, place),
-    history.lanes.map((lane, index) => {
-      const y = index * laneHeight + 4
-      return s('g', { 'data-key': lane.address },
-        s('text', { x: 0, y: y + 14, class: 'lane' }, fitted(lane.name, names)),
-        s('line', { x1: left, x2: left + inner, y1: y + 9, y2: y + 9, class: 'rail' }),
-        lane.runs.map(run => drawRun(lane, run, y, place, to, now)))
-    }))
-}
-
-const fitted = (name, width) => {
-  const most = Math.floor(width / 6.8)
-  return name.length > most ? name.slice(0, most - 1) + '…' : name
-}
-
-function drawRun(lane, run, y, place, to, now) {
-  const end = run.end ?? to
-  const x = place(run.start)
-  if (end < run.start) return null
-  const title = s('title', `${lane.name} generation ${run.generation}, pid ${run.pid}: ${moment(run.start)}, ` +
-    `${duration(end - run.start)}${run.end ? `, ended: ${run.ending ?? 'exit'}` : ', runs'}`)
-  const spans = run.spans?.length ? run.spans : [{ state: 'running', from: run.start, to: run.end }]
-  const content = [
-    title,
-    spans.map(span => s('rect', {
-      x: place(span.from), y, width: Math.max(1.5, place(span.to ?? end) - place(span.from)), height: 18, rx: 2, class: `state-${span.state}`,
-    })),
-    place(end) - x > 22 && s('text', { x: x + 5, y: y + 13, class: 'generation' }, String(run.generation)),
-    run.end && s('path', { d: `M${place(run.end)} ${y - 2}v22`, class: run.isFailure ? 'ending failed' : 'ending' }),
-    run.end && run.isFailure && s('path', { d: `M${place(run.end) - 3} ${y + 6}l6 6m0 -6l-6 6`, class: 'cross' }),
-  ]
-  const sequence = run.endSequence ?? run.startSequence
-  return sequence ? s('a', { href: `/bus/${sequence}`, tabindex: '-1', 'aria-hidden': 'true' }, content) : s('g', content)
-}
-
-/** The same as a table. */
-export function generationsTable(history) {
-  const rows = history.lanes.flatMap(lane => lane.runs.map(run => ({ lane, run }))).sort((a, b) => b.run.start - a.run.start)
-  const link = (time, sequence) => time ? sequence ? h('a', { href: `/bus/${sequence}` }, moment(time)) : moment(time) : '–'
-  return [grid('History of generations', ['Process', 'Generation#', 'PID#', 'Started', 'Ended', 'Duration#', 'How it ended'],
-    rows.slice(0, 200).map(({ lane, run }) => h('tr', { 'data-key': `${lane.address} ${run.generation} ${run.start}` },
-      h('th', { scope: 'row' }, lane.name), h('td.number', String(run.generation)), h('td.number', String(run.pid ?? '–')),
-      h('td', link(run.start, run.startSequence)), h('td', link(run.end, run.endSequence)),
-      h('td.number', run.end ? duration(run.end - run.start) : 'runs'),
-      h('td', { class: run.isFailure && 'bad' }, run.ending ?? (run.end ? 'exit' : ''))))),
-  rows.length > 200 && h('p.dim', `The newest 200 of ${count(rows.length)}.`)]
+/** The same as a table, the newest 200. */
+export function generationsTable({ lanes }) {
+  const link = (time, sequence) => !time ? '–' : sequence ? h('a', { href: `/bus/${sequence}` }, moment(time)) : moment(time)
+  return grid('History of generations', ['Process', 'Generation#', 'PID#', 'Started', 'Ended', 'Duration#', 'How it ended'],
+    lanes.flatMap(({ name, runs }) => runs.map(run => ({ name, ...run }))).sort((a, b) => b.start - a.start).slice(0, 200).map(run => ({
+      key: `${run.name} ${run.generation} ${run.start}`,
+      cells: [run.name, String(run.generation), String(run.pid ?? '–'), link(run.start, run.startSequence), link(run.end, run.endSequence),
+        run.end ? duration(run.end - run.start) : 'runs', h(`span.${run.isFailure ? 'bad' : ''}`, run.ending ?? (run.end ? 'exit' : ''))],
+    })))
 }
 
 const shapes = {
@@ -100,32 +67,26 @@ const shapes = {
 /** What each verdict means. */
 export const verdicts = { granted: 'paid for', free: 'free', delayed: 'delayed', refused: 'refused', merged: 'merged with a newer one' }
 
-/** The sign of a verdict, for legends and tables. */
-export const sign = verdict => s('svg', { class: `sign verdict-${verdict}`, width: 12, height: 12, 'aria-hidden': 'true' }, shapes[verdict]?.(6, 6))
+/** The sign of a verdict. */
+export const sign = verdict => s(`svg.sign.verdict-${verdict}`, { width: 12, height: 12, 'aria-hidden': 'true' }, shapes[verdict](6, 6))
 
 /** The balance of a placement over time, with a sign for each decision. */
 export function ledger(account, entries, from, to, width, selected, open) {
-  const left = 34
-  const inner = Math.max(60, width - left - 10)
-  const height = 150
-  const most = Math.max(1, account.capacity ?? 0, account.balance, ...entries.map(entry => entry.balance))
-  const x = time => left + (Math.max(from, Math.min(to, time)) - from) / Math.max(1, to - from) * inner
+  const [left, height] = [34, 150]
+  const shown = entries.filter(({ date }) => date >= from && date <= to)
+  const most = Math.max(1, account.capacity ?? 0, account.balance, ...shown.map(({ balance }) => balance))
+  const x = scale(from, to, left, width - left - 10)
   const y = value => 8 + (1 - Math.max(0, value) / most) * (height - 16)
-  const shown = entries.filter(entry => entry.date >= from && entry.date <= to)
-  let path = ''
-  for (const entry of shown) path += `${path ? `H${x(entry.date).toFixed(1)}V` : `M${x(entry.date).toFixed(1)} `}${y(entry.balance).toFixed(1)}`
-  if (path) path += `L${x(to).toFixed(1)} ${y(account.balance).toFixed(1)}`
-  const spread = Math.max(1, Math.ceil(shown.length / 500))
-  const marks = shown.filter((entry, index) => index % spread === 0 || entry.verdict === 'refused' || entry.number === selected)
-  const tally = Object.keys(verdicts).map(verdict => [verdict, shown.filter(entry => entry.verdict === verdict).length]).filter(([, number]) => number)
-  const sentence = `Balance of placement ${account.placement}, ${account.kind}, from ${moment(from)} to ${moment(to)}: now ${decimal(account.balance)} of ` +
-    `${decimal(most)}. ${tally.map(([verdict, number]) => `${number} ${verdicts[verdict]}`).join(', ') || 'No reload'}.`
-  return s('svg.plot.ledger', { width, height: height + 20, role: 'img', 'aria-label': sentence },
-    [0, most / 2, most].map(value => s('g', s('line', { x1: left, x2: left + inner, y1: y(value), y2: y(value), class: 'grid' }),
-      s('text', { x: left - 6, y: y(value) + 4, class: 'tick end' }, decimal(value)))),
-    axis(from, to, left, inner, height, x),
-    path && s('path', { d: path, class: 'balance' }),
-    marks.map(entry => s('g', {
-      class: `verdict-${entry.verdict}${entry.number === selected ? ' selected' : ''}`, 'data-key': String(entry.number), onclick: () => open(entry),
-    }, s('title', `${moment(entry.date)} reload ${entry.reload}: ${entry.verdict}, ${entry.rule}, because of ${entry.because}`), shapes[entry.verdict]?.(x(entry.date), y(entry.balance)))))
+  const path = shown.map(({ date, balance }, index) => `${index ? 'H' : 'M'}${x(date).toFixed(1)}${index ? 'V' : ' '}${y(balance).toFixed(1)}`).join('')
+  // Of very many decisions, some are drawn.
+  const spread = Math.ceil(shown.length / 500)
+  const tally = Object.entries(verdicts).map(([verdict, text]) => [shown.filter(entry => entry.verdict === verdict).length, text]).filter(([number]) => number)
+  return s('svg.plot', {
+    width, height: height + 20, role: 'img', 'aria-label': `Balance of placement ${account.placement}, ${account.kind}, from ${moment(from)} to ${moment(to)}: now ${decimal(account.balance)} `
+      + `of ${decimal(most)}. ${tally.map(part => part.join(' ')).join(', ') || 'No reload'}.`,
+  }, [0, most / 2, most].map(value => [s('line.grid', { x1: left, x2: width - 10, y1: y(value), y2: y(value) }), s('text.tick.end', { x: left - 6, y: y(value) + 4 }, decimal(value))]),
+  axis(from, to, width - 10, width - left, height, x), path && s('path.balance', { d: `${path}H${x(to).toFixed(1)}` }),
+  shown.filter((entry, index) => index % spread === 0 || entry.verdict === 'refused' || entry.number === selected).map(entry =>
+    s(`g.verdict-${entry.verdict}${entry.number === selected ? '.selected' : ''}`, { onclick: () => open(entry) },
+      s('title', `${moment(entry.date)} reload ${entry.reload}: ${entry.verdict}, ${entry.rule}, because of ${entry.because}`), shapes[entry.verdict](x(entry.date), y(entry.balance)))))
 }

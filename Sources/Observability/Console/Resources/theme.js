@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs before the first paint, so that the page does not flash in the other color scheme.
-try {
-  const theme = localStorage.getItem('theme')
-  if (theme) document.documentElement.dataset.theme = theme
-} catch {
-  // Without storage, the system's color scheme is used.
-}
+const theme = localStorage.getItem('theme')
+if (theme) document.documentElement.dataset.theme = theme
