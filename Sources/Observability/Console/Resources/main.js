@@ -37,8 +37,10 @@ function go(href) {
 }
 
 async function enter() {
+  // A link with a token that is opened in the same tab.
+  if (location.hash.startsWith('#token=')) return location.reload()
   const url = new URL(location.href)
-  const next = pages.find(({ path }) => path === url.pathname.split('/')[1])
+  const next = pages.find(({ path }) => path === (url.pathname.split('/')[1] || 'screen'))
   const isNew = next !== entry || !next
   if (isNew) {
     page?.leave?.()

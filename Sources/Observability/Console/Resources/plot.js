@@ -21,8 +21,8 @@ function axis(from, to, end, width, height, place) {
 
 const scale = (from, to, left, width) => time => left + (Math.max(from, Math.min(to, time)) - from) / Math.max(1, to - from) * width
 
-/** The lanes of the generations of each process. */
-export function generations({ lanes, from, to }, width) {
+/** The lanes of the generations of each process. `open` shows a message. */
+export function generations({ lanes, from, to }, width, open) {
   const left = Math.min(180, Math.max(90, width * 0.2))
   const height = lanes.length * 26 + 4
   const x = scale(from, to, left, width - left - 8)
@@ -32,12 +32,12 @@ export function generations({ lanes, from, to }, width) {
     'aria-label': `Generations from ${moment(from)} to ${moment(to)}: ${lanes.map(({ name, runs }) => `${name} ${plural(runs.length, 'run')}`).join(', ')}`,
   }, axis(from, to, width - 8, width - left, height, x), lanes.map(({ name, runs }, index) => s('g', { transform: `translate(0 ${index * 26 + 4})` },
     s('text', { x: 0, y: 14 }, name.length > most ? `${name.slice(0, most - 1)}…` : name), s('line.rail', { x1: left, x2: width - 8, y1: 9, y2: 9 }),
-    runs.map(run => drawRun(name, run, x, to)))))
+    runs.map(run => drawRun(name, run, x, to, open)))))
 }
 
-function drawRun(name, { generation, pid, start, end, ending, isFailure, spans, endSequence, startSequence }, x, now) {
+function drawRun(name, { generation, pid, start, end, ending, isFailure, spans, endSequence, startSequence }, x, now, open) {
   const until = end ?? now
-  return s('a', { href: `/bus/${endSequence ?? startSequence ?? ''}`, tabindex: '-1', 'aria-hidden': 'true' },
+  return s('g.run', { onclick: () => open(endSequence ?? startSequence) },
     s('title', `${name} generation ${generation}, pid ${pid}: ${moment(start)}, ${duration(until - start)}${end ? `, ended: ${ending ?? 'exit'}` : ', runs'}`),
     (spans?.length ? spans : [{ state: 'running', from: start, to: end }]).map(({ state, from, to }) =>
       s(`rect.state-${state}`, { x: x(from), y: 0, width: Math.max(1.5, x(to ?? until) - x(from)), height: 18, rx: 2 })),

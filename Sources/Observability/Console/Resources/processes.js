@@ -82,7 +82,7 @@ export class Processes {
     const start = this.range ? Math.max(from, to - Number(this.range)) : from
     const history = { from: start, to: Math.max(to, start + 1), lanes: lanes.map(lane => ({ ...lane, runs: lane.runs.filter(({ end }) => !end || end >= start) })) }
     return lanes.length ? [
-      h('div.drawing', generations(history, room())),
+      h('div.drawing', generations(history, room(), sequence => this.app.go(`/bus/${sequence ?? ''}`))),
       h('p.legend', ['running', 'suspended', 'stopped'].map(name => h('span', h(`i.swatch.state-${name}`), name)), h('span', h('i.swatch.ending'), 'end of a generation, ✕ if it failed')),
       h('details', h('summary', 'As a table'), generationsTable(history)),
     ] : empty('No process has run yet.', 'widgetlab up')

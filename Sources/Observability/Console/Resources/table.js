@@ -87,6 +87,8 @@ class WindowedTable extends HTMLElement {
     this.isLoading = false
     this.#target = this.#focused = null
     this.rows = []
+    this.#lines = []
+    this.body.replaceChildren()
     return this.toEnd()
   }
 
