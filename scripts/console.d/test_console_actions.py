@@ -55,7 +55,7 @@ class E_Screen(ConsoleTest):
         browser.wait(lambda: len(browser.all(".card")) == before + 1, "the new widget is on the screen")
         browser.wait(lambda: "widgetlab add CaffeineTracker --family" in browser.text("#command code"), "the command")
         browser.press("k")
-        browser.focus(f".card:nth-child({before + 1}) [data-row]")
+        browser.focus(f".card:nth-child({before + 1}) a")
         browser.press("x")
         browser.has_text(f".card:nth-child({before + 1})", "Remove it?")
         browser.press(Keys.ESCAPE)
@@ -90,7 +90,7 @@ class E_Screen(ConsoleTest):
 
 
 class F_Processes(ConsoleTest):
-    row = "tr[data-scope*='extension']"
+    row = "tr[data-key*='extension']"
 
     def open(self):
         self.browser.open("/processes")
@@ -116,7 +116,7 @@ class F_Processes(ConsoleTest):
         browser = self.browser
         self.open()
         pid = browser.text(f"{self.row} td:nth-child(4)")
-        browser.focus(f"{self.row} [data-row]")
+        browser.focus(f"{self.row} a")
         browser.press("x", "x")
         browser.wait(lambda: browser.text(f"{self.row} td:nth-child(4)") != pid, "the process is dead")
         browser.has_text(self.row, "SIGKILL")
@@ -125,8 +125,8 @@ class F_Processes(ConsoleTest):
     def test_stop_and_continue_by_key_and_by_mouse(self):
         browser = self.browser
         self.open()
-        provider = "tr[data-scope*='provider']"
-        browser.focus(f"{provider} [data-row]")
+        provider = "tr[data-key*='provider']"
+        browser.focus(f"{provider} a")
         browser.press("z")
         browser.has_text(provider, "stopped")
         browser.click(browser.button("Continue", f"#main {provider}"))
@@ -160,7 +160,7 @@ class G_Traces(ConsoleTest):
         browser.press("m")
         browser.has_text("#announcer", "Copied: Copy as Mermaid")
         browser.press("j", "j")
-        self.assertEqual(browser.focused.get_attribute("data-row"), "")
+        self.assertIn("/bus/", browser.focused.get_attribute("href"))
         browser.press(Keys.ENTER)
         browser.has_text(".detail h2", "Message")
         browser.driver.back()

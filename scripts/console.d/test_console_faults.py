@@ -76,10 +76,10 @@ class K_Deaths(ConsoleTest):
         browser.open("/processes")
         self.cluster.run("suspend", "host")
         try:
-            browser.has_text("tr[data-scope*='host']", "stopped")
+            browser.has_text("tr[data-key*='host']", "stopped")
         finally:
             self.cluster.run("resume", "host")
-        browser.has_text("tr[data-scope*='host']", "running")
+        browser.has_text("tr[data-key*='host']", "running")
 
     def test_two_thousand_messages_are_shown_without_a_long_task(self):
         browser = self.browser
