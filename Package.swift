@@ -275,7 +275,8 @@ let package = Package(
     module(
       "Console", in: "Observability",
       [
-        "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird, logging, nioCore,
+        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird, logging,
+        nioCore,
       ],
       exclude: ["Resources"]),
 

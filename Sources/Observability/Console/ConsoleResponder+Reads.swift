@@ -17,6 +17,18 @@ extension ConsoleResponder {
     case ("state", 1): return try Response(json: try await state())
     case ("messages", 1): return try Response(json: try messages(query))
     case ("events", 1): return try events(request, query, context)
+    case ("messages", 2): return try await message(parts[1])
+    case ("processes", 1): return try await processes()
+    case ("history", 1): return try await history()
+    case ("traces", 1): return try await traces(query)
+    case ("traces", 2): return try await trace(parts[1])
+    case ("screen", 1): return try await screen(query)
+    case ("pictures", 2): return try await picture(parts[1])
+    case ("gallery", 1): return try await gallery()
+    case ("budget", 1): return try await budget()
+    case ("reloads", 2): return try await reload(parts[1])
+    case ("pushes", 1): return try await pushes(query)
+    case ("diagnoses", 1): return try await diagnoses()
     default: throw ConsoleError(404, "there is nothing at \(path.prefix(200))")
     }
   }

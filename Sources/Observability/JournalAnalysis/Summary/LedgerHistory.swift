@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
-package import Messages
+import Foundation
+import Messages
 
 /// The decisions of the budget, from the journal.
 package struct LedgerHistory: Sendable {

@@ -60,6 +60,9 @@ package struct TraceList: Sendable {
   /// An entry by its id.
   package subscript(id: String) -> Entry? { entries[id] }
 
+  /// The newest entry with a correlation id.
+  package func entry(ofCorrelation correlation: UUID) -> Entry? { current[correlation].flatMap { entries[$0] } }
+
   /// The entry of a message.
   package func entry(of header: EnvelopeHeader) -> Entry? {
     guard let correlation = header.correlation, let newest = current[correlation].flatMap({ entries[$0] }) else {

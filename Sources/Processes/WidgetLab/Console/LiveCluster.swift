@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Cluster
 import Console
+import JournalAnalysis
+import Messages
 import OwnedTasks
 import Synchronization
 
@@ -13,6 +16,15 @@ final class LiveCluster: ConsoleOperator {
   let changes: AsyncStream<Set<ConsoleTopic>>
   private let announce: AsyncStream<Set<ConsoleTopic>>.Continuation
   private let tasks = TaskOwner()
+  let pictures = ScreenPictures()
+  let usage = ProcessUsage()
+
+  // Equal questions of several pages at a time are one question.
+  private let processQuestion = SharedQuestion<ProcessReport>()
+  private let budgetQuestion = SharedQuestion<ListBudget.Reply>()
+  private let screenQuestions = SharedQuestions<String, ScreenAnswer>()
+  private let galleryQuestion = SharedQuestion<ListGallery.Reply>()
+  private let pushQuestions = SharedQuestions<Int, PushAnswer>()
 
   init(_ cluster: ClusterFacts, commandSuffix: String) {
     self.cluster = cluster
@@ -48,13 +60,71 @@ final class LiveCluster: ConsoleOperator {
     return await session.isConnected ?? true
   }
 
+  func processes(_ journal: ConsoleJournal) async throws -> [ConsoleProcess] {
+    let report = try await answering {
+      try await self.processQuestion.ask { try await ProcessReport.gather(self.cluster, through: self.session) }
+    }
+    return usage.processes(report, of: cluster, await journal.summary())
+  }
+
+  func screen(_ location: String?, _ journal: ConsoleJournal) async throws -> ConsoleScreen {
+    let name = location.flatMap { WidgetLocationName(rawValue: $0) }
+    let answer = try await answering {
+      try await self.screenQuestions.ask(location ?? "") { try await ScreenAnswer(self.session, name) }
+    }
+    return try await pictures.screen(answer, cluster.configuration, await journal.summary())
+  }
+
+  func picture(_ hash: String) async -> [UInt8]? { await pictures.picture(hash) }
+
+  func gallery() async throws -> [ConsoleGalleryItem] {
+    let reply = try await answering {
+      try await self.galleryQuestion.ask {
+        try await self.session.session(within: .seconds(2)).ask(ListGallery(location: nil), within: .seconds(30))
+      }
+    }
+    return ConsoleGalleryItem.all(in: reply)
+  }
+
+  func budget() async throws -> ConsoleBudget {
+    // No entries: those are in the journal.
+    async let budget = answering {
+      try await self.budgetQuestion.ask {
+        try await self.session.session(within: .seconds(2)).ask(ListBudget(after: .max), within: .seconds(2))
+      }
+    }
+    async let clock = answering {
+      try await self.session.session(within: .seconds(2)).ask(SetClock(change: .ask), within: .seconds(2))
+    }
+    return try await ConsoleBudget(budget, clock, capacity: capacity)
+  }
+
+  func pushes(limit: Int) async throws -> ConsolePushes {
+    let answer = try await answering {
+      try await self.pushQuestions.ask(limit) { try await PushAnswer(self.session, limit) }
+    }
+    return ConsolePushes(answer)
+  }
+
+  /// The most that an account of the policy's file holds.
+  private var capacity: Double? {
+    cluster.configuration.settings.budget.flatMap { try? BudgetFile(file: $0) }?.burst
+  }
+
+  /// Asks, and turns a failure into an answer for the page.
+  private func answering<T: Sendable>(_ ask: @Sendable () async throws -> T) async throws -> T {
+    do {
+      return try await ask()
+    } catch let error as ConsoleError {
+      throw error
+    } catch let error as CommandError {
+      throw ConsoleError(503, error.what, at: error.place, advice: error.advice)
+    } catch {
+      throw ConsoleError(503, "the device does not answer: \(error)", at: folderName, advice: "see the page of processes")
+    }
+  }
+
+  private var folderName: String { cluster.folder }
+
   func perform(_ arguments: [String]) async throws -> ConsoleActionResult { try await actions.perform(arguments) }
-}
-extension LiveCluster {
-  func processes(_ journal: ConsoleJournal) async throws -> [ConsoleProcess] { throw ConsoleError(501, "not built yet") }
-  func screen(_ location: String?, _ journal: ConsoleJournal) async throws -> ConsoleScreen { throw ConsoleError(501, "not built yet") }
-  func picture(_ hash: String) async -> [UInt8]? { nil }
-  func gallery() async throws -> [ConsoleGalleryItem] { throw ConsoleError(501, "not built yet") }
-  func budget() async throws -> ConsoleBudget { throw ConsoleError(501, "not built yet") }
-  func pushes(limit: Int) async throws -> ConsolePushes { throw ConsoleError(501, "not built yet") }
 }
