@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The pictures of the README: the screen, and the trace of a download whose extension was killed."""
+
+import base64
+import pathlib
+
+from console_browser import Browser
+from console_cluster import Cluster
+
+
+def keep(browser, path):
+    data = browser.command("Page.captureScreenshot", format="png")["data"]
+    pathlib.Path(path).write_bytes(base64.b64decode(data))
+    print(f"{path}: {pathlib.Path(path).stat().st_size} bytes")
+
+
+def make_pictures(folder):
+    """Makes console-screen.png and console-trace.png."""
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    cluster = Cluster()
+    browser = None
+    try:
+        cluster.run("app", "open")
+        cluster.run("app", "background")
+        cluster.run("reload", "CaffeineTracker")
+        cluster.run("wait", "--for", "kind == transfer.progress && step == started")
+        cluster.run("kill", "extension")
+        cluster.run("wait", "--for", "session:*.figures=acknowledged")
+        cluster.run("add", "CaffeineTracker", "--family", "systemMedium")
+        cluster.post_drink("Flat white", 130)
+        browser = Browser(1200, 760)
+        browser.enter(cluster.link)
+        browser.wait(lambda: len(browser.all(".card")) > 1 and "Flat white" in browser.text(".cards"), "the widgets")
+        browser.wait(lambda: browser.script("return [...document.querySelectorAll('.tile img')].every(each => each.complete && each.naturalWidth)"), "the pictures")
+        keep(browser, f"{folder}/console-screen.png")
+        browser.open("/traces?filter=figures")
+        browser.click("#main tbody a")
+        browser.wait(lambda: len(browser.all("svg.lane .arrow")) > 5, "the lanes")
+        browser.script("document.querySelector('windowed-table').scrollTop = 240")
+        browser.wait(lambda: browser.all("svg.lane .cross"), "the death")
+        keep(browser, f"{folder}/console-trace.png")
+    finally:
+        if browser:
+            browser.quit()
+        cluster.stop()
