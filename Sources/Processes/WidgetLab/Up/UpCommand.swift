@@ -29,6 +29,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
+        widgetlab up --console                   also a page in a browser; the ready line has its link
         widgetlab up --executables .build/debug
       """)
 
@@ -39,6 +40,9 @@ struct UpCommand: AsyncParsableCommand {
 
   @Flag(help: "Print the ready line as one JSON object.")
   var json = false
+
+  @Flag(help: "Also start the console (see `widgetlab console`); the ready line has its link.")
+  var console = false
 
   @Option(name: .customLong("die-with-parent"), help: .hidden)
   var dieWithParent: Int32?
@@ -122,7 +126,7 @@ struct UpCommand: AsyncParsableCommand {
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
-    let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
+    let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor, hasConsole: console)
     defer { lifecycle.removeAnnouncements() }
     do {
       try await withThrowingTaskGroup(of: ClusterLifecycle.Ready?.self) { group in
@@ -161,8 +165,9 @@ struct UpCommand: AsyncParsableCommand {
     let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
     let pushServer = ready.pushServer.map { ", push server \($0.development)" } ?? ""
+    let console = ready.console.map { ", console \($0)" } ?? ""
     Output.print(
-      "ready: bus \(ready.endpoint)\(provider)\(pushServer); next: `widgetlab tail\(place)` in a second terminal, then"
+      "ready: bus \(ready.endpoint)\(provider)\(pushServer)\(console); next: `widgetlab tail\(place)` in a second terminal, then"
         + " `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)` in a third")
   }
 
