@@ -5,9 +5,6 @@
 // The preprocessor reads the files, in no measurable time: Documentation/decisions/0020-console-page.md.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static const unsigned char actions_js[] = {
-#embed "../Console/Resources/actions.js"
-};
 static const unsigned char api_js[] = {
 #embed "../Console/Resources/api.js"
 };
@@ -26,9 +23,6 @@ static const unsigned char dom_js[] = {
 static const unsigned char filter_js[] = {
 #embed "../Console/Resources/filter.js"
 };
-static const unsigned char format_js[] = {
-#embed "../Console/Resources/format.js"
-};
 static const unsigned char icon_svg[] = {
 #embed "../Console/Resources/icon.svg"
 };
@@ -37,9 +31,6 @@ static const unsigned char index_html[] = {
 };
 static const unsigned char main_js[] = {
 #embed "../Console/Resources/main.js"
-};
-static const unsigned char pages_css[] = {
-#embed "../Console/Resources/pages.css"
 };
 static const unsigned char plot_js[] = {
 #embed "../Console/Resources/plot.js"
@@ -66,18 +57,15 @@ static const unsigned char traces_js[] = {
 #define FILE_ROW(name, bytes) {name, bytes, sizeof(bytes)}
 
 static const struct console_file files[] = {
-    FILE_ROW("actions.js", actions_js),
     FILE_ROW("api.js", api_js),
     FILE_ROW("budget.js", budget_js),
     FILE_ROW("bus.js", bus_js),
     FILE_ROW("console.css", console_css),
     FILE_ROW("dom.js", dom_js),
     FILE_ROW("filter.js", filter_js),
-    FILE_ROW("format.js", format_js),
     FILE_ROW("icon.svg", icon_svg),
     FILE_ROW("index.html", index_html),
     FILE_ROW("main.js", main_js),
-    FILE_ROW("pages.css", pages_css),
     FILE_ROW("plot.js", plot_js),
     FILE_ROW("processes.js", processes_js),
     FILE_ROW("pushes.js", pushes_js),
