@@ -109,7 +109,7 @@ class Browser:
 
     def has_text(self, selector, text, limit=15):
         """Waits until an element contains a text."""
-        self.wait(lambda: text in self.text(selector), f"{selector} contains {text!r}; it is {self.text(selector)[:300]!r}", limit)
+        self.wait(lambda: text in self.text(selector), f"{selector} contains {text!r}", limit)
 
     def button(self, text, scope="#main"):
         """A button with a label that begins with a text."""
@@ -118,6 +118,11 @@ class Browser:
                 "return [...document.querySelectorAll(arguments[1] + ' button')].find(button => button.textContent.startsWith(arguments[0]))", text, scope)
 
         return self.wait(search, f"there is a button {text} in {scope}")
+
+    def choose(self, selector, text):
+        """Chooses the option of a select that begins with a text, by keyboard."""
+        self.focus(selector)
+        self.press(text)
 
     def click(self, element):
         """Clicks with the mouse, at the place of an element."""
@@ -140,9 +145,8 @@ class Browser:
         return self.script("return document.activeElement")
 
     def done(self, command):
-        """Waits for the good result of a command in the line at the bottom."""
-        self.wait(lambda: self.text("#command code") == command and "✓" in self.text("#command"),
-                  f"the result of `{command}`; the line is {self.text('#command')!r}")
+        """Waits for the good result of a command, which begins with a text, in the line at the bottom."""
+        self.wait(lambda: self.text("#command code").startswith(command) and "✓" in self.text("#command"), f"the result of `{command}`")
 
     def shot(self, name):
         """Keeps a picture of the window."""

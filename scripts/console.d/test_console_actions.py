@@ -71,13 +71,10 @@ class E_Screen(ConsoleTest):
         self.do("Appearance: light", "look light")
         self.do("Lock", "lock")
         self.do("Unlock", "unlock")
-        browser.find("#text-size-size").send_keys("Xx large")
+        browser.choose("#text-size-size", "Xx")
         self.do("Set", "setting text-size xxLarge")
         browser.has_text("#text-size-size", "Xx large (now)")
         self.cluster.run("setting", "text-size", "default")
-        self.do("Always-On", "look alwaysOn")
-        self.do("Display off", "look off")
-        self.cluster.run("unlock")
 
     def test_another_screen_without_a_widget_says_how_to_add_one(self):
         browser = self.browser
@@ -110,7 +107,7 @@ class F_Processes(ConsoleTest):
         browser.click(f"{self.row} [data-hotkey=x]")
         browser.wait(lambda: browser.text(f"{self.row} td:nth-child(4)") != pid, "the process is dead")
         browser.has_text(self.row, "SIGKILL")
-        browser.done("widgetlab kill com.example.CaffeineTracker.Widget" if "com.example" in browser.text("#command code") else "widgetlab kill extension")
+        browser.done("widgetlab kill extension")
 
     def test_kill_by_keyboard_is_two_keys_on_the_row(self):
         browser = self.browser
@@ -152,9 +149,12 @@ class G_Traces(ConsoleTest):
         self.cluster.run("wait", "--for", "session=acknowledged")
         browser.open("/traces")
         browser.has_text("#main tbody", "figures")
-        browser.press("/", "figures")
-        browser.wait(lambda: "filter=figures" in browser.path, "the filter is in the address")
-        browser.press(Keys.ESCAPE, "j", Keys.ENTER)
+        browser.click(".choices a[href*='session']")
+        browser.wait(lambda: browser.path == "/traces?type=session", "the kind is in the address")
+        browser.wait(lambda: browser.text("#main tbody tr td:nth-child(2)") == "session", "only sessions")
+        while "figures" not in browser.focused.text:
+            browser.press("j")
+        browser.press(Keys.ENTER)
         browser.has_text("#main h1", "figures")
         browser.wait(lambda: len(browser.all("svg.lane .arrow")) > 5, "arrows between lanes")
         browser.press("m")
@@ -175,7 +175,9 @@ class H_Budget(ConsoleTest):
         browser.open("/budget/1")
         self.assertIn("Balance of placement 1", browser.find("svg.plot").get_attribute("aria-label"))
         browser.wait(lambda: browser.all("svg.plot g[class*=verdict]"), "decisions in the plot")
-        browser.press("j", Keys.ENTER)
+        while "reload=" not in (browser.focused.get_attribute("href") or ""):
+            browser.press("j")
+        browser.press(Keys.ENTER)
         browser.has_text(".detail h2", "Reload")
         browser.has_text(".detail", "Outcome")
         self.assertIn("reload=", browser.path)
@@ -197,7 +199,7 @@ class H_Budget(ConsoleTest):
             browser.done(f"widgetlab clock {command}")
         browser.focus(browser.button("Reset"))
         browser.press(Keys.ENTER)
-        browser.has_text("#clock ~ *", "Reset the clock?") if False else browser.wait(lambda: "Reset the clock?" in browser.text("#main"), "a confirmation")
+        browser.has_text("#main", "Reset the clock?")
         browser.press(Keys.ENTER)
         browser.done("widgetlab clock reset")
 
@@ -217,7 +219,7 @@ class I_Pushes(ConsoleTest):
     def test_answers_on_demand_are_set_and_removed(self):
         browser = self.browser
         browser.open("/pushes")
-        browser.find("#answer-reason").send_keys("503 Serv")
+        browser.choose("#answer-reason", "503")
         browser.click(browser.button("Set"))
         browser.done("widgetlab apns answer 503 ServiceUnavailable --times 1")
         browser.has_text("#main", "503 ServiceUnavailable for 1 request")
@@ -229,6 +231,6 @@ class I_Pushes(ConsoleTest):
         browser = self.browser
         browser.open("/pushes#diagnoses")
         browser.has_text("#main", "com.example.CaffeineTracker")
+        browser.wait(lambda: browser.script("return document.getElementById('diagnoses').getBoundingClientRect().top < innerHeight"), "the section is visible")
         browser.script("[...document.querySelectorAll('summary')].find(each => each.textContent.includes('reasons')).click()")
         browser.has_text("#main", "BadDeviceToken")
-        self.assertTrue(browser.script("return document.getElementById('diagnoses').getBoundingClientRect().top < innerHeight"))

@@ -71,7 +71,7 @@ class K_Deaths(ConsoleTest):
         browser.click(browser.button("Reload", ".card"))
         browser.done("widgetlab reload CaffeineTracker")
 
-    def test_a_bus_that_does_not_answer_is_named(self):
+    def test_a_process_that_is_stopped_from_outside_is_shown(self):
         browser = self.browser
         browser.open("/processes")
         self.cluster.run("suspend", "host")

@@ -254,6 +254,8 @@ class D_Accessibility(ConsoleTest):
                 browser.has_text("#main h1", heading)
             else:
                 browser.find("windowed-table tbody tr, .detail h2")
+            if path == "/bus/5":
+                browser.find("windowed-table [aria-current]")
             browser.shot(f"{scheme}{path.split('?')[0].replace('/', '-')[:30]}")
             self.assertEqual("\n".join(self.violations()), "", f"axe on {path} in {scheme}")
         browser.press("?")

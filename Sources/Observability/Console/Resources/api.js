@@ -203,8 +203,15 @@ const on = (type, listener) => document.addEventListener(type, event => {
 	const button = event.target.closest?.('[data-args]')
 	if (button) listener(button, event)
 })
-on('click', press)
-for (const type of ['focusin', 'pointerover']) on(type, button => offer(JSON.parse(button.dataset.args)))
+let pressedAt = null
+const place = ({clientX, clientY}) => `${clientX} ${clientY}`
+on('click', (button, event) => {
+	pressedAt = place(event)
+	press(button)
+})
+on('focusin', button => offer(JSON.parse(button.dataset.args)))
+// A button that appears below a pointer at rest does not replace the result.
+on('pointerover', (button, event) => place(event) !== pressedAt && offer(JSON.parse(button.dataset.args)))
 on('focusout', restore)
 on('keydown', (button, event) => {
 	if (event.key === 'Escape' && restore(button)) event.stopPropagation()

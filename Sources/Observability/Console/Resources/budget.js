@@ -7,7 +7,7 @@ import {ledger, sign, verdicts} from './plot.js'
 
 export class Budget extends Page {
 	topics = ['budget']
-	ticks = true
+	ticks = []
 
 	async enter(url) {
 		this.placement = Number(url.pathname.split('/')[2])

@@ -35,14 +35,13 @@ function morph(from, to) {
 		if (from.data !== to.data) from.data = to.data
 		return
 	}
-	// A button that waits for its confirmation stays.
-	if (from.dataset.armed !== undefined && from.dataset.args === to.dataset.args) return
+	// A component updates itself, and a button that waits for its confirmation stays.
+	if (from.dataset.own !== undefined || (from.dataset.armed !== undefined && from.dataset.args === to.dataset.args)) return
 	for (const {name} of [...from.attributes]) if (!kept.has(name) && !to.hasAttribute(name)) from.removeAttribute(name)
 	for (const {name, value} of to.attributes) if (name !== 'style' && from.getAttribute(name) !== value) from.setAttribute(name, value)
 	if (from.style.cssText !== to.style.cssText) from.style.cssText = to.style.cssText
 	for (const name of listeners) from[name] = to[name]
-	// A component updates itself.
-	if (from.dataset.own === undefined) morphChildren(from, [...to.childNodes])
+	morphChildren(from, [...to.childNodes])
 }
 
 function morphChildren(from, wanted) {
@@ -87,13 +86,7 @@ export async function copy(text, what) {
 		await navigator.clipboard.writeText(text)
 	} catch {
 		// Only pages of this machine have a clipboard.
-		const area = h('textarea.unseen', {value: text})
-		const focused = document.activeElement
-		document.body.append(area)
-		area.select()
-		document.execCommand('copy')
-		area.remove()
-		focused?.focus()
+		prompt('Copy:', text)
 	}
 	announce(`Copied: ${what ?? text}`)
 }
@@ -200,7 +193,7 @@ export const iso = time => new Date(time * 1000).toISOString()
 /** "homeScreen" as "Home screen". */
 export function words(name) {
 	const text = name.replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`)
-	return text[0].toUpperCase() + text.slice(1)
+	return (text[0].toUpperCase() + text.slice(1)).replace('I phone', 'iPhone')
 }
 
 const colored = ['extension', 'host', 'app', 'agent', 'push-server', 'provider']

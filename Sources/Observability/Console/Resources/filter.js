@@ -36,7 +36,7 @@ function candidates(before) {
 
 function values({name, shape} = {}) {
 	const texts = name === 'kind' ? state.kinds : shape === 'address' ? state.addresses : name === 'mark' ? ['launch', 'exit', 'refused'] : shape === 'time' ? ['1m', '5m', '1h'] : []
-	return texts.map(text => ({text: quotedValue(text), meaning: shape === 'time' ? `${text} ago` : null}))
+	return texts.map(text => ({text: quotedValue(text)}))
 }
 
 class FilterField extends HTMLElement {
@@ -48,7 +48,7 @@ class FilterField extends HTMLElement {
 		if (this.input) return
 		this.input = h('input', {
 			id: 'filter', type: 'text', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'filter-list', 'aria-autocomplete': 'list', 'aria-describedby': 'filter-error',
-			autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', 'data-filter': '', placeholder: 'such as: kind == transfer.* && from == extension',
+			autocomplete: 'off', spellcheck: 'false', 'data-filter': '', placeholder: 'such as: kind == transfer.* && from == extension',
 			oninput: () => this.#suggest(), onclick: () => this.#suggest(), onkeydown: event => this.#keyed(event), onblur: () => this.#draw([]),
 		})
 		// A press on a completion leaves the focus in the field.

@@ -68,13 +68,9 @@ addEventListener('popstate', enter)
 document.addEventListener('click', event => {
 	const anchor = event.target.closest?.('a[href]')
 	if (!anchor || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return
-	const url = new URL(anchor.getAttribute('href'), location.href)
-	if (url.origin !== location.origin) return
 	event.preventDefault()
-	if (!url.hash || url.pathname !== location.pathname) return go(url)
-	if (url.hash !== '#main') history.replaceState(null, '', url)
-	byId(url.hash.slice(1))?.scrollIntoView()
-	byId(url.hash.slice(1))?.focus({preventScroll: true})
+	if (anchor.hash) main.focus()
+	else go(anchor.href)
 })
 
 function render() {
@@ -94,11 +90,11 @@ const failureView = (error, title) => [h('h1', title), failed(error), error?.whe
 
 function drawHeader() {
 	show(byId('nav'), h('ul', pages.map(each => h('li', h('a', {
-		href: `/${each.path}`, 'aria-current': each === entry && 'page', 'aria-keyshortcuts': `g ${each.key}`, title: `${each.title} (g ${each.key})`,
+		href: `/${each.path}`, 'aria-current': each === entry && 'page', title: `${each.title} (g ${each.key})`,
 	}, each.title)))))
 	const {device, instance, isReadOnly, readOnlyReason} = state
 	show(byId('facts'), isReadOnly && pill('read-only', 'warn', {title: readOnlyReason}),
-		h('span.fact', [instance, device && `${device.model}, ${device.systemVersion}`].filter(Boolean).join(' · ')))
+		h('span.fact', {title: instance}, [instance?.split('/').at(-1), device && `${device.model}, ${device.systemVersion}`].filter(Boolean).join(' · ')))
 }
 
 function drawBanner() {
@@ -174,7 +170,12 @@ live.addEventListener('open', () => {
 })
 document.addEventListener('performed', () => refresh(page?.topics ?? [], true))
 addEventListener('resize', () => requestAnimationFrame(render))
-setInterval(() => {if (!document.hidden && page?.ticks) render()}, 1000)
+let seconds = 0
+setInterval(() => {
+	if (document.hidden || !page?.ticks) return
+	render()
+	if (++seconds % 5 === 0) refresh(page.ticks)
+}, 1000)
 
 const themes = {auto: '◐', dark: '●', light: '○'}
 

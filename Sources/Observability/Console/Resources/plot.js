@@ -31,7 +31,7 @@ export function generations({lanes, from, to}, width, open) {
 		'aria-label': `Generations from ${moment(from)} to ${moment(to)}: ${lanes.map(({name, runs}) =>
 			`${name}: ${runs.map(describe).join(', ')}`).join('. ')}`,
 	}, axis(from, to, width - 8, width - left, height, x), lanes.map(({name, runs}, index) => s('g', {transform: `translate(0 ${index * 26 + 4})`},
-		s('text', {x: 0, y: 14}, name.length > most ? `${name.slice(0, most - 1)}…` : name), s('line.rail', {x1: left, x2: width - 8, y1: 9, y2: 9}),
+		s('text', {x: 0, y: 14}, name.length > most ? `${name.slice(0, most - 1)}…` : name),
 		runs.map(run => drawRun(name, run, x, to, open)))))
 }
 
@@ -44,21 +44,17 @@ function drawRun(name, run, x, now, open) {
 		s('title', `${name} ${describe(run)}, ${duration(until - start)}`),
 		(spans?.length ? spans : [{state: 'running', from: start, to: end}]).map(({state, from, to}) =>
 			s(`rect.state-${state}`, {x: x(from), y: 0, width: Math.max(1.5, x(to ?? until) - x(from)), height: 18, rx: 2})),
-		x(until) - x(start) > 22 && s('text.generation', {x: x(start) + 5, y: 13}, String(generation)),
+		x(until) - x(start) > 22 && s('text', {x: x(start) + 5, y: 13}, String(generation)),
 		end && s(`path.ending${isFailure ? '.failed' : ''}`, {d: `M${x(end)} -2v22${isFailure ? `m-3 -14l6 6m0 -6l-6 6` : ''}`}))
 }
 
-const shapes = {
-	granted: (x, y) => s('circle', {cx: x, cy: y, r: 3.5}),
-	free: (x, y) => s('circle', {cx: x, cy: y, r: 3}),
-	delayed: (x, y) => s('path', {d: `M${x} ${y - 4.5}l4.5 8h-9z`}),
-	refused: (x, y) => s('path', {d: `M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`}),
-	merged: (x, y) => s('rect', {x: x - 2.5, y: y - 2.5, width: 5, height: 5}),
-}
+const circle = 'M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0'
+const shapes = {granted: circle, free: circle, delayed: 'M0 -4.5l4.5 8h-9z', refused: 'M-3.5 -3.5l7 7m0 -7l-7 7', merged: 'M-2.5 -2.5h5v5h-5z'}
+const shape = (verdict, x, y) => s('path', {d: shapes[verdict], transform: `translate(${x} ${y})`})
 
-export const verdicts = {granted: 'paid for', free: 'free', delayed: 'delayed', refused: 'refused', merged: 'merged with a newer one'}
+export const verdicts = {granted: 'paid for', free: 'free', delayed: 'delayed', refused: 'refused', merged: 'merged'}
 
-export const sign = verdict => s(`svg.sign.verdict-${verdict}`, {width: 12, height: 12, 'aria-hidden': 'true'}, shapes[verdict](6, 6))
+export const sign = verdict => s(`svg.sign.verdict-${verdict}`, {width: 12, height: 12, 'aria-hidden': 'true'}, shape(verdict, 6, 6))
 
 /** The balance of a placement over time, with a sign for each decision. */
 export function ledger(account, entries, from, to, width, selected, open) {
@@ -76,5 +72,5 @@ export function ledger(account, entries, from, to, width, selected, open) {
 	axis(from, to, width - 10, width - left, height, x), path && s('path.balance', {d: `${path}H${x(to).toFixed(1)}`}),
 	shown.slice(-500).map(entry =>
 		s(`g.verdict-${entry.verdict}${entry.number === selected ? '.selected' : ''}`, {onclick: () => open(entry)},
-			s('title', `${moment(entry.date)} reload ${entry.reload}: ${entry.verdict}, ${entry.rule}, because of ${entry.because}`), shapes[entry.verdict](x(entry.date), y(entry.balance)))))
+			s('title', `${moment(entry.date)} reload ${entry.reload}: ${entry.verdict}, ${entry.rule}, because of ${entry.because}`), shape(entry.verdict, x(entry.date), y(entry.balance)))))
 }

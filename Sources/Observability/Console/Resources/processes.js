@@ -13,7 +13,8 @@ const columns = {
 
 export class Processes extends Page {
 	topics = ['processes', 'history']
-	ticks = true
+	// Memory and processor time change without a message.
+	ticks = ['processes']
 
 	async enter(url) {
 		this.range = url.searchParams.get('range') ?? ''
@@ -60,7 +61,7 @@ export class Processes extends Page {
 		const isStopped = status === 'suspended' || status === 'stopped'
 		return {key: address, class: `process-${status}`, cells: [
 			h(`a.${role(name)}`, {href: `/bus?where=${encodeURIComponent(`address == ${name}`)}`}, name),
-			pill(status, `state-${status}`), String(generation || '–'), String(pid ?? '–'),
+			pill(status, {running: 'good', suspended: 'warn', stopped: 'bad', down: 'bad'}[status]), String(generation || '–'), String(pid ?? '–'),
 			since && pid ? h('span', {title: moment(since)}, age(Date.now() / 1000 - this.readAt + this.report.time - since)) : '–',
 			[memory ? bytes(memory) : '–', memoryLimit && h(`span.${memory > memoryLimit * 0.8 ? 'bad' : 'dim'}`, ` of ${bytes(memoryLimit)}`)],
 			[typeof cpuShare === 'number' ? `${decimal(cpuShare * 100)} %` : '–', cpu ? h('span.dim', ` ${decimal(cpu)} s`) : null],
@@ -77,7 +78,7 @@ export class Processes extends Page {
 		const history = {from: start, to: Math.max(to, start + 1), lanes: lanes.map(lane => ({...lane, runs: lane.runs.filter(({end}) => !end || end >= start)}))}
 		return lanes.length ? [
 			h('div.drawing', generations(history, room(), sequence => this.app.go(`/bus/${sequence ?? ''}`))),
-			h('p.legend', ['running', 'suspended', 'stopped'].map(name => h('span', h(`i.swatch.state-${name}`), name)), h('span', h('i.swatch.ending'), 'end of a generation, ✕ if it failed')),
+			h('p.legend', ['running', 'suspended', 'stopped'].map(name => h('span', h(`i.swatch.state-${name}`), name)), h('span', h('i.swatch.failed'), 'end of a generation, ✕ if it failed')),
 		] : empty('No process has run yet.', 'widgetlab up')
 	}
 }

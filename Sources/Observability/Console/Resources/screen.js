@@ -48,7 +48,7 @@ export class Screen extends Page {
 		const {size, tiles, state: device} = this.report
 		const covered = tiles.flatMap(({covers}) => covers ?? [])
 		const share = (part, whole) => `${(part / whole * 100).toFixed(3)}%`
-		return h(`div.device.${device?.colorScheme}`, tiles.filter(({placement}) => !covered.includes(placement)).map(({placement, kind, picture, alt, x, y, width, height}) => h('button.tile', {
+		return h(`div.device.${device?.colorScheme}`, tiles.filter(({placement, width}) => width && !covered.includes(placement)).map(({placement, kind, picture, alt, x, y, width, height}) => h('button.tile', {
 			'data-key': String(placement), 'aria-pressed': String(this.chosen === placement), title: `#${placement} ${kind}`,
 			style: {left: share(x, size.width), top: share(y, size.height), width: share(width, size.width), height: share(height, size.height)},
 			onclick: () => {

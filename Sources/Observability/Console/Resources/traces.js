@@ -26,7 +26,7 @@ export class Traces extends Page {
 			return
 		}
 		const trace = await get(`/api/traces/${encodeURIComponent(id)}`).catch(error => {this.error = error})
-		if (trace && id === this.id) this.trace = trace
+		if (trace && id === this.id) this.trace = {...trace, lanes: trace.lanes.filter(lane => lane !== 'journal')}
 	}
 
 	close() {if (this.id) this.app.go('/traces')}
