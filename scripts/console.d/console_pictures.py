@@ -37,7 +37,7 @@ def make_pictures(folder):
         browser.open("/traces?filter=figures")
         browser.click("#main tbody a")
         browser.wait(lambda: len(browser.all("svg.lane .arrow")) > 5, "the lanes")
-        browser.script("document.querySelector('windowed-table').scrollTop = 240")
+        browser.script("const table = document.querySelector('windowed-table'); table.toRow(table.rows.find(row => row.mark === 'exit').sequence, 0.5)")
         browser.wait(lambda: browser.all("svg.lane .cross"), "the death")
         keep(browser, f"{folder}/console-trace.png")
     finally:

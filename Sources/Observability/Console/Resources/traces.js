@@ -97,7 +97,7 @@ function withGaps({steps, lanes}) {
 }
 
 const columns = (lanes, width) => [
-	{name: 'sequence', label: 'Seq', text: row => row.gap ? '' : String(row.sequence), href: row => row.gap ? '#main' : `/bus/${row.sequence}`},
+	{name: 'sequence', label: 'Seq', text: row => row.gap ? '⋮' : String(row.sequence), href: row => `/bus/${Math.ceil(row.sequence)}`},
 	{name: 'clock', label: 'Time', text: row => row.gap ? '' : row.time.toFixed(3)},
 	{name: 'waited', label: 'Waited', text: row => row.waited ? duration(row.waited) + (row.after ? ` after #${row.after}` : '') : ''},
 	{name: 'lanes', head: h('span.lanenames', lanes.map(lane => h(`span.${role(lane)}`, {title: lane}, lane))), draw: (cell, row) => cell.replaceChildren(drawStep(row, lanes, width),
