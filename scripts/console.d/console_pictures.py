@@ -29,15 +29,24 @@ def make_pictures(folder):
         cluster.run("wait", "--for", "session:*.figures=acknowledged")
         cluster.run("add", "CaffeineTracker", "--family", "systemMedium")
         cluster.post_drink("Flat white", 130)
-        browser = Browser(1200, 760)
+        browser = Browser(1120, 700)
         browser.enter(cluster.link)
         browser.wait(lambda: len(browser.all(".card")) > 1 and "Flat white" in browser.text(".cards"), "the widgets")
         browser.wait(lambda: browser.script("return [...document.querySelectorAll('.tile img')].every(each => each.complete && each.naturalWidth)"), "the pictures")
         keep(browser, f"{folder}/console-screen.png")
-        browser.open("/traces?filter=figures")
-        browser.click("#main tbody a")
+        browser.open("/traces?type=session")
+        # the download during which the extension ended
+        browser.click(browser.wait(lambda: browser.script(
+            "return [...document.querySelectorAll('#main tr')].find(row => /figures/.test(row.textContent) && row.querySelector('td .bad'))?.querySelector('a')"), "the download"))
         browser.wait(lambda: len(browser.all("svg.lane .arrow")) > 5, "the lanes")
-        browser.script("const table = document.querySelector('windowed-table'); table.toRow(table.rows.find(row => row.mark === 'exit').sequence, 0.5)")
+        browser.resize(1120, 600)
+        browser.has_text(".pagehead", "acknowledged")
+        # The folder of the executables is that of this machine.
+        browser.script("""
+          const table = document.querySelector('windowed-table')
+          table.setRows(table.rows.map(row => ({ ...row, note: row.note?.replace(/ \\/\\S*\\//, ' ') })))
+          table.top = table.rows.findIndex(row => row.mark === 'exit') - 4
+          table.draw(true)""")
         browser.wait(lambda: browser.all("svg.lane .cross"), "the death")
         keep(browser, f"{folder}/console-trace.png")
     finally:

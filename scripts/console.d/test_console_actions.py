@@ -55,7 +55,7 @@ class E_Screen(ConsoleTest):
         browser.wait(lambda: len(browser.all(".card")) == before + 1, "the new widget is on the screen")
         browser.wait(lambda: "widgetlab add CaffeineTracker --family" in browser.text("#command code"), "the command")
         browser.press("k")
-        browser.focus(f".card:nth-child({before + 1}) a")
+        browser.focus(f"ol .card:nth-child({before + 1}) a")
         browser.press("x")
         browser.has_text(f".card:nth-child({before + 1})", "Remove it?")
         browser.press(Keys.ESCAPE)

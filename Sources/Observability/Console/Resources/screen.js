@@ -38,9 +38,9 @@ export class Screen extends Page {
 				textSizes?.length > 0 && actionForm('text-size', 'Set', 'Text size', [{name: 'size', label: 'Text size', options: [[textSize, `${words(textSize)} (now)`],
 					...textSizes.filter(each => each !== textSize).map(each => [each, words(each)])]}], ({size}) => ['setting', 'text-size', size])),
 			h('div.screen', {style: {'--width': String(size.width), '--height': String(size.height)}}, this.#device(),
-				tiles.length ? h('ol.cards', {'aria-label': 'Placements'}, tiles.map(tile => this.#card(tile)))
-					: empty(`No widget is placed on ${words(location).toLowerCase()}.`, commandLine('add', this.gallery.widgets[0]?.kind ?? 'KIND', '--location', location))),
-			!state.isReadOnly && this.#add(),
+				h('div.cards', tiles.length ? h('ol.cards', {'aria-label': 'Placements'}, tiles.map(tile => this.#card(tile)))
+					: empty(`No widget is placed on ${words(location).toLowerCase()}.`, commandLine('add', this.gallery.widgets[0]?.kind ?? 'KIND', '--location', location)),
+				!state.isReadOnly && this.#add())),
 		]
 	}
 
