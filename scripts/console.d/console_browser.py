@@ -84,7 +84,7 @@ class Browser:
     def heading(self):
         return self.script("return document.querySelector('#main h1')?.textContent ?? ''")
 
-    def wait(self, condition, what, limit=15):
+    def wait(self, condition, what, limit=60):
         def attempt():
             try:
                 return condition()
@@ -107,7 +107,7 @@ class Browser:
     def text(self, selector):
         return self.script("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
-    def has_text(self, selector, text, limit=15):
+    def has_text(self, selector, text, limit=60):
         """Waits until an element contains a text."""
         self.wait(lambda: text in self.text(selector), f"{selector} contains {text!r}", limit)
 

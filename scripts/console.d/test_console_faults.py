@@ -3,6 +3,7 @@
 """Deaths of the console and of the broker, texts that are markup, a stream of messages, and a copied journal."""
 
 import shutil
+import signal
 
 from console_cluster import until
 from console_session import ConsoleTest
@@ -70,6 +71,22 @@ class K_Deaths(ConsoleTest):
         browser.open("/screen")
         browser.click(browser.button("Reload", ".card"))
         browser.done("widgetlab reload CaffeineTracker")
+
+    def test_a_bus_and_a_host_that_are_not_restarted_are_named(self):
+        browser = self.browser
+        browser.open("/processes")
+        for name, banner in (("bus", "The bus is not reachable."), ("host", "The host is not reachable.")):
+            # `up` would restart the process.
+            self.cluster.up.send_signal(signal.SIGSTOP)
+            try:
+                self.cluster.run("kill", name)
+                browser.has_text("#banner", banner)
+                browser.has_text("#banner", "widgetlab up")
+                browser.shot(f"light-banner-{name}")
+            finally:
+                self.cluster.up.send_signal(signal.SIGCONT)
+            browser.wait(lambda: not browser.text("#banner"), f"the {name} is back")
+            self.cluster.run("wait", "--for", "host=ready")
 
     def test_a_process_that_is_stopped_from_outside_is_shown(self):
         browser = self.browser
