@@ -470,6 +470,7 @@ let package = Package(
       ]),
     tests(
       "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+    tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",

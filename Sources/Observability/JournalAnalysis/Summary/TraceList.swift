@@ -99,6 +99,7 @@ package struct TraceList: Sendable {
 
   private func sessionOf(_ envelope: Envelope) -> (name: String, owner: Address)? {
     if let open = envelope.reading(OpenSession.self) { return (open.identifier, envelope.header.source) }
+    if let created = envelope.reading(CreateTransfer.self) { return (created.session, envelope.header.source) }
     if let events = envelope.reading(SessionEvents.self) { return (events.session, envelope.header.destination) }
     if let progress = envelope.reading(TransferProgress.self) { return (progress.session, progress.owner) }
     if let acknowledged = envelope.reading(SessionAcknowledged.self) {
