@@ -13,7 +13,8 @@ import WidgetLabTesting
   @Test func `a request with the name of another host is refused before its route and its method`() async throws {
     try await ConsoleFixture.with { fixture, client in
       let good = client.host
-      for host in ["evil.example", "evil.example:\(client.port)", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example"] {
+      for host in ["evil.example", "evil.example:\(client.port)", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example"]
+      {
         for (method, path) in [("GET", "/"), ("GET", "/api/state"), ("DELETE", "/nothing"), ("GET", "/api/health")] {
           let answer = try await client.send(method, path, ["Host": host])
           #expect(answer.status == 421, "\(method) \(path) for \(host)")
@@ -32,8 +33,9 @@ import WidgetLabTesting
 
   @Test func `a permitted name needs no port, and permits no other name`() {
     let rule = HostRule(port: 8099, allowed: ["build.example", "other.example:90"])
-    for host in ["127.0.0.1:8099", "LOCALHOST:8099", "[::1]:8099", "build.example", "build.example:1", "other.example:90"]
-    {
+    for host in [
+      "127.0.0.1:8099", "LOCALHOST:8099", "[::1]:8099", "build.example", "build.example:1", "other.example:90",
+    ] {
       #expect(rule.allows(host), "\(host)")
     }
     for host in ["127.0.0.1", "127.0.0.1:80", "other.example", "other.example:91", "x.build.example", "", ":8099"] {
@@ -128,7 +130,8 @@ import WidgetLabTesting
   @Test func `a path leaves the embedded files in no spelling`() async throws {
     try await ConsoleFixture.with { _, client in
       let paths = [
-        "/assets/../Package.swift", "/assets/..%2f..%2fetc/passwd", "/assets/%2e%2e/%2e%2e/etc/passwd", "/assets//etc/passwd",
+        "/assets/../Package.swift", "/assets/..%2f..%2fetc/passwd", "/assets/%2e%2e/%2e%2e/etc/passwd",
+        "/assets//etc/passwd",
         "/assets/", "/assets", "//etc/passwd", "/../../etc/passwd", "/assets/index.html/", "/assets/index.html%00.js",
         "/assets/....//index.html", "/assets\\..\\etc", "/api/pictures/../../../etc/passwd", "/etc/passwd",
       ]

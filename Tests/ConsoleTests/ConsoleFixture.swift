@@ -59,6 +59,12 @@ final class ConsoleFixture: Sendable {
       address: .widgetExtension("iphone", "com.example.W"), generation: 1, pid: 7, stream: "stdout", line: line)
   }
 
+  /// Returns when a condition holds.
+  func until(_ isSo: (ConsoleJournal) -> Bool) async throws {
+    // The number of clients has no event; a loop without a pause would occupy a thread of the other tests.
+    while !isSo(journal) { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
   /// Runs a console while the test runs.
   ///
   /// - Parameter change: changes the settings.

@@ -34,7 +34,8 @@ import WidgetLabTesting
     } _: { fixture, client in
       let lines: [String] = [
         "POST /api/actions HTTP/1.1", "Host: \(client.host)", "Origin: http://\(client.host)",
-        "Cookie: \(client.cookie)", "Content-Type: application/json", "Content-Length: 30", "Connection: close", "", "{",
+        "Cookie: \(client.cookie)", "Content-Type: application/json", "Content-Length: 30", "Connection: close", "",
+        "{",
       ]
       let socket = try TestSocket(port: client.port)
       try socket.send(Array(lines.joined(separator: "\r\n").utf8))
@@ -44,7 +45,9 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `a thousand streams: those over the limit get 503, others are served, and none is left behind`() async throws {
+  @Test func `a thousand streams: those over the limit get 503, others are served, and none is left behind`()
+    async throws
+  {
     #expect(RawLine.raiseDescriptorLimit() > 2500)
     try await ConsoleFixture.with { fixture, client in
       let head = "GET /api/events?rows=1 HTTP/1.1\r\nHost: \(client.host)\r\nCookie: \(client.cookie)\r\n\r\n"
@@ -62,14 +65,16 @@ import WidgetLabTesting
       #expect(fixture.journal.feed.clients == 64)
       #expect(try await client.get("/api/state").status == 200)
       for socket in sockets { socket.close() }
-      while fixture.journal.feed.clients > 0 { await Task.yield() }
+      try await fixture.until { $0.feed.clients == 0 }
       let events = try await client.events("rows=1")
       try fixture.fill(1)
       #expect(try await events.until { $0.name == "rows" }.last?.sequences == [2])
     }
   }
 
-  @Test func `a client that does not read costs bounded memory, is closed in the end, and delays no other`() async throws {
+  @Test func `a client that does not read costs bounded memory, is closed in the end, and delays no other`()
+    async throws
+  {
     try await ConsoleFixture.with {
       $0.writeLimit = .seconds(2)
     } _: { fixture, client in
@@ -77,7 +82,7 @@ import WidgetLabTesting
       let head = "GET /api/events?rows=1 HTTP/1.1\r\nHost: \(client.host)\r\nCookie: \(client.cookie)\r\n\r\n"
       try stuck.send(Array(head.utf8))
       let events = try await client.events("rows=1")
-      while fixture.journal.feed.clients < 2 { await Task.yield() }
+      try await fixture.until { $0.feed.clients == 2 }
       let line = String(repeating: "x", count: 300)
       let count = 20_000
       for _ in 0..<count / 500 { try fixture.fill(500, text: line) }
@@ -85,7 +90,7 @@ import WidgetLabTesting
       while received.last != UInt64(count + 1), let event = try await events.next() { received += event.sequences }
       #expect(received == Array(2...UInt64(count + 1)))
       // The other one is closed, and what it did not read was never stored for it.
-      while fixture.journal.feed.clients > 1 { await Task.yield() }
+      try await fixture.until { $0.feed.clients == 1 }
       #expect(try await client.get("/api/state").status == 200)
     }
   }

@@ -111,7 +111,8 @@ import Testing
     #expect(numbers(try pages.select(1...700) { $0.id == RecordIdentifier(wanted.header.id) }) == [123])
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a watch announces what is written, in a folder that appears later`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a watch announces what is written, in a folder that appears later`() async throws
+  {
     let watch = JournalWatch(folder: fixture.folder)
     defer { watch.end() }
     var announcements = watch.announcements.makeAsyncIterator()

@@ -85,7 +85,9 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `commands that the page does not have are refused, and mistakes are those of the command line`() async throws {
+  @Test func `commands that the page does not have are refused, and mistakes are those of the command line`()
+    async throws
+  {
     try await withConsole("refused commands") { _, console in
       let client = try await console.client()
       for arguments in [

@@ -118,7 +118,8 @@ import Testing
     for (number, verdict) in [LedgerEntry.Verdict.delayed, .granted].enumerated() {
       let entry = LedgerEntry(
         number: number + 1, date: Date(timeIntervalSince1970: 1e9 + Double(number)), reload: 7, placement: 3,
-        bundle: "com.example.Lab.Widget", widgetKind: "K", because: .extension, verdict: verdict, rule: "minimum-spacing",
+        bundle: "com.example.Lab.Widget", widgetKind: "K", because: .extension, verdict: verdict,
+        rule: "minimum-spacing",
         balance: 4, until: nil)
       try scenario.send(BudgetDecided(entry), from: Self.cast.host)
     }
@@ -179,7 +180,8 @@ import Testing
   }
 
   @Test func `one sentence names the cause that counts most`() {
-    #expect(text { $0.account = account(3600, .policy) } == "It is up to date; the next reload is in 1 h, because of policy.")
+    #expect(
+      text { $0.account = account(3600, .policy) } == "It is up to date; the next reload is in 1 h, because of policy.")
     #expect(text { $0.account = account(-1, .push) } == "A reload is due now, because of push.")
     #expect(text { $0.account = account(nil, nil) }.hasPrefix("It is up to date, and no reload is scheduled"))
     let failed = text {

@@ -81,9 +81,11 @@ package struct TraceList: Sendable {
       for id in open[exited.address] ?? [] { entries[id]?.exits += 1 }
       return
     }
-    let correlation = envelope.header.correlation ?? sessionOf(envelope).map {
-      MessageContext.correlation(ofSession: $0.name, of: $0.owner)
-    }
+    let correlation =
+      envelope.header.correlation
+      ?? sessionOf(envelope).map {
+        MessageContext.correlation(ofSession: $0.name, of: $0.owner)
+      }
     guard let correlation else { return }
     if current[correlation] == nil { begin(correlation, envelope) }
     guard let id = current[correlation], entries[id] != nil else { return }
