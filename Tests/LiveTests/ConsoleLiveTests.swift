@@ -177,6 +177,42 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `up starts a console, and restarts it at the same link`() async throws {
+    try await LiveFixture.run("up with a console") { fixture in
+      let cluster = fixture.cluster
+      let folder = cluster.folder + "/second"
+      let child = try await LabChild.start(
+        cluster.executables + "/widgetlab",
+        [
+          "up", "--json", "--console", "--instance", folder, "--config", cluster.folder + "/widgetlab.yaml",
+          "--executables", cluster.executables, "--die-with-parent", "\(getpid())",
+        ], output: cluster.folder + "/second.out", errors: cluster.folder + "/second.err")
+      let ending = Task { await child.ending() }
+      struct Ready: Decodable {
+        let console: String
+        let pids: [String: Int32]
+      }
+      var ready: Ready?
+      try await cluster.eventually("the second cluster is ready") {
+        let line = (try? Data(contentsOf: URL(filePath: cluster.folder + "/second.out"))) ?? Data()
+        ready = try? JSONDecoder().decode(Ready.self, from: line)
+        return ready != nil
+      }
+      let (link, pid) = (try #require(ready?.console), try #require(ready?.pids["console"]))
+      let client = try await ConsoleClient.signedIn(link: link)
+      #expect(try await client.get("/api/state").json()["isHostConnected"] as? Bool == true)
+      try LabProcess(pid: pid).signal(SIGKILL)
+      try await cluster.eventually("the restarted console accepts the session of the page") {
+        (try? await client.get("/api/state").status) == 200 && !LabProcess(pid: pid).isAlive
+      }
+      let mode = try FileManager.default.attributesOfItem(atPath: folder + "/console.json")[.posixPermissions]
+      #expect(mode as? Int == 0o600)
+      try LabProcess(pid: child.pid).signal(SIGTERM)
+      #expect(await ending.value == 0)
+      await #expect(throws: LabError.self) { try await client.get("/api/health") }
+    }
+  }
+
   @Test func `a signal ends the console while pages are open`() async throws {
     try await withConsole("signal") { _, console in
       let events = try await console.client().events("rows=1")
