@@ -114,6 +114,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
@@ -275,8 +276,8 @@ let package = Package(
     module(
       "Console", in: "Observability",
       [
-        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird, logging,
-        nioCore,
+        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird,
+        hummingbirdCore, logging, nioCore,
       ],
       exclude: ["Resources"]),
 
@@ -320,7 +321,7 @@ let package = Package(
       "WidgetLab", in: "Processes",
       [
         "APNs", "Archive", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout", "MessageBus",
-        "Messages", "OwnedTasks", "Pictures", arguments,
+        "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -470,6 +471,7 @@ let package = Package(
       ]),
     tests(
       "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+    tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",

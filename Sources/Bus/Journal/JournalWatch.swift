@@ -24,8 +24,9 @@ package final class JournalWatch: Sendable {
   private let path: String
   private let descriptor: Int32
   private let state = Mutex(State())
-  // Set once in `init`. The sources' own methods are safe on any thread.
+  // No data race: set once in `init`, and the methods of dispatch sources are safe on any thread.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  // No data race: as above.
   private nonisolated(unsafe) let reader: (any DispatchSourceRead)?
 
   /// - Parameter folder: may be missing yet.

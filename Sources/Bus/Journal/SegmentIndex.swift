@@ -16,7 +16,7 @@ struct SegmentIndex: Sendable {
 
   /// Every 64th record, and the first one after a damaged part.
   private(set) var marks: [Mark] = []
-  /// The number of the last whole record; the number before the first one when there is none.
+  /// The number of the last whole record; the number before the first one in an empty segment.
   private(set) var last: UInt64
   /// The offset after the last whole record.
   private(set) var end = SegmentLayout.headLength

@@ -83,7 +83,8 @@ extension ConsoleResponder {
     let budget = live.value
     return try Response(
       json: Budget(
-        now: budget?.now ?? summary.time ?? 0, policy: budget?.policy, isDeveloperMode: budget?.isDeveloperMode ?? false,
+        now: budget?.now ?? summary.time ?? 0, policy: budget?.policy,
+        isDeveloperMode: budget?.isDeveloperMode ?? false,
         clock: budget?.clock, accounts: budget?.accounts ?? [], entries: summary.ledger.lines, notice: live.notice))
   }
 
@@ -162,7 +163,8 @@ extension ConsoleResponder {
   func screen(_ query: ConsoleQuery) async throws -> Response {
     if let location = query["location"], WidgetPlaces.names.contains(location) == false {
       throw ConsoleError(
-        400, "\(location.prefix(40)) is not a location", advice: "one of: \(WidgetPlaces.names.joined(separator: ", "))")
+        400, "\(location.prefix(40)) is not a location", advice: "one of: \(WidgetPlaces.names.joined(separator: ", "))"
+      )
     }
     if let cluster = server.cluster {
       do {

@@ -77,7 +77,8 @@ extension ConsoleResponder {
       isReadOnly: facts.readOnlyReason != nil, readOnlyReason: facts.readOnlyReason, commandSuffix: facts.commandSuffix,
       device: facts.device,
       journal: State.Journal(
-        folder: journal.folder.path(percentEncoded: false), first: bounds?.lowerBound ?? 0, last: bounds?.upperBound ?? 0
+        folder: journal.folder.path(percentEncoded: false), first: bounds?.lowerBound ?? 0,
+        last: bounds?.upperBound ?? 0
       ),
       analysis: State.Analysis(
         sequence: await journal.analyst.position, isComplete: await journal.analyst.isComplete),

@@ -85,7 +85,9 @@ struct ConsoleResponder: HTTPResponder {
     else {
       throw ConsoleError(403, "the request does not come from a page of this console", advice: "use the page")
     }
-    let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces) }
+    let type = request.headers[.contentType]?.split(separator: ";").first.map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
     guard type?.lowercased() == "application/json" else {
       throw ConsoleError(403, "the body of a request must be application/json")
     }

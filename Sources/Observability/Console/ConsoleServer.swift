@@ -5,7 +5,6 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOPosix
 import OwnedTasks
 import Synchronization
 
@@ -65,7 +64,8 @@ package struct ConsoleServer: Sendable {
       server: .http1(
         configuration: .init(
           idleTimeout: TimeAmount(settings.headLimit),
-          httpDecoderConfiguration: .init(maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 64))),
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 64))),
       configuration: ApplicationConfiguration(address: .hostname(settings.address, port: settings.port)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? settings.port
@@ -92,7 +92,9 @@ package struct ConsoleServer: Sendable {
       while (try? await Task.sleep(for: settings.heartbeat)) != nil { journal.feed.heartbeat() }
     }
     background.start {
-      while (try? await Task.sleep(for: settings.writeLimit / 4)) != nil { streams.closeStuck(after: settings.writeLimit) }
+      while (try? await Task.sleep(for: settings.writeLimit / 4)) != nil {
+        streams.closeStuck(after: settings.writeLimit)
+      }
     }
     if let cluster {
       background.start {

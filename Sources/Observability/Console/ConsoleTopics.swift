@@ -16,7 +16,6 @@ extension ConsoleTopic {
     return topics
   }
 
-
   private static let byKind: [Kind: Set<ConsoleTopic>] = [
     TimelineStored.kind: [.screen, .budget], EntryShown.kind: [.screen], ReloadFailed.kind: [.screen, .budget],
     PlacementChanged.kind: [.screen, .budget], StackTurned.kind: [.screen], ScreenChanged.kind: [.screen],

@@ -73,8 +73,10 @@ struct MessageReader: Sendable {
     }
 
     private mutating func scan(_ range: ClosedRange<UInt64>) {
-      scanned = min(scanned?.lowerBound ?? range.lowerBound, range.lowerBound)
-        ... max(scanned?.upperBound ?? range.upperBound, range.upperBound)
+      scanned =
+        min(
+          scanned?.lowerBound ?? range.lowerBound, range.lowerBound)...max(
+          scanned?.upperBound ?? range.upperBound, range.upperBound)
     }
 
     private func size(_ missing: Int) -> UInt64 { filter == nil ? UInt64(missing) : MessageReader.slice }
@@ -90,7 +92,10 @@ struct MessageReader: Sendable {
         // Those that were not used are found again from the first row on.
         scan((found.count > used.count ? used.first?.header.sequence ?? low : low)...high)
         if low == bounds.lowerBound || filter == nil { return }
-        guard missing == 0 || ContinuousClock.now < deadline else { return isComplete = false }
+        guard missing == 0 || ContinuousClock.now < deadline else {
+          isComplete = false
+          return
+        }
         high = low - 1
       }
     }
@@ -105,7 +110,10 @@ struct MessageReader: Sendable {
         missing -= used.count
         scan(low...(found.count > used.count ? used.last?.header.sequence ?? high : high))
         if high == bounds.upperBound || filter == nil { return }
-        guard missing == 0 || ContinuousClock.now < deadline else { return isComplete = false }
+        guard missing == 0 || ContinuousClock.now < deadline else {
+          isComplete = false
+          return
+        }
         low = high + 1
       }
     }

@@ -39,7 +39,7 @@ struct TraceReader {
     let mermaid: String
   }
 
-  /// The messages of the life of processes, which a trace shows between its own.
+  /// The messages about process instances, which a trace shows between its own.
   private static let lifecycle: [StaticString] = [
     "process.spawn", "process.signal", "process.started", "process.memory-exceeded", "process.locks-held",
     "process.exited", "process.state", "process.ready", "peer.changed", "bus.started",

@@ -62,7 +62,7 @@ struct ProcessReport: Encodable, Sendable {
   ///
   /// - Throws: `unavailable` when there is neither an `up` nor a bus.
   ///
-  /// - Parameter shared: the connection to use; nil for one of its own.
+  /// - Parameter shared: the connection to use; nil to open another one.
   static func gather(_ cluster: ClusterFacts, through shared: SharedOperatorSession? = nil) async throws
     -> ProcessReport
   {

@@ -5,7 +5,7 @@ import MessageBus
 /// One connection for all questions and commands of a console. It is opened when it is needed first. It survives the
 /// end of the broker, and is opened again when it has ended.
 actor SharedOperatorSession {
-  /// The connection that commands of the current task use; nil for one of their own.
+  /// The connection that commands of the current task use; nil when each opens one.
   @TaskLocal static var current: SharedOperatorSession?
 
   private let cluster: ClusterFacts

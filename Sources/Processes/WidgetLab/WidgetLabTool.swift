@@ -45,7 +45,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Observe",
         subcommands: [
-          ConsoleCommand.self, TailCommand.self, TraceCommand.self, DiagnoseCommand.self, SessionsCommand.self, BudgetCommand.self,
+          ConsoleCommand.self, TailCommand.self, TraceCommand.self, DiagnoseCommand.self, SessionsCommand.self,
+          BudgetCommand.self,
           WhyCommand.self, JournalCommand.self, ProtocolCommand.self,
         ]),
       CommandGroup(

@@ -27,7 +27,7 @@ package struct LedgerHistory: Sendable {
     }
   }
 
-  private static let limit = 20_000
+  private static let limit = 5000
   private static let days = 7.0
   private static let askedLimit = 4096
 
@@ -63,6 +63,6 @@ package struct LedgerHistory: Sendable {
         because: entry.because.rawValue, verdict: entry.verdict.rawValue, rule: entry.rule, balance: entry.balance,
         text: entry.text, sequence: header.sequence, asked: header.cause.flatMap { asked[$0] },
         until: entry.until?.timeIntervalSince1970))
-    if all.count > Self.limit + 1000 { all.removeFirst(1000) }
+    if all.count > Self.limit + 500 { all.removeFirst(500) }
   }
 }

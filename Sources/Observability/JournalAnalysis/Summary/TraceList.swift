@@ -81,9 +81,11 @@ package struct TraceList: Sendable {
       for id in open[exited.address] ?? [] { entries[id]?.exits += 1 }
       return
     }
-    let correlation = envelope.header.correlation ?? sessionOf(envelope).map {
-      MessageContext.correlation(ofSession: $0.name, of: $0.owner)
-    }
+    let correlation =
+      envelope.header.correlation
+      ?? sessionOf(envelope).map {
+        MessageContext.correlation(ofSession: $0.name, of: $0.owner)
+      }
     guard let correlation else { return }
     if current[correlation] == nil { begin(correlation, envelope) }
     guard let id = current[correlation], entries[id] != nil else { return }
@@ -99,6 +101,7 @@ package struct TraceList: Sendable {
 
   private func sessionOf(_ envelope: Envelope) -> (name: String, owner: Address)? {
     if let open = envelope.reading(OpenSession.self) { return (open.identifier, envelope.header.source) }
+    if let created = envelope.reading(CreateTransfer.self) { return (created.session, envelope.header.source) }
     if let events = envelope.reading(SessionEvents.self) { return (events.session, envelope.header.destination) }
     if let progress = envelope.reading(TransferProgress.self) { return (progress.session, progress.owner) }
     if let acknowledged = envelope.reading(SessionAcknowledged.self) {

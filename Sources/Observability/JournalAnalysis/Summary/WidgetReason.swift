@@ -46,7 +46,9 @@ package enum WidgetReason {
     guard let because = account.nextBecause else {
       return "It is up to date, and no reload is scheduled: its timeline ends without a reload policy."
     }
-    guard let next = account.next, next > facts.now else { return "A reload is due now, because of \(because.rawValue)." }
+    guard let next = account.next, next > facts.now else {
+      return "A reload is due now, because of \(because.rawValue)."
+    }
     return "It is up to date; the next reload is in \(distance(facts.now, next)), because of \(because.rawValue)."
   }
 

@@ -42,7 +42,8 @@ struct ConsoleActions: Sendable {
     }
     for argument in arguments {
       let name = argument.prefix { $0 != "=" }
-      guard argument != "--", !Self.refusedOptions.contains(String(name)), argument.utf8.allSatisfy({ $0 >= 0x20 }) else {
+      guard argument != "--", !Self.refusedOptions.contains(String(name)), argument.utf8.allSatisfy({ $0 >= 0x20 })
+      else {
         throw ConsoleError(
           400, "the console does not accept \(name)", advice: "use the command line for options that name files")
       }
@@ -78,7 +79,8 @@ struct ConsoleActions: Sendable {
   /// An argument as a shell reads it.
   static func quoted(_ argument: String) -> String {
     let plain = argument.utf8.allSatisfy { byte in
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         || "-_./=:,+@".utf8.contains(byte)
     }
     guard !plain || argument.isEmpty else { return argument }

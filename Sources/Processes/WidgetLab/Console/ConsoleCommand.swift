@@ -27,7 +27,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         widgetlab console --open
         widgetlab console --read-only
         widgetlab console --journal ~/copied/journal     a copied journal, read-only
-        widgetlab console --host 0.0.0.0 --allow-host build.example.com --port 8099
+        widgetlab console --host 0.0.0.0 --allow-host build.example.com
       """)
 
   @OptionGroup var options: InstanceOptions

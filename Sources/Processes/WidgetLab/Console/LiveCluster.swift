@@ -120,7 +120,8 @@ final class LiveCluster: ConsoleOperator {
     } catch let error as CommandError {
       throw ConsoleError(503, error.what, at: error.place, advice: error.advice)
     } catch {
-      throw ConsoleError(503, "the device does not answer: \(error)", at: folderName, advice: "see the page of processes")
+      throw ConsoleError(
+        503, "the device does not answer: \(error)", at: folderName, advice: "see the page of processes")
     }
   }
 

@@ -29,7 +29,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up                             the cluster of ./widgetlab.yaml
         widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
-        widgetlab up --console                   also a page in a browser; the ready line has its link
+        widgetlab up --console                   and a page in a browser
         widgetlab up --executables .build/debug
       """)
 
