@@ -76,11 +76,11 @@ let author: [SwiftSetting] = [
 
 /// - Parameter libraries: those of the Swift runtime that an executable with the target links in addition.
 func module(
-  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
-  libraries: [String] = []
+  _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  resources: [Resource]? = nil, libraries: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
+    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", exclude: exclude, resources: resources,
     swiftSettings: strict, linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
@@ -114,6 +114,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
@@ -270,6 +271,15 @@ let package = Package(
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+    // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
+    .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
+    module(
+      "Console", in: "Observability",
+      [
+        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird,
+        hummingbirdCore, logging, nioCore,
+      ],
+      exclude: ["Resources"]),
 
     // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
     // the libraries, except the two that Testing/Faults breaks on purpose.
@@ -310,8 +320,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Journal", "JournalAnalysis", "Layout", "MessageBus",
-        "Messages", "Pictures", arguments,
+        "APNs", "Archive", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout", "MessageBus",
+        "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
@@ -461,6 +471,7 @@ let package = Package(
       ]),
     tests(
       "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+    tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",

@@ -154,7 +154,8 @@ enum ImportTable {
     switch target.layer {
     case "Bus", "Model": allowed = ["Bus", "Model"].contains(other.layer)
     case "SDK": allowed = ["SDK", "Bus", "Model"].contains(other.layer)
-    case "Device", "Observability": allowed = ["Bus", "Model"].contains(other.layer)
+    case "Device": allowed = ["Bus", "Model"].contains(other.layer)
+    case "Observability": allowed = ["Observability", "Bus", "Model"].contains(other.layer)
     case "APNs": allowed = ["APNs", "Bus", "Model"].contains(other.layer)
     case "Processes":
       allowed = ["APNs", "Bus", "Device", "Model", "Observability", "Processes"].contains(other.layer)

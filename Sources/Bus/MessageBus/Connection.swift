@@ -38,9 +38,13 @@ package actor Connection: BusConnection {
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
-  private(set) var end: BusError?
+  /// Why the connection has ended for good; nil before.
+  package private(set) var end: BusError?
   /// The generation of this process instance; 0 before the first welcome.
   package private(set) var generation: UInt32 = 0
+
+  /// Whether the bus is reached now.
+  package var isConnected: Bool { end == nil && isUp && session.isWelcome }
 
   package nonisolated var executor: any TaskExecutor { loop }
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

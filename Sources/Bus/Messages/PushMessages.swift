@@ -172,6 +172,8 @@ package struct ListPushes: Request {
     package let pushes: [PushRecord]
     /// The number of all selected entries.
     package let count: Int
+    /// The responses that the operator has set with `OverrideResponses` and that are not used up.
+    package var overrides: [OverrideResponses]?
     package init(pushes: [PushRecord], count: Int) {
       self.pushes = pushes
       self.count = count
@@ -213,7 +215,7 @@ package struct ChangeToken: Request {
 }
 
 /// Makes the push server send something else than the regular response.
-package struct OverrideResponses: Request {
+package struct OverrideResponses: Request, Hashable {
   package static let kind: Kind = "push.answer"
   package typealias Reply = Done
   /// What the provider receives.

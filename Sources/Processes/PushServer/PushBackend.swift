@@ -17,6 +17,8 @@ struct PushBackend: APNsBackend {
   /// The response overrides of the operator, for both environments.
   final class Overrides: Sendable {
     private let overrides = Mutex(ResponseOverrides())
+    /// Those that are not used up.
+    var all: [OverrideResponses] { overrides.withLock { $0.overrides } }
     func handle(_ replacement: OverrideResponses) { overrides.withLock { $0.handle(replacement) } }
     func next(for token: String) -> OverrideResponses? { overrides.withLock { $0.next(for: token) } }
   }

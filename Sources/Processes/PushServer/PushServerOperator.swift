@@ -6,7 +6,7 @@ import MessageBus
 import Messages
 import PushDelivery
 
-/// Handles operator requests other than those for tokens and the log.
+/// Handles operator requests other than those for tokens.
 struct PushServerOperator: Sendable {
   let backends: [PushEnvironment: PushBackend]
   let service: PushDeliveryService
@@ -15,6 +15,12 @@ struct PushServerOperator: Sendable {
   /// Registers the handlers. Call before the connection is started.
   func listen(on connection: any BusConnection) {
     connection.onRequest(SendPush.self) { request, _ in try await send(request) }
+    // The delivery log is the service's; the responses that were set are not.
+    connection.onRequest(ListPushes.self) { request, _ in
+      var reply = try await service.page(request)
+      reply.overrides = overrides.all
+      return reply
+    }
     connection.onRequest(OverrideResponses.self) { replacement, _ in
       try ResponseOverrides.check(replacement)
       overrides.handle(replacement)

@@ -6,7 +6,8 @@ import Messages
 
 /// Responses that the operator has set for requests, oldest first, each for a number of times. They are not persisted.
 struct ResponseOverrides: Sendable {
-  private var overrides: [OverrideResponses] = []
+  /// Those that are not used up.
+  private(set) var overrides: [OverrideResponses] = []
 
   /// Adds an override; one for 0 times removes those for the same token.
   mutating func handle(_ replacement: OverrideResponses) {

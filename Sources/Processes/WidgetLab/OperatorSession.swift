@@ -25,13 +25,17 @@ struct OperatorSession: Sendable {
     _ cluster: ClusterFacts, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
     _ work: (OperatorSession) async throws -> T
   ) async throws -> T {
-    let session = try await open(cluster, as: name, within: limit)
+    // A command that the console runs uses the console's connection.
+    let current = SharedOperatorSession.current.flatMap { $0.folder == cluster.folder && name == .operator ? $0 : nil }
+    let shared = try await current?.session(within: limit)
+    let session: OperatorSession
+    if let shared { session = shared } else { session = try await open(cluster, as: name, within: limit) }
     do {
       let result = try await work(session)
-      await session.connection.leave()
+      if shared == nil { await session.connection.leave() }
       return result
     } catch {
-      await session.connection.leave()
+      if shared == nil { await session.connection.leave() }
       if let error = error as? BusError {
         if BusError.Code.launchFailures.contains(error.code) {
           throw CommandError(notLaunched: [error], in: cluster.folder)

@@ -61,14 +61,23 @@ struct ProcessReport: Encodable, Sendable {
   /// Queries everything that is reachable, at most 2 s each.
   ///
   /// - Throws: `unavailable` when there is neither an `up` nor a bus.
-  static func gather(_ cluster: ClusterFacts) async throws -> ProcessReport {
+  ///
+  /// - Parameter shared: the connection to use; nil to open another one.
+  static func gather(_ cluster: ClusterFacts, through shared: SharedOperatorSession? = nil) async throws
+    -> ProcessReport
+  {
     let standing = SupervisedProcessList.read(in: cluster.folder)
     var bus: BusStatus.Reply?
     var device: DeviceStatus.Reply?
     var children: [ChildProcess] = []
     var hostError = "unknown: the bus is down"
     do {
-      let session = try await OperatorSession.open(cluster, within: .seconds(2))
+      let session: OperatorSession
+      if let shared {
+        session = try await shared.session(within: .seconds(2))
+      } else {
+        session = try await OperatorSession.open(cluster, within: .seconds(2))
+      }
       bus = try? await session.connection.request(BusStatus(), to: .messageBus, within: .seconds(2))
       do {
         device = try await session.connection.request(DeviceStatus(), to: cluster.host, within: .seconds(2))
@@ -79,7 +88,7 @@ struct ProcessReport: Encodable, Sendable {
         let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))
         children += reply?.children ?? []
       }
-      await session.connection.leave()
+      if shared == nil { await session.connection.leave() }
     } catch let commandError as CommandError where standing == nil {
       throw commandError
     } catch {

@@ -17,6 +17,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab tail                   show every message and process event, live
         widgetlab reload CaffeineTracker the extension starts a background download
         widgetlab kill extension         a real SIGKILL; watch the tail
+        widgetlab console --open         all of it in a browser
         widgetlab ps                     running processes, why they run, last exits
         widgetlab diagnose               mistakes in the code, and what to do
         widgetlab check                  is the journal without a loss or a disorder?
@@ -45,7 +46,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Observe",
         subcommands: [
-          TailCommand.self, TraceCommand.self, DiagnoseCommand.self, CheckCommand.self, SessionsCommand.self,
+          ConsoleCommand.self, TailCommand.self, TraceCommand.self, DiagnoseCommand.self, CheckCommand.self,
+          SessionsCommand.self,
           BudgetCommand.self,
           WhyCommand.self, JournalCommand.self, ProtocolCommand.self,
         ]),

@@ -108,10 +108,10 @@ package enum FilterField: String, CaseIterable, Sendable {
   case id, cause, task, state, step, method, mark, note
 
   /// How the values of a field are compared.
-  enum Shape: Equatable { case text, address, number, time, identifier }
+  package enum Shape: String, Equatable, Sendable { case text, address, number, time, identifier }
 
   /// The shape of the values.
-  var shape: Shape {
+  package var shape: Shape {
     switch self {
     case .from, .to, .address: .address
     case .generation, .sequence, .pid, .attempt, .task: .number
@@ -122,7 +122,7 @@ package enum FilterField: String, CaseIterable, Sendable {
   }
 
   /// The description in the help text.
-  var meaning: String {
+  package var meaning: String {
     switch self {
     case .kind: "transfer.create, session.events/ack …"
     case .from: "the sender: host, extension, agent/1, app/com.example.*"

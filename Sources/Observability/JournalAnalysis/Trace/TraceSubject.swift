@@ -48,7 +48,8 @@ package struct TraceSubject: Equatable, Sendable {
       }, text)
   }
 
-  private init(correlation: UUID? = nil, session: String? = nil, owner: Address? = nil, envelope: UUID? = nil) {
+  /// The operation with a correlation id.
+  package init(correlation: UUID? = nil, session: String? = nil, owner: Address? = nil, envelope: UUID? = nil) {
     self.correlation = correlation
     self.session = session
     self.owner = owner

@@ -41,26 +41,42 @@ struct ScreenPicture {
   /// The radius of a widget's corners in points: PICTURE-05.
   private var cornerRadius: Double { device.isPad ? 24 : 22 }
 
-  func picture(with font: InterFont) -> Picture {
+  /// A widget and its place.
+  struct Place {
+    let tile: ShowScreen.Tile
+    let origin: Point
+    let size: ShowScreen.Tile.Size
+  }
+
+  /// The places of all widgets that have a size, and the size of the whole picture.
+  var places: (all: [Place], size: Size) {
     let width = device.screen.width
-    var drawings: [Drawing] = []
-    var notices: [String] = []
+    var all: [Place] = []
     var (x, y, rowHeight) = (Self.gap, Self.gap, 0.0)
     for tile in screen.reply.tiles {
       guard let size = tile.size else { continue }
       if x > Self.gap, x + size.width + Self.gap > width {
         (x, y, rowHeight) = (Self.gap, y + rowHeight + Self.gap, 0)
       }
-      let widget = picture(of: tile, size, with: font)
-      var group = Drawing.Group()
-      group.label = name(tile)
-      group.offset = Point(x: x, y: y)
-      drawings.append(.group(group, widget.drawings))
-      notices += widget.notices.map { "\(name(tile)): \($0)" }
+      all.append(Place(tile: tile, origin: Point(x: x, y: y), size: size))
       x += size.width + Self.gap
       rowHeight = max(rowHeight, size.height)
     }
-    let size = Size(width: width, height: y + rowHeight + Self.gap)
+    return (all, Size(width: width, height: y + rowHeight + Self.gap))
+  }
+
+  func picture(with font: InterFont) -> Picture {
+    var drawings: [Drawing] = []
+    var notices: [String] = []
+    let (places, size) = places
+    for place in places {
+      let widget = picture(of: place.tile, place.size, with: font)
+      var group = Drawing.Group()
+      group.label = name(place.tile)
+      group.offset = place.origin
+      drawings.append(.group(group, widget.drawings))
+      notices += widget.notices.map { "\(name(place.tile)): \($0)" }
+    }
     let isDark = screen.reply.state.colorScheme == .dark
     let wall = Drawing.fill(
       Path(Rect(origin: Point(x: 0, y: 0), size: size)),

@@ -12,6 +12,8 @@ struct ClusterLifecycle {
   /// Finds the executables.
   let search: ExecutableSearch
   let supervisor: Supervisor
+  /// Whether the console is started too.
+  var hasConsole = false
 
   /// What `up` reports once: everything that a program needs to use the cluster.
   struct Ready: Codable, Sendable {
@@ -24,6 +26,8 @@ struct ClusterLifecycle {
     let provider: String?
     /// The push server's announcement; `nil` when the configuration has none.
     let pushServer: PushServerAnnouncement?
+    /// The console's link with its token; `nil` without a console.
+    let console: String?
     /// Pids by name; `up` is this process.
     let pids: [String: Int32]
   }
@@ -64,11 +68,12 @@ struct ClusterLifecycle {
       }
     }
     try await step("the host did not become ready", "host") { try await hostIsReady() }
+    let console = try await startConsole()
     await supervisor.allReady()
     return Ready(
       instance: cluster.folder, configuration: cluster.configurationPath, endpoint: announcement.endpoint,
       tap: announcement.tap, publicKey: announcement.publicKey, provider: provider?.url, pushServer: pushServer,
-      pids: await supervisor.pids.merging(["up": getpid()]) { old, _ in old })
+      console: console?.link, pids: await supervisor.pids.merging(["up": getpid()]) { old, _ in old })
   }
 
   /// The provider needs the push server's URL, so the push server is started first and chooses a free port.
@@ -78,6 +83,22 @@ struct ClusterLifecycle {
     return try await step("the push server did not announce itself", "push-server") {
       try await announced(by: "push-server") {
         try PushServerAnnouncement.read(in: cluster.instance)
+      } pid: {
+        $0.pid
+      }
+    }
+  }
+
+  /// The console chooses a free port and a token once, and keeps both.
+  private func startConsole() async throws -> ConsoleAnnouncement? {
+    guard hasConsole else { return nil }
+    let arguments = ["console", "--instance", cluster.folder, "--config", cluster.configurationPath] + bound
+    let executable = search.standing("widgetlab") ?? ProcessFacts.own
+    try await supervisor.keep(SupervisedProcess(name: "console", executable: executable) { arguments })
+    let instance = cluster.instance
+    return try await step("the console did not announce itself", "console") {
+      try await announced(by: "console") {
+        try ConsoleAnnouncement.read(in: instance)
       } pid: {
         $0.pid
       }

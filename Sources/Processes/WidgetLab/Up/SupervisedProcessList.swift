@@ -5,7 +5,7 @@ import Foundation
 /// `processes.json` of an instance: the processes that `up` started. `up` keeps it current for `ps` and `kill`.
 struct SupervisedProcessList: Codable, Sendable {
   struct Record: Codable, Sendable {
-    /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`.
+    /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`, `console`.
     let name: String
     /// `nil` between an exit and the next start.
     var pid: Int32?

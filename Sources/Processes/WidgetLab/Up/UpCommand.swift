@@ -31,6 +31,7 @@ struct UpCommand: AsyncParsableCommand {
         widgetlab up --instance second           a second cluster
         widgetlab up --json                      the ready line as a JSON object
         widgetlab up --check                     reports when a law breaks
+        widgetlab up --console                   and a page in a browser
         widgetlab up --executables .build/debug
       """)
 
@@ -48,6 +49,9 @@ struct UpCommand: AsyncParsableCommand {
       end. The exit code is then that of `check`.
       """)
   var check = false
+
+  @Flag(help: "Also start the console (see `widgetlab console`); the ready line has its link.")
+  var console = false
 
   @Option(name: .customLong("die-with-parent"), help: .hidden)
   var dieWithParent: Int32?
@@ -131,7 +135,7 @@ struct UpCommand: AsyncParsableCommand {
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
-    let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
+    let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor, hasConsole: console)
     defer { lifecycle.removeAnnouncements() }
     let following = check ? LawFollowing(journal: cluster.instance.journal) { Self.printBreach($0, json: json) } : nil
     await following?.begin()
@@ -192,8 +196,9 @@ struct UpCommand: AsyncParsableCommand {
     let place = ready.instance == InstanceFolder(here).path ? "" : " --instance \(ready.instance)"
     let provider = ready.provider.map { ", provider \($0)" } ?? ""
     let pushServer = ready.pushServer.map { ", push server \($0.development)" } ?? ""
+    let console = ready.console.map { ", console \($0)" } ?? ""
     Output.print(
-      "ready: bus \(ready.endpoint)\(provider)\(pushServer); next: `widgetlab tail\(place)` in a second terminal, then"
+      "ready: bus \(ready.endpoint)\(provider)\(pushServer)\(console); next: `widgetlab tail\(place)` in a second terminal, then"
         + " `widgetlab reload --all\(place)` and `widgetlab kill extension\(place)` in a third")
   }
 

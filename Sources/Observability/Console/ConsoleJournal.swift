@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+import Journal
+package import JournalAnalysis
+import Messages
+
+/// The journal as the console reads it: pages of messages, the live end, and the analysis.
+package final class ConsoleJournal: Sendable {
+  let pages: JournalPages
+  let feed: LiveFeed
+  let analyst: JournalAnalyst
+  /// The folder of the segments.
+  package let folder: URL
+
+  /// - Throws: `JournalError` when the folder is not a journal.
+  package init(folder: URL) throws {
+    self.folder = folder
+    pages = JournalPages(folder: folder)
+    feed = LiveFeed(last: try pages.bounds()?.upperBound ?? 0)
+    analyst = JournalAnalyst()
+  }
+
+  /// What the analysis knows, including everything up to now if it was complete before.
+  package func summary() async -> JournalSummary { await analyst.summary(upTo: feed.last) }
+
+  /// Follows the journal until the task is cancelled.
+  func follow() async {
+    let watch = JournalWatch(folder: folder)
+    defer { watch.end() }
+    await withTaskCancellationHandler {
+      for await _ in watch.announcements {
+        watch.looked(foundSomething: readNew())
+      }
+    } onCancel: {
+      watch.end()
+    }
+  }
+
+  /// Publishes what was written since the last call.
+  private func readNew() -> Bool {
+    var hasFound = false
+    // A folder that cannot be read now is read at the next announcement.
+    while let bounds = try? pages.bounds(), bounds.upperBound > feed.last, !Task.isCancelled {
+      let first = max(feed.last + 1, bounds.lowerBound)
+      let last = min(bounds.upperBound, first + 511)
+      guard let new = try? pages.read(first...last), !new.isEmpty else { break }
+      feed.publish(new)
+      hasFound = true
+    }
+    return hasFound
+  }
+
+  /// Analyses the journal from its beginning until the task is cancelled.
+  func analyse() async {
+    let (id, signals) = feed.join(isClient: false)
+    defer { feed.leave(id) }
+    await withTaskCancellationHandler {
+      for await _ in signals {
+        while !Task.isCancelled, await analyseNext() { await Task.yield() }
+      }
+    } onCancel: {
+      feed.leave(id)
+    }
+  }
+
+  /// Analyses the next messages.
+  ///
+  /// - Returns: whether there may be more.
+  private func analyseNext() async -> Bool {
+    let position = await analyst.position
+    guard position < feed.last else {
+      feed.publish(await analyst.reachedEnd())
+      return false
+    }
+    if let entries = feed.entries(from: position + 1, limit: 256), !entries.isEmpty {
+      feed.publish(await analyst.handle(entries.map(\.envelope)))
+      return true
+    }
+    guard let bounds = try? pages.bounds(), bounds.upperBound > position else { return false }
+    let first = max(position + 1, bounds.lowerBound)
+    let last = min(bounds.upperBound, first + 255)
+    guard let new = try? pages.read(first...last) else { return false }
+    feed.publish(await analyst.handle(new, upTo: last))
+    return true
+  }
+}
+
+/// Keeps the analysis of the journal.
+actor JournalAnalyst {
+  private var summary = JournalSummary()
+  /// The number up to which the journal was analysed.
+  private(set) var position: UInt64 = 0
+  /// The analysis has reached the end once.
+  private(set) var isComplete = false
+  private var waiting: [(sequence: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+  private var announced = ContinuousClock.now
+
+  /// What an incomplete analysis changes as it goes on.
+  private static let growing: Set<ConsoleTopic> = [.history, .traces, .budget, .pushes, .diagnoses, .state]
+
+  /// Analyses messages.
+  ///
+  /// - Returns: what the pages read again.
+  func handle(_ envelopes: [Envelope], upTo last: UInt64? = nil) -> Set<ConsoleTopic> {
+    var topics: Set<ConsoleTopic> = []
+    for envelope in envelopes where summary.handle(envelope) { topics.insert(.diagnoses) }
+    position = max(position, last ?? 0, envelopes.last?.header.sequence ?? 0)
+    wake()
+    guard !isComplete else { return topics }
+    guard ContinuousClock.now - announced > .seconds(1) else { return [] }
+    announced = .now
+    return Self.growing
+  }
+
+  /// - Returns: what the pages read again when the end is reached for the first time.
+  func reachedEnd() -> Set<ConsoleTopic> {
+    guard !isComplete else { return [] }
+    isComplete = true
+    return Self.growing
+  }
+
+  /// The analysis; when it was complete before, including the number.
+  func summary(upTo sequence: UInt64) async -> JournalSummary {
+    if isComplete, position < sequence {
+      await withCheckedContinuation { waiting.append((sequence, $0)) }
+    }
+    return summary
+  }
+
+  private func wake() {
+    for waiter in waiting where waiter.sequence <= position { waiter.continuation.resume() }
+    waiting.removeAll { $0.sequence <= position }
+  }
+
+  /// Resumes all waiting questions, at the end of the console.
+  func end() {
+    for waiter in waiting { waiter.continuation.resume() }
+    waiting = []
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Messages
+
+/// The process instances of each address, from the journal: when each ran, was suspended and ended.
+package struct ProcessHistory: Sendable {
+  /// A time in one state.
+  package struct Span: Encodable, Sendable, Equatable {
+    /// `running`, `suspended` or `stopped`.
+    package let state: String
+    package let from: Double
+    package var to: Double?
+  }
+
+  /// One process instance.
+  package struct Run: Encodable, Sendable, Equatable {
+    package let generation: UInt32
+    package var pid: Int32?
+    package let start: Double
+    package var end: Double?
+    package var ending: String?
+    package var isFailure = false
+    package var spans: [Span]
+    package let startSequence: UInt64
+    package var endSequence: UInt64?
+    /// The path of its executable, if an agent reported it.
+    package var executable: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case generation, pid, start, end, ending, isFailure, spans, startSequence, endSequence
+    }
+  }
+
+  private static let runLimit = 500
+  private static let spanLimit = 400
+
+  /// By address; each in the order of the starts.
+  package private(set) var lanes: [Address: [Run]] = [:]
+  /// The addresses, in the order of their first start.
+  package private(set) var order: [Address] = []
+  /// The time of the previous envelope, at which a broker that has ended was seen last.
+  private var previous = 0.0
+
+  init() {}
+
+  mutating func handle(_ envelope: Envelope) {
+    let header = envelope.header
+    let (time, sequence) = (Double(header.sentAt.microseconds) / 1e6, header.sequence)
+    defer { previous = time }
+    switch header.kind {
+    case ProcessStarted.kind:
+      guard let started = envelope.reading(ProcessStarted.self) else { return }
+      begin(started.address, started.generation, started.pid, time, sequence, executable: started.executable)
+    case ProcessExited.kind:
+      guard let exited = envelope.reading(ProcessExited.self) else { return }
+      finish(exited.address, exited.generation, exited.ending, time, sequence, pid: exited.pid)
+    case ProcessState.kind:
+      guard let state = envelope.reading(ProcessState.self) else { return }
+      change(state.address, state.generation, to: state.state, time)
+    case SignalProcess.kind:
+      guard let signal = envelope.reading(SignalProcess.self), [18, 19].contains(signal.signal) else { return }
+      change(signal.address, signal.generation, to: signal.signal == 19 ? "stopped" : "running", time)
+    case RegistrationChanged.kind:
+      guard let changed = envelope.reading(RegistrationChanged.self) else { return }
+      register(changed, time, sequence)
+    case BusStarted.kind:
+      guard let started = envelope.reading(BusStarted.self) else { return }
+      restart(started, time, sequence)
+    default: return
+    }
+  }
+
+  /// The last process instance of an address.
+  package func last(of address: Address) -> Run? { lanes[address]?.last }
+
+  // MARK: Changes
+
+  private mutating func begin(
+    _ address: Address, _ generation: UInt32, _ pid: Int32?, _ time: Double, _ sequence: UInt64,
+    executable: String? = nil
+  ) {
+    if lanes[address] == nil { order.append(address) }
+    var runs = lanes[address] ?? []
+    // An agent may report a start after the exit of a short run.
+    guard !runs.contains(where: { $0.generation == generation }) else { return }
+    if let open = runs.indices.last, runs[open].end == nil { runs[open].finish("ended", true, time, sequence) }
+    var run = Run(
+      generation: generation, pid: pid, start: time, spans: [Span(state: "running", from: time)],
+      startSequence: sequence)
+    run.executable = executable
+    runs.append(run)
+    if runs.count > Self.runLimit { runs.removeFirst() }
+    lanes[address] = runs
+  }
+
+  private mutating func finish(
+    _ address: Address, _ generation: UInt32, _ ending: Ending, _ time: Double, _ sequence: UInt64, pid: Int32
+  ) {
+    if lanes[address]?.contains(where: { $0.generation == generation }) != true {
+      begin(address, generation, pid, time, sequence)
+    }
+    guard let index = lanes[address]?.lastIndex(where: { $0.generation == generation }) else { return }
+    // An event is sent again until it is acknowledged.
+    guard lanes[address]?[index].endSequence == nil else { return }
+    lanes[address]?[index].finish(ending.short, ending.isFailure, time, sequence)
+  }
+
+  private mutating func change(_ address: Address, _ generation: UInt32?, to state: String, _ time: Double) {
+    guard ["running", "suspended", "stopped"].contains(state), var runs = lanes[address],
+      let index = runs.lastIndex(where: { generation == nil || $0.generation == generation }), runs[index].end == nil,
+      let span = runs[index].spans.indices.last, runs[index].spans[span].state != state
+    else { return }
+    runs[index].spans[span].to = time
+    runs[index].spans.append(Span(state: state, from: time))
+    if runs[index].spans.count > Self.spanLimit { runs[index].spans.removeFirst() }
+    lanes[address] = runs
+  }
+
+  /// Standing processes are not reported by an agent: their connections show when they run.
+  private mutating func register(_ changed: RegistrationChanged, _ time: Double, _ sequence: UInt64) {
+    let registration = changed.registration
+    guard [.host, .agent, .provider, .pushServer].contains(registration.address.role) else { return }
+    switch changed.change {
+    case .connected: begin(registration.address, registration.generation, registration.pid, time, sequence)
+    case .disconnected, .left:
+      guard let index = lanes[registration.address]?.indices.last, lanes[registration.address]?[index].end == nil else {
+        return
+      }
+      let isFailure = changed.change == .disconnected
+      lanes[registration.address]?[index].finish(isFailure ? "disconnected" : "left", isFailure, time, sequence)
+    case .registered, .retired: return
+    }
+  }
+
+  private mutating func restart(_ started: BusStarted, _ time: Double, _ sequence: UInt64) {
+    let own = Address.messageBus
+    // A new segment begins with the same message.
+    guard lanes[own]?.last?.generation != started.generation else { return }
+    if let index = lanes[own]?.indices.last, lanes[own]?[index].end == nil {
+      lanes[own]?[index].finish("ended", true, previous, sequence)
+    }
+    begin(own, started.generation, started.pid, time, sequence)
+  }
+}
+
+extension ProcessHistory.Run {
+  fileprivate mutating func finish(_ ending: String, _ isFailure: Bool, _ time: Double, _ sequence: UInt64) {
+    end = time
+    endSequence = sequence
+    self.ending = ending
+    self.isFailure = isFailure
+    if let last = spans.indices.last { spans[last].to = time }
+  }
+}
+
+extension Ending {
+  /// `SIGKILL`, `exit code 1`, `evicted: memory …`.
+  package var short: String {
+    if case .signalled(let signal) = self { return Ending.name(ofSignal: signal) }
+    return description
+  }
+
+  /// Whether the process did not end by itself without an error.
+  package var isFailure: Bool { self != .exited(code: 0) }
+}
