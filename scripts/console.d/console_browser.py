@@ -129,7 +129,7 @@ class Browser:
         if isinstance(element, str):
             element = self.find(element)
         self.script("arguments[0].scrollIntoView({ block: 'center' })", element)
-        ActionChains(self.driver).move_to_element(element).click().perform()
+        element.click()
 
     def press(self, *keys):
         """Presses keys, with the focus where it is."""

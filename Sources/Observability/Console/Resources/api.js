@@ -143,7 +143,7 @@ let result = null
 export const offered = () => line
 
 export const drawLine = () => show(byId('command'), line
-	? [h('span.dim', {'aria-hidden': 'true'}, '$'), h('code', line), copyButton(line, 'Copy', {'aria-label': 'Copy the command', title: 'Copy the command (key c)'}),
+	? [h('span.dim', {'aria-hidden': 'true'}, '$'), h('code', line), copyButton(line, 'Copy', {'aria-label': 'Copy the command', title: 'Key c'}),
 		result && h(`span.result.${result.kind}`, result.text)]
 	: h('span.dim', state.isReadOnly ? 'Read-only: this console has no actions.'
 		: ['Each button shows its command here; ', kbd('c'), ' copies it.']))

@@ -55,7 +55,7 @@ export class Budget extends Page {
 				isDeveloperMode && pill('developer mode: no budget, no spacing', 'warn')),
 			section('clock', 'Clock', null, this.#clock()),
 			section('accounts', 'Placements', null, accounts.length ? this.#accounts(account)
-				: empty('No widget is placed, so nothing is spent. A reload launches each extension, which declares its kinds.', commandLine('reload', '--all'))),
+				: empty('No widget is placed. A reload launches each extension, which declares its kinds.', commandLine('reload', '--all'))),
 			account && section('ledger', `Ledger of #${account.placement} ${account.kind}`,
 				choices('Time range', [['3600', '1 h'], ['', '24 h'], ['604800', '7 d']].map(([span, text]) => [span, text, this.#address({span})]), this.span), this.#plot(account)),
 			account && h(`div.split.ledgers${this.reload ? '.has-detail' : ''}`, h('div.section', this.#decisions()), this.reload > 0 && this.#reload()),

@@ -40,7 +40,7 @@ export class Pushes extends Page {
 				h('details', h('summary', `All ${reasons.length} reasons`), grid('Reasons', ['Reason', 'Status#', 'Meaning', 'Rule'], reasons.map(({status, reason, meaning, rule}) => ({
 					key: reason + status, cells: [reason, String(status), meaning ?? '', rule ?? '']}))))),
 			section('diagnoses', 'Diagnoses', equivalent(commandLine('diagnose')), diagnoses.length ? h('ol.cards', diagnoses.map(diagnosis => this.#diagnosis(diagnosis)))
-				: empty('No mistake was found. WidgetLab watches for reload loops, completions that are never called, and more.', commandLine('diagnose', '--list'))),
+				: empty('No mistake was found in the code of the widget and its app.', commandLine('diagnose', '--list'))),
 		]
 	}
 

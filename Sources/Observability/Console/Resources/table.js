@@ -278,6 +278,8 @@ class WindowedTable extends HTMLElement {
 		const moved = this.scrollTop - this.#place
 		if (Math.abs(moved) < 1) return
 		this.#place = this.scrollTop
+		// A change of the height is no scroll.
+		if (this.isFollowing && this.#place + this.clientHeight >= this.scrollHeight - 1) return
 		const travel = this.#travel
 		if (!this.#isWhole && Math.abs(moved) > 3 * this.#height) this.#scrollFar(this.#place / travel)
 		else {

@@ -52,7 +52,7 @@ export class Traces extends Page {
 		if (!trace) return [pagehead('Trace', back), failed(this.error)]
 		return [
 			pagehead(trace.title, pill(trace.state, tone(trace.state)), back,
-				equivalent(trace.command, copyButton(trace.mermaid, 'Copy as Mermaid', {'data-mermaid': '', title: 'Copy as a Mermaid sequence diagram (key m)'}))),
+				equivalent(trace.command, copyButton(trace.mermaid, 'Copy as Mermaid', {'data-mermaid': '', title: 'Key m'}))),
 			h('ul.summary.dim', trace.summary.map(text => h('li', text))),
 			h('windowed-table.trace', {'data-own': '', 'data-key': `${trace.id} ${trace.lanes}`}),
 		]
