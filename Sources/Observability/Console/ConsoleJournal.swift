@@ -77,12 +77,20 @@ package final class ConsoleJournal: Sendable {
       feed.publish(await analyst.handle(entries.map(\.envelope)))
       return true
     }
-    guard let bounds = try? pages.bounds(), bounds.upperBound > position else { return false }
+    guard let bounds = try? pages.bounds(), bounds.upperBound > position else { return await cannotRead() }
     let first = max(position + 1, bounds.lowerBound)
     let last = min(bounds.upperBound, first + 255)
-    guard let new = try? pages.read(first...last) else { return false }
+    guard let new = try? pages.read(first...last) else { return await cannotRead() }
     feed.publish(await analyst.handle(new, upTo: last))
     return true
+  }
+}
+
+extension ConsoleJournal {
+  /// The next announcement tries again; no question waits for it.
+  private func cannotRead() async -> Bool {
+    await analyst.end()
+    return false
   }
 }
 
@@ -133,7 +141,7 @@ actor JournalAnalyst {
     waiting.removeAll { $0.sequence <= position }
   }
 
-  /// Resumes all waiting questions, at the end of the console.
+  /// Resumes all waiting questions with what is known: the journal cannot be read, or the console ends.
   func end() {
     for waiter in waiting { waiter.continuation.resume() }
     waiting = []
