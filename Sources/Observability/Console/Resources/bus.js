@@ -84,11 +84,14 @@ export class Bus extends Page {
 		this.failure = this.field.failure = null
 		this.field.value = this.where
 		const result = await this.table.restart()
-		if (!result) return
+		if (!result) return live.open({})
 		live.open({rows: 1, ...this.where ? {where: this.where} : {}}, result.last)
 		this.table.selected = this.sequence
 		if (this.sequence) this.table.toRow(this.sequence)
 	}
+
+	/** After a break. */
+	recover() {if (this.failure) this.#restart()}
 
 	close() {if (this.sequence) this.app.go(this.#address(null))}
 

@@ -92,8 +92,8 @@ function drawHeader() {
 	show(byId('nav'), h('ul', pages.map(each => h('li', h('a', {
 		href: `/${each.path}`, 'aria-current': each === entry && 'page', title: `${each.title} (g ${each.key})`,
 	}, each.title)))))
-	const {device, instance, isReadOnly, readOnlyReason} = state
-	show(byId('facts'), isReadOnly && pill('read-only', 'warn', {title: readOnlyReason}),
+	const {analysis, device, instance, isReadOnly, readOnlyReason} = state
+	show(byId('facts'), analysis?.isComplete === false && pill(`analyzed to #${analysis.sequence}`), isReadOnly && pill('read-only', 'warn', {title: readOnlyReason}),
 		h('span.fact', {title: instance}, [instance?.split('/').at(-1), device && `${device.model}, ${device.systemVersion}`].filter(Boolean).join(' · ')))
 }
 
@@ -165,6 +165,7 @@ live.addEventListener('open', () => {
 	outage = null
 	main.classList.remove('stale')
 	announce('Connected again.')
+	page?.recover?.()
 	drawBanner()
 	refreshAll()
 })
