@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// Reads `/proc` by system calls. Foundation's file functions take ten times as long, and the agent reads twenty files
-/// of a child whenever the child is suspended.
+/// Reads files of `/proc`, of which the agent reads dozens whenever a child is suspended.
 enum ProcFile {
   /// The names in a folder that are numbers, such as process, thread and descriptor numbers. Empty when the folder does
   /// not exist.
