@@ -3,6 +3,7 @@
 import Cluster
 import FidelityRules
 import Foundation
+import Glibc
 import Testing
 
 @testable import ProcessAgent
@@ -11,7 +12,7 @@ import Testing
 @Suite struct BundleTests {
   private let folder = FileManager.default.temporaryDirectory.path + "/bundle-\(UUID().uuidString)"
 
-  private func with(_ body: (BundleFolder, DeviceFolder) throws -> Void) throws {
+  private func with(_ body: (inout BundleFolder, DeviceFolder) throws -> Void) throws {
     let configuration = try ClusterConfiguration(
       yaml: """
         device: {name: phone}
@@ -23,7 +24,8 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let device = InstanceFolder(folder + "/instance").device("phone")
-    try body(BundleFolder(configuration, in: device), device)
+    var bundles = BundleFolder(configuration, in: device)
+    try body(&bundles, device)
   }
 
   private func write(_ text: String, to path: String) throws {
@@ -78,6 +80,50 @@ import Testing
     }
   }
 
+  @Test(.rule("BUNDLE-05")) func `each change of a bundle or of its sources is found at the next launch`() throws {
+    try with { bundles, _ in
+      let files = FileManager.default
+      let executable = folder + "/bin/Weather"
+      try write("1", to: "Weather")
+      try write("note", to: "Package_Weather.resources/note.txt")
+      let path = try #require(try bundles.make("com.a.Widget", executable: executable))
+      let bundle = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      try write("second", to: "Package_Weather.resources/second.txt")
+      _ = try bundles.make("com.a.Widget", executable: executable)
+      #expect(contents(bundle + "/second.txt") == "second")
+      try write("other", to: "Package_Other.resources/other.txt")
+      _ = try bundles.make("com.a.Widget", executable: executable)
+      #expect(contents(bundle + "/Package_Other.resources/other.txt") == "other")
+      try files.removeItem(atPath: path)
+      _ = try bundles.make("com.a.Widget", executable: executable)
+      #expect(contents(path) == "1")
+      let properties = contents(bundle + "/Info.plist")
+      try Data("lost".utf8).write(to: URL(fileURLWithPath: bundle + "/Info.plist"))
+      _ = try bundles.make("com.a.Widget", executable: executable)
+      #expect(contents(bundle + "/Info.plist") == properties)
+      try files.removeItem(atPath: folder + "/instance")
+      #expect(try bundles.make("com.a.Widget", executable: executable) == path)
+      #expect(contents(path) == "1")
+    }
+  }
+
+  @Test func `a bundle is not made again while nothing has changed`() throws {
+    try with { bundles, _ in
+      try write("1", to: "Weather")
+      let path = try #require(try bundles.make("com.a.Widget", executable: folder + "/bin/Weather"))
+      let file = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("Info.plist")
+      var status = stat()
+      #expect(stat(file.path, &status) == 0)
+      let old = try Data(contentsOf: file)
+      try Data(repeating: UInt8(ascii: "x"), count: old.count).write(to: file)
+      // With its time of before, the file looks unchanged.
+      let times = [status.st_atim, status.st_mtim]
+      #expect(utimensat(AT_FDCWD, file.path, times, 0) == 0)
+      _ = try bundles.make("com.a.Widget", executable: folder + "/bin/Weather")
+      #expect(try Data(contentsOf: file).first == UInt8(ascii: "x"))
+    }
+  }
+
   @Test(.rule("BUNDLE-07"))
   func `a bundle has the resources that the configuration names, and one that does not exist is refused`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -92,7 +138,8 @@ import Testing
           device: {name: phone}
           extensions: [{bundle: com.a.Widget, executable: bin/Weather, resources: [\(resources)]}]
           """, file: folder + "/widgetlab.yaml")
-      return try BundleFolder(configuration, in: device).make("com.a.Widget", executable: folder + "/bin/Weather")
+      var bundles = BundleFolder(configuration, in: device)
+      return try bundles.make("com.a.Widget", executable: folder + "/bin/Weather")
     }
     let path = try #require(try make("bin/own/Assets.xcassets, \(folder)/bin/own/note.txt"))
     let bundle = URL(fileURLWithPath: path).deletingLastPathComponent().path

@@ -21,7 +21,7 @@ package actor Agent {
   let connection: any BusConnection
   private let host: Address
   private let executables: ExecutableSearch
-  let bundles: BundleFolder?
+  var bundles: BundleFolder?
   private let bus: @Sendable () throws -> BusPlace
   private let logger: Logger
   private let incarnation = UUID()

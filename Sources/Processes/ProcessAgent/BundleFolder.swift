@@ -17,32 +17,47 @@ package struct BundleFolder: Sendable {
 
   private let configuration: ClusterConfiguration
   private let device: DeviceFolder
+  private var made: [String: MadeBundle] = [:]
 
   package init(_ configuration: ClusterConfiguration, in device: DeviceFolder) {
     self.configuration = configuration
     self.device = device
   }
 
-  /// Makes the bundle of a product, or brings it up to date. That of an extension is in its app's.
+  /// Makes the bundle of a product, or brings it up to date. That of an extension is in its app's. Does nothing while
+  /// no file that it depends on has changed, because a launch waits for it.
   ///
   /// - Parameter executable: the path of the product's executable.
   /// - Returns: the path of the executable in the bundle; `nil` for a product that the configuration does not have.
   /// - Throws: `configuration` or `instance-folder`.
-  func make(_ bundle: String, executable: String) throws(ClusterError) -> String? {
+  mutating func make(_ bundle: String, executable: String) throws(ClusterError) -> String? {
     guard let product = configuration.product(bundle) else { return nil }
+    if let known = made[bundle], known.executable == executable, known.isCurrent { return known.path }
     let app = product.isExtension ? configuration.app(ofExtension: bundle) : product
+    let resources = try product.bundleResources()
+    let own = Self.resourceFolders(beside: executable)
+    // The states of what is read, before it is read.
+    let sources =
+      ([URL(fileURLWithPath: executable).deletingLastPathComponent().path] + own + resources.values
+      + [app?.infoPlist, product.infoPlist].compactMap { $0 }).map(FileState.init)
+
     var folder = device.bundle(of: app?.bundle ?? bundle)
+    var folders: [String] = []
     if let app {
       folder += "/\(app.name).app"
+      folders.append(folder)
       try write(app, to: folder)
     }
     if product.isExtension {
       folder += "\(app == nil ? "" : "/PlugIns")/\(product.name).appex"
+      folders.append(folder)
       try write(product, to: folder)
     }
-    let resources = try product.bundleResources()
-    try link(Self.contents(beside: executable, of: product.name, resources), in: folder)
-    return "\(folder)/\(product.name)"
+    try link(Self.contents(executable, of: product.name, own, resources), in: folder)
+    let path = "\(folder)/\(product.name)"
+    let results = folders.flatMap { [$0, $0 + "/Info.plist"] }.map(FileState.init)
+    made[bundle] = MadeBundle(executable: executable, path: path, files: sources + results)
+    return path
   }
 
   /// Writes the `Info.plist`, unless it is the same.
@@ -60,24 +75,27 @@ package struct BundleFolder: Sendable {
     }
   }
 
-  /// What a bundle links to, by name. SwiftPM puts the resources of a target into a folder `<package>_<target>.resources`
-  /// beside the executable, where `Bundle.module` finds them; Xcode puts them into the bundle itself.
+  /// The folders `<package>_<target>.resources` beside an executable, where SwiftPM puts the resources of each target.
+  private static func resourceFolders(beside executable: String) -> [String] {
+    let folder = URL(fileURLWithPath: executable).deletingLastPathComponent().path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasSuffix(".resources") }.sorted().map { "\(folder)/\($0)" }
+  }
+
+  /// What a bundle links to, by name: the folders of resources, where `Bundle.module` finds them, and the contents of
+  /// those of its own target, which Xcode puts into the bundle itself.
   ///
   /// - Parameter resources: those of `widgetlab.yaml`, which replace others of the same name.
   private static func contents(
-    beside executable: String, of name: String, _ resources: [String: String]
+    _ executable: String, of name: String, _ folders: [String], _ resources: [String: String]
   ) -> [String: String] {
-    let folder = URL(fileURLWithPath: executable).deletingLastPathComponent().path
-    let files = FileManager.default
-    let folders = ((try? files.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(".resources") }
-    let own = folders.filter { $0.hasSuffix("_\(name).resources") }
     var contents: [String: String] = [:]
-    for bundle in own.sorted() {
-      for item in (try? files.contentsOfDirectory(atPath: "\(folder)/\(bundle)")) ?? [] {
-        contents[item] = "\(folder)/\(bundle)/\(item)"
+    for folder in folders where folder.hasSuffix("_\(name).resources") {
+      for item in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+        contents[item] = "\(folder)/\(item)"
       }
     }
-    for bundle in folders { contents[bundle] = "\(folder)/\(bundle)" }
+    for folder in folders { contents[URL(fileURLWithPath: folder).lastPathComponent] = folder }
     contents.merge(resources) { $1 }
     contents[name] = executable
     contents["Info.plist"] = nil
@@ -97,4 +115,14 @@ package struct BundleFolder: Sendable {
       throw ClusterError(.folder, "\(folder)/\(name) cannot be linked: \(String(cString: strerror(errno)))")
     }
   }
+}
+
+/// A bundle that was made, and the files that it depends on or consists of.
+private struct MadeBundle {
+  let executable: String
+  /// The path of the executable in the bundle.
+  let path: String
+  let files: [FileState]
+
+  var isCurrent: Bool { files.allSatisfy { $0 == FileState($0.path) } }
 }
