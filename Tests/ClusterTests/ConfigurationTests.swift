@@ -143,7 +143,7 @@ import Testing
         extensions:
           - {bundle: a.b.W, executable: widget, agent: 2, environment: {N: 3}}
         settings: {suspendAfter: 0.25, crashBackoffFirst: 0, redeliveries: 2}
-        bus: {journalLimit: 64MiB, peerLimit: 100, keyGrace: 0.5}
+        bus: {journalLimit: 64MiB, peerLimit: 100, keyGrace: 0.5, journalSync: true}
         """)
     #expect(configuration.agentNumbers == [1, 2])
     #expect(configuration.extensions[0].environment == ["N": "3"])
@@ -153,6 +153,7 @@ import Testing
     #expect(configuration.bus.journal.bytes == 64 << 20)
     #expect(configuration.bus.peers == 100)
     #expect(configuration.bus.keyGrace == .milliseconds(500))
+    #expect(configuration.bus.synchronizesJournal)
   }
 
   @Test func `the transfer settings are read from the configuration`() throws {

@@ -7,9 +7,8 @@ package import Messages
 /// Writes the journal: the single writer of its folder, on one thread. Two writers would assign the same numbers twice,
 /// so the broker holds a lock.
 ///
-/// Records that `append` has written survive the end of this process, since the kernel has them. They may not survive a
-/// power failure or the end of the machine, since nothing waits for the disk (`fsync` would cost milliseconds per
-/// batch).
+/// Records that `append` has written survive the end of this process, since the kernel has them. With `isSynchronized`
+/// they also survive a power failure: each batch waits for the disk, which takes milliseconds.
 package final class JournalWriter {
   package static let defaultSegmentLimit = 64 << 20
   package static let defaultLimit = 1 << 30
@@ -19,6 +18,7 @@ package final class JournalWriter {
 
   private let folder: SegmentFolder
   private let limit: Int
+  private let isSynchronized: Bool
   private let segmentLimit: Int
   private var file: SegmentFile?
   private var length = 0
@@ -39,12 +39,14 @@ package final class JournalWriter {
   ///   - folder: created if missing.
   ///   - segmentLimit: in bytes; a segment that has reached it `isFull`. At most a quarter of `limit`.
   ///   - limit: in bytes; `excess` keeps the whole journal below it.
+  ///   - isSynchronized: whether each batch is on the disk when `append` returns.
   /// - Throws: `notWritable`, `notReadable`, `notAJournal`.
   package init(
-    folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit
+    folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit, isSynchronized: Bool = false
   ) throws(JournalError) {
     self.folder = SegmentFolder(path: folder.path(percentEncoded: false))
     self.limit = limit
+    self.isSynchronized = isSynchronized
     self.segmentLimit = min(segmentLimit, limit / 4)
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -73,11 +75,13 @@ package final class JournalWriter {
     let next = try SegmentFile.empty(draft, renamedTo: path)
     do throws(JournalError) {
       try write(next, bytes, 0)
+      if isSynchronized { try next.synchronize() }
       guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }
     } catch {
       unlink(draft)
       throw error
     }
+    if isSynchronized { try folder.synchronize() }
     file = next
     length = bytes.count
     lastSequence = first
@@ -94,6 +98,7 @@ package final class JournalWriter {
     for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
       try write(file, buffer, length)
+      if isSynchronized { try file.synchronize() }
     } catch {
       file.truncate(to: length)
       throw error

@@ -86,6 +86,11 @@ final class SegmentFile: Sendable {
     }
   }
 
+  /// Waits until the content is on the disk.
+  func synchronize() throws(JournalError) {
+    guard fdatasync(descriptor) == 0 else { throw .last(.notWritable, path, "fdatasync") }
+  }
+
   /// Truncates the file.
   func truncate(to length: Int) { _ = ftruncate(descriptor, off_t(length)) }
 }
@@ -125,6 +130,14 @@ struct SegmentFolder: Sendable {
       found.append(name)
     }
     return found
+  }
+
+  /// Waits until the names of the segments are on the disk.
+  func synchronize() throws(JournalError) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .last(.notWritable, path, "fsync") }
   }
 
   func path(ofSegment first: UInt64) -> String { "\(path)/\(SegmentLayout.name(firstSequence: first))" }

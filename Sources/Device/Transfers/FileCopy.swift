@@ -54,6 +54,23 @@ enum WholeFile {
     }
   }
 
+  /// Waits until the content of a file is on the disk.
+  static func synchronize(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path, errno) }
+    defer { close(descriptor) }
+    guard fdatasync(descriptor) == 0 else { throw FileError(path, errno) }
+  }
+
+  /// Waits until the names in the folder of a file are on the disk.
+  static func synchronizeFolder(of path: String) throws {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(folder, errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw FileError(folder, errno) }
+  }
+
   /// The size of a file in bytes; 0 when it does not exist.
   static func size(_ path: String) -> Int64 {
     var status = stat()

@@ -75,6 +75,12 @@ final class PartFile {
     }
   }
 
+  /// Waits until the content and the name of the file are on the disk, before the database records that it is complete.
+  func synchronize() throws {
+    guard fdatasync(descriptor) == 0 else { throw FileError(path, errno) }
+    try WholeFile.synchronizeFolder(of: path)
+  }
+
   /// Reads what an earlier attempt wrote, so that the digest continues from there.
   func digest(upTo end: Int64) throws {
     hash = SHA256()

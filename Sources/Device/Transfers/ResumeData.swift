@@ -77,7 +77,9 @@ package struct PartFiles: Sendable {
   package func keep(_ path: String, as part: UUID, at now: Date) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.modificationDate: now], ofItemAtPath: path)
+    try WholeFile.synchronize(path)
     guard rename(path, self.path(part)) == 0 else { throw FileError(path, errno) }
+    try WholeFile.synchronizeFolder(of: self.path(part))
   }
 
   /// Moves a kept part to `path`, where a task continues it. A restarted host may repeat it: an existing file at `path`

@@ -63,6 +63,7 @@ struct TransferAttempt: Sendable {
       bytes: try file.size(), validator: known.validator, expectedLength: known.response?.expectedLength ?? -1)
     if let response = known.response, part.expectedLength > 0, part.bytes == part.expectedLength {
       try file.digest(upTo: part.bytes)
+      try file.synchronize()
       return AttemptResult(response: response, sha256: file.sha256, bytes: part.bytes)
     }
     report(part.resumesAt > 0 ? .resumed(at: part.bytes) : part.bytes > 0 ? .restarted : .started)
@@ -94,6 +95,7 @@ struct TransferAttempt: Sendable {
     guard head.expectedLength < 0 || exchange.hasNoBody(head.status) || bytes == head.expectedLength else {
       throw TransferFault(.networkConnectionLost, "received \(bytes) bytes of \(head.expectedLength)")
     }
+    try file.synchronize()
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
       sha256: file.sha256, bytes: bytes)

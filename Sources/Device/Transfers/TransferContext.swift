@@ -81,6 +81,25 @@ final class TransferContext: Sendable {
     }
   }
 
+  /// Removes the part files of tasks that have not ended, if the machine was started again since they were written:
+  /// what the disk has of them is unknown. These tasks begin at byte 0. The file of an ended task is complete.
+  ///
+  /// - Throws: database errors, and those of the file with the identifier of the start.
+  func removePartsOfEarlierBoot(_ boot: String = machineBoot) throws {
+    let path = folder + "/boot"
+    let former = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    guard former != boot else { return }
+    for (key, hasEnded) in try store.taskKeys() where !hasEnded { unlink(self.path(key)) }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(boot.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  /// The kernel's identifier of this start of the machine.
+  static var machineBoot: String {
+    let path = "/proc/sys/kernel/random/boot_id"
+    return FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
   // MARK: The journal
 
   /// Records a step of a task in the journal.

@@ -61,6 +61,7 @@ package actor TransferService {
   package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
     try delivery.files.removeOrphans()
     try context.removeOrphanedParts()
+    try context.removePartsOfEarlierBoot()
     scheduler.assumeIsolated { $0.begin(network: network) }
     delivery.assumeIsolated { $0.begin(suspended: suspended) }
   }

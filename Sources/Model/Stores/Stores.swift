@@ -8,15 +8,15 @@ import Messages
 
 extension DatabasePool {
   /// Opens a database file in write-ahead mode, and creates it if it is missing. A locked database is waited for, at
-  /// most 5 s.
+  /// most 5 s. A committed transaction survives a power failure.
   ///
-  /// - Parameter isDurable: whether a committed transaction also survives a power failure.
   /// - Throws: errors of the database, such as that the file is damaged.
-  package static func opening(_ path: String, isDurable: Bool = false) throws -> DatabasePool {
+  package static func opening(_ path: String) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     let pool = try DatabasePool(path: path, configuration: configuration)
-    if isDurable { try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") } }
+    // GRDB sets NORMAL with the write-ahead mode, which writes the log to the disk only at a checkpoint.
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     return pool
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits of the broker: `bus` in `widgetlab.yaml`, or flags of `message-bus`.
+/// Settings of the broker: `bus` in `widgetlab.yaml`, or flags of `message-bus`.
 package struct BusLimits: Sendable, Hashable {
   /// Maximum length of the whole journal. Beyond it, the oldest segments are deleted.
   package var journal = ByteCount(bytes: 1 << 30)
@@ -8,6 +8,8 @@ package struct BusLimits: Sendable, Hashable {
   package var peers = 4096
   /// How long a standing key is still accepted after its successor was first used.
   package var keyGrace: Duration = .seconds(10)
+  /// Whether a message is forwarded only when the disk has it, so that the journal survives a power failure.
+  package var synchronizesJournal = false
 
   package init() {}
 }

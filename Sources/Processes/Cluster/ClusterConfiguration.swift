@@ -279,6 +279,7 @@ extension BusLimits {
     guard peers > 0 else { throw reader.error("peerLimit", "must be at least 1") }
     keyGrace = try reader.seconds("keyGrace") ?? keyGrace
     guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "must be at most 86400 (one day)") }
+    synchronizesJournal = try reader.boolean("journalSync") ?? synchronizesJournal
     try reader.finish()
   }
 }

@@ -60,7 +60,7 @@ package actor Broker {
     let own = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
-      limit: settings.journalLimit)
+      limit: settings.journalLimit, isSynchronized: settings.synchronizesJournal)
     prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)

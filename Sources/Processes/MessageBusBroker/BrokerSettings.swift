@@ -24,6 +24,8 @@ package struct BrokerSettings: Sendable {
   package var keyGrace: Duration
   /// The size limit of the whole journal, in bytes; beyond it the oldest segments are removed.
   package var journalLimit: Int
+  /// Whether each batch of the journal is on the disk before it is forwarded.
+  package var synchronizesJournal: Bool
 
   /// How many frames may wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts
   /// frames and not bytes: for a peer that does not read, this is at most 128 MiB if all frames have the maximum
@@ -43,6 +45,7 @@ package struct BrokerSettings: Sendable {
     self.peerLimit = limits.peers
     self.keyGrace = limits.keyGrace
     self.journalLimit = limits.journal.bytes
+    self.synchronizesJournal = limits.synchronizesJournal
   }
 }
 

@@ -50,6 +50,10 @@ package struct MessageBusCommand: StandingProcessCommand {
     help: "The size limit of the journal: bytes, or with KiB, MiB or GiB. The oldest segments are removed beyond it.")
   var journalLimit: ByteCount?
 
+  @Flag(
+    help: "Wait for the disk before each batch of messages is forwarded, so that the journal survives a power failure.")
+  var journalSync = false
+
   @Option(help: "The maximum number of connected peers.")
   var peerLimit: Int?
 
@@ -83,6 +87,7 @@ package struct MessageBusCommand: StandingProcessCommand {
     let (listen, tap) = try endpoints()
     var limits = try config.map { path throws(ClusterError) in try ClusterConfiguration.load(path).bus } ?? BusLimits()
     if let journalLimit { limits.journal = journalLimit }
+    if journalSync { limits.synchronizesJournal = true }
     if let peerLimit { limits.peers = peerLimit }
     if let keyGrace { limits.keyGrace = .seconds(keyGrace) }
     return BrokerSettings(

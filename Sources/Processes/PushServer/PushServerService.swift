@@ -79,7 +79,7 @@ struct PushServerService {
     let path = instance.pushServer + "/push.sqlite"
     do {
       // A 200 promises that the notification survives a power failure.
-      return try DatabasePool.opening(path, isDurable: true)
+      return try DatabasePool.opening(path)
     } catch {
       throw ClusterError(
         .folder,
