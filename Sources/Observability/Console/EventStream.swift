@@ -22,14 +22,17 @@ struct EventStream {
   /// The most rows of one event, and the most messages that are looked at for it.
   private static let rowLimit = 500
   private static let scanLimit = 2000
-  /// The least time between two events.
-  private static let spacing = Duration.milliseconds(50)
+  /// The most events a second over a longer time, and at once.
+  private static let rate = 20.0
+  private static let burst = 10.0
 
   let subscription: Subscription
   let journal: ConsoleJournal
   private var position: UInt64
   private var version: UInt64
   private var beat: UInt64
+  /// How many events may be sent at once, at a time.
+  private var credit = (events: Self.burst, at: ContinuousClock.now)
 
   init(_ subscription: Subscription, _ journal: ConsoleJournal) {
     self.subscription = subscription
@@ -48,9 +51,18 @@ struct EventStream {
     for await _ in signals {
       while let bytes = try next() {
         try await write(bytes)
-        try await Task.sleep(for: Self.spacing)
+        try await pause()
       }
     }
+  }
+
+  /// Waits when many events were sent, so that what follows is sent together.
+  private mutating func pause() async throws {
+    let now = ContinuousClock.now
+    credit.events = min(Self.burst, credit.events + (now - credit.at) / .seconds(1) * Self.rate) - 1
+    credit.at = now
+    guard credit.events < 1 else { return }
+    try await Task.sleep(for: .seconds((1 - credit.events) / Self.rate))
   }
 
   /// The next events; nil when there is nothing new.
