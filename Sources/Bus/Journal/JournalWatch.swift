@@ -11,8 +11,6 @@ import Synchronization
 /// announces at intervals: each 500 ms, or each 20 ms when an interval found what no notification had announced.
 package final class JournalWatch: Sendable {
   private struct State {
-    /// The descriptor of the notifications has a watch of the folder.
-    var isWatching = false
     /// A notification arrived since the last look.
     var wasNotified = false
     var isShort = false
@@ -77,8 +75,7 @@ package final class JournalWatch: Sendable {
   private func watch() {
     guard descriptor >= 0 else { return }
     let events = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE)
-    let isWatching = inotify_add_watch(descriptor, path, events) >= 0
-    state.withLock { $0.isWatching = isWatching }
+    _ = inotify_add_watch(descriptor, path, events)
   }
 
   private func notified() {
@@ -89,7 +86,8 @@ package final class JournalWatch: Sendable {
   }
 
   private func ticked() {
-    if !state.withLock({ $0.isWatching }) { watch() }
+    // The same folder again is the same watch; one that was removed and made again is another.
+    watch()
     continuation.yield()
   }
 }

@@ -43,7 +43,7 @@ package final class JournalWriter {
   package init(
     folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit
   ) throws(JournalError) {
-    self.folder = SegmentFolder(path: folder.path(percentEncoded: false))
+    self.folder = SegmentFolder(folder)
     self.limit = limit
     self.segmentLimit = min(segmentLimit, limit / 4)
     do {
