@@ -35,7 +35,12 @@ export async function startSession() {
 	await post('/api/session', {token})
 }
 
-export const readState = async () => {state = await get('/api/state')}
+/** Reads the state. When the journal is another one, since the instance was removed and made again, the page begins anew. */
+export async function readState() {
+	const next = await get('/api/state')
+	if (next.journal.generation > (state.journal.generation ?? next.journal.generation)) location.reload()
+	state = next
+}
 
 export const commandLine = (...args) => 'widgetlab ' + args.map(quoted).join(' ') + (state.commandSuffix ?? '')
 
@@ -92,7 +97,7 @@ class Live extends EventTarget {
 		source.onerror = async () => {
 			source.close()
 			if (this.#source !== source) return
-			this.#send('closed', await get('/api/state').then(() => null, error => error))
+			this.#send('closed', await readState().then(() => null, error => error))
 			if (this.#source !== source) return
 			this.#timer = setTimeout(() => this.#connect(), this.#pause)
 			this.#pause = Math.min(this.#pause * 1.5, 2000)
