@@ -35,11 +35,11 @@ export async function startSession() {
 	await post('/api/session', {token})
 }
 
-/** Reads the state. When the journal is another one, since the instance was removed and made again, the page begins anew. */
+/** Reads the state. When the instance was removed and made again, the page begins anew. */
 export async function readState() {
-	const next = await get('/api/state')
-	if (next.journal.generation > (state.journal.generation ?? next.journal.generation)) location.reload()
-	state = next
+	const {generation} = state.journal
+	state = await get('/api/state')
+	if (state.journal.generation > generation) location.reload()
 }
 
 export const commandLine = (...args) => 'widgetlab ' + args.map(quoted).join(' ') + (state.commandSuffix ?? '')
