@@ -170,24 +170,4 @@ import Testing
     #expect(try pages.select(1...700) { $0.hasKind("bus.start") }.isEmpty)
     #expect(numbers(try pages.select(1...700) { $0.id == RecordIdentifier(wanted.header.id) }) == [123])
   }
-
-  @Test(.timeLimit(.minutes(1))) func `a watch announces what is written, in a folder that appears later`() async throws
-  {
-    let watch = JournalWatch(folder: fixture.folder)
-    defer { watch.end() }
-    var announcements = watch.announcements.makeAsyncIterator()
-    #expect(await announcements.next() != nil, "the first look needs no change")
-    let writer = try fixture.begunWriter()
-    let pages = pages
-    var last: UInt64 = 1
-    while try pages.bounds()?.upperBound != last { await announcements.next() }
-    for _ in 0..<20 {
-      last += 1
-      try fixture.fill(writer, to: last)
-      while try pages.bounds()?.upperBound != last { await announcements.next() }
-      watch.looked(foundSomething: true)
-    }
-    watch.end()
-    while await announcements.next() != nil {}
-  }
 }

@@ -93,6 +93,6 @@ export class Screen extends Page {
 				({widget}) => ['add', ...JSON.parse(widget)], 'primary')
 				: !error && h('p.dim', 'No widget can be added before its app was opened.'),
 			problems.map(({kind, problem}) => h('p.dim', h('strong', kind), ` ${problem}`)),
-			problems.length > 0 && toolbar('Apps', apps().map(app => action(`Open ${app}`, ['app', 'open', app]))))
+			problems.length > 0 && toolbar('App', action('Open the app', ['app', 'open'])))
 	}
 }
