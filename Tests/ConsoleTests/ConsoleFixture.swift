@@ -45,6 +45,7 @@ final class ConsoleFixture: Sendable {
   func makeAgain() throws {
     try writer.withLock { writer in
       try FileManager.default.removeItem(at: folder)
+      // As in `init`.
       nonisolated(unsafe) let new = try Self.writer(
         folder, segmentLimit: JournalWriter.defaultSegmentLimit, limit: JournalWriter.defaultLimit)
       writer = new

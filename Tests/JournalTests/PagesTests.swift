@@ -59,7 +59,7 @@ import Testing
     #expect(try pages.bounds() == 1...700)
     #expect(!pages.isReplaced)
     try FileManager.default.removeItem(at: fixture.folder)
-    #expect(!pages.isReplaced, "there is none yet")
+    #expect(!pages.isReplaced, "the folder is missing")
     try fixture.fill(try fixture.begunWriter(), to: 5)
     #expect(pages.isReplaced)
     let next = self.pages

@@ -12,8 +12,8 @@ import Testing
     var pace = JournalWatchPace()
     #expect(pace.looked(foundSomething: false) == (500, false))
     pace.notified()
-    let steps = (0..<6).map { _ in pace.looked(foundSomething: true) }
-    #expect(steps.map(\.milliseconds) == [10, 20, 40, 50, 50, 50])
+    let steps = (0..<100).map { _ in pace.looked(foundSomething: true) }
+    #expect(steps.map(\.milliseconds) == Array(repeating: 10, count: 20) + Array(repeating: 25, count: 80))
     #expect(steps.allSatisfy { !$0.arms })
   }
 

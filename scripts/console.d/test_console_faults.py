@@ -146,7 +146,7 @@ class M_MadeAgain(ConsoleTest):
         browser.has_text("#bus-state", "Live")
         browser.script("window.isFormer = true")
         self.cluster.make_again()
-        browser.wait(lambda: browser.script("return !window.isFormer") and "Live" in browser.text("#bus-state"), "the page began anew")
+        browser.wait(lambda: browser.script("return !window.isFormer") and "Live" in browser.text("#bus-state"), "the page was loaded again")
         browser.focus("windowed-table")
         browser.press(Keys.HOME)
         browser.wait(lambda: "bus.started" in browser.text("windowed-table tbody tr"), "the first message of the new journal")

@@ -8,7 +8,7 @@ import Synchronization
 /// Announces that a journal may have grown. Any thread; one consumer, which calls `looked` after each announcement.
 ///
 /// While the journal is quiet the kernel reports a write in the folder (inotify). Each report costs the writer as much as
-/// a fifth of its work for a message, so there is none while the journal grows: `JournalWatchPace`.
+/// a fifth of its work for a message, so it is not requested while the journal grows: `JournalWatchPace`.
 package final class JournalWatch: Sendable {
   /// An element for each announcement, several at once as one.
   package let announcements: AsyncStream<Void>
@@ -78,12 +78,13 @@ struct JournalWatchPace {
     case arming
     /// The next write is reported.
     case waiting
-    /// The journal grows: looks at intervals. `quiet`: milliseconds since a look found something.
-    case busy(interval: Int, quiet: Int)
+    /// The journal grows: looks at intervals. Milliseconds since that began, and since a look found something.
+    case busy(age: Int, quiet: Int)
   }
 
-  /// The interval of looks while the journal grows: doubled from the first to the second one.
-  private static let (shortest, longest) = (10, 50)
+  /// The intervals of looks while the journal grows: at the beginning, which shows the result of an action without
+  /// delay, and after `beginning`.
+  private static let (short, long, beginning) = (10, 25, 200)
   /// After this time without a find the report is requested again.
   private static let lull = 200
   /// A mounted folder may deliver no reports, so there are looks also while one is expected.
@@ -117,18 +118,18 @@ struct JournalWatchPace {
       hasReports = false
       fallthrough
     case .arming, .waiting:
-      phase = .busy(interval: Self.shortest, quiet: 0)
-      return (Self.shortest, false)
-    case .busy(let interval, _) where foundSomething:
-      let next = min(2 * interval, Self.longest)
-      phase = .busy(interval: next, quiet: 0)
-      return (next, false)
-    case .busy(let interval, let quiet) where quiet + interval < Self.lull:
-      phase = .busy(interval: interval, quiet: quiet + interval)
-      return (interval, false)
-    case .busy:
-      phase = .arming
-      return (0, true)
+      phase = .busy(age: 0, quiet: 0)
+      return (Self.short, false)
+    case .busy(let age, let quiet):
+      let interval = age < Self.beginning ? Self.short : Self.long
+      let silence = foundSomething ? 0 : quiet + interval
+      guard silence < Self.lull else {
+        phase = .arming
+        return (0, true)
+      }
+      let next = age + interval
+      phase = .busy(age: next, quiet: silence)
+      return (next < Self.beginning ? Self.short : Self.long, false)
     }
   }
 }

@@ -57,7 +57,7 @@ package final class ConsoleJournal: Sendable {
     }
   }
 
-  /// Reads another journal when the folder was removed and made again. The streams end, and pages read everything anew.
+  /// Reads another journal when the folder was removed and made again. The streams end, and pages read everything again.
   private func beginAgain() async {
     let former = contents
     guard former.pages.isReplaced, let next = try? Contents(folder, generation: former.generation + 1) else { return }

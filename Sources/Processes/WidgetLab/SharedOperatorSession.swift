@@ -4,7 +4,7 @@ import Cluster
 import MessageBus
 
 /// One connection for all questions and commands of a console. It is opened when it is needed first. It survives the
-/// end of the broker, and is opened again when it has ended or when the instance was made anew, with other keys.
+/// end of the broker, and is opened again when it has ended or when the instance was made again, with other keys.
 actor SharedOperatorSession {
   /// The connection that commands of the current task use; nil when each opens one.
   @TaskLocal static var current: SharedOperatorSession?

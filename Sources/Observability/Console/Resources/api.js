@@ -35,7 +35,7 @@ export async function startSession() {
 	await post('/api/session', {token})
 }
 
-/** Reads the state. When the instance was removed and made again, the page begins anew. */
+/** Reads the state. When the instance was removed and made again, the page begins again. */
 export async function readState() {
 	const {generation} = state.journal
 	state = await get('/api/state')
