@@ -38,10 +38,14 @@ let staticRuntime: [LinkerSetting] = [
       + ["-Xlinker", "--end-group"])
 ]
 
-/// A service process starts once, so it can load the whole Swift runtime at its start: 4 to 5 ms.
+/// A service process starts once, so it can load the whole Swift runtime at its start: 4 to 5 ms. In the image it has no
+/// tables for unwinding, a fifth of its size: no exception of C++ passes through it, and Swift unwinds nothing.
 let dynamicRuntime: [LinkerSetting] = [
   .unsafeFlags(
-    ["-use-ld=lld", "-Xclang-linker", "-no-pie", "-no-toolchain-stdlib-rpath", "-lstdc++"] + besideExecutable)
+    [
+      "-use-ld=lld", "-Xclang-linker", "-no-pie", "-no-toolchain-stdlib-rpath", "-lstdc++", "-Xlinker",
+      "--no-eh-frame-hdr", "-Xlinker", "--script=\(Context.packageDirectory)/deploy/service.ld",
+    ] + besideExecutable)
 ]
 
 /// `Locale.current` of an author's executable is the device's: `Localization` replaces Foundation's getters.

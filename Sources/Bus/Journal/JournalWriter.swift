@@ -44,7 +44,7 @@ package final class JournalWriter {
   package init(
     folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit, isSynchronized: Bool = false
   ) throws(JournalError) {
-    self.folder = SegmentFolder(path: folder.path(percentEncoded: false))
+    self.folder = SegmentFolder(folder)
     self.limit = limit
     self.isSynchronized = isSynchronized
     self.segmentLimit = min(segmentLimit, limit / 4)

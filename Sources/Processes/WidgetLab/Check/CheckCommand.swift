@@ -103,18 +103,8 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func reader() throws -> JournalReader {
     var place = try JournalLocation.parse([])
-    guard let journal else { return try place.reader(options) }
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: journal, isDirectory: &isFolder), !isFolder.boolValue else {
-      place.journal = journal
-      return try place.reader(options)
-    }
-    guard let reader = JournalReader(segment: URL(fileURLWithPath: journal).standardizedFileURL) else {
-      throw CommandError(
-        Exit.unavailable, "this file is not a segment of a journal", at: journal,
-        advice: "give a file with the name of a segment, or the folder of the segments")
-    }
-    return reader
+    place.journal = journal
+    return try place.reader(options)
   }
 
   private func printList() throws {
