@@ -271,6 +271,7 @@ let package = Package(
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+    module("ChaosCampaign", in: "Observability", ["JournalAnalysis", "Messages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -320,8 +321,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout", "MessageBus",
-        "Messages", "OwnedTasks", "Pictures", arguments, crypto,
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout",
+        "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles

@@ -10,6 +10,14 @@ struct SupervisedProcess: Sendable {
   let arguments: @Sendable () -> [String]
 }
 
+/// Which exits delay a restart.
+enum RestartPolicy: Sendable {
+  /// Each exit soon after the start, so that a process that cannot run does not use up the machine.
+  case afterEachShortRun
+  /// Not those by SIGKILL: a campaign kills on purpose, and measures the recovery.
+  case exceptKills
+}
+
 /// Computes the delay before a restart: none when the process ran long enough, else 0.2 s, doubling to 5 s.
 struct RestartDelay: Sendable, Equatable {
   static let shortRun = Duration.seconds(2)
