@@ -79,7 +79,7 @@ package struct CampaignPlan: Sendable {
   /// Draws the next step.
   package mutating func next(_ possible: PossibleFaults) -> CampaignStep {
     number += 1
-    let actions = (0..<Int.random(in: 1...2, using: &workload)).map { _ in
+    let actions = (0..<Int.random(in: 1...3, using: &workload)).map { _ in
       Self.draw(WorkloadAction.allCases, by: \.weight, &workload) ?? .reload
     }
     return CampaignStep(

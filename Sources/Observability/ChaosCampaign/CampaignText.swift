@@ -15,8 +15,8 @@ package enum CampaignText {
     return [
       "\(report.kills) kills in \(duration(report.seconds)), \(report.killsPerHour) an hour; "
         + quiet(report.runs),
-      "\(work.accepted) tasks accepted; \(work.acknowledged) deliveries acknowledged, \(work.redelivered) sent again, "
-        + "\(work.repeated) tasks called again; \(work.pushesAccepted) pushes accepted, "
+      "\(work.accepted) tasks accepted; \(work.acknowledged) deliveries acknowledged, \(work.redelivered) sent again; "
+        + "the delegate called again for \(work.repeated) tasks; \(work.pushesAccepted) pushes accepted, "
         + "\(work.pushesDelivered) delivered; \(work.shown) timeline entries shown",
     ]
   }
@@ -71,19 +71,22 @@ package enum CampaignText {
   }
 
   private static func verdict(_ report: CampaignReport, _ isColored: Bool) -> [String] {
-    let what = report.runs.count == 1 ? "seed \(report.runs[0].seed)" : "\(report.runs.count) seeds"
     let failures = report.runs.compactMap { run in
       run.failure.map { "seed \(run.seed): \($0); run it again with `widgetlab chaos replay \($0)`" }
     }
     let interrupted = report.runs.contains(where: \.wasInterrupted) ? ", interrupted" : ""
-    return failures + [TerminalColor.bold("\(what)\(interrupted): \(sentence(report.answer))", isColored)]
+    return failures + [TerminalColor.bold("\(subject(report))\(interrupted): \(sentence(report.answer))", isColored)]
+  }
+
+  static func subject(_ report: CampaignReport) -> String {
+    report.runs.count == 1 ? "seed \(report.runs[0].seed)" : "\(report.runs.count) seeds"
   }
 
   static func sentence(_ answer: LawVerdict.Answer) -> String {
     switch answer {
     case .holds: "all laws hold"
-    case .broken: "broken: see above"
-    case .unknown: "unknown: nothing is broken, and something could not be judged"
+    case .broken: "a law is broken"
+    case .unknown: "nothing is broken, and something could not be judged"
     }
   }
 

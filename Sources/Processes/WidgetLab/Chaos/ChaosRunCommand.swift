@@ -25,6 +25,7 @@ struct ChaosRunCommand: AsyncParsableCommand {
         widgetlab chaos --duration 10m               until the time is over
         widgetlab chaos --faults kill,several        only these faults
         widgetlab chaos --victims host,message-bus   only these processes
+        widgetlab chaos --report chaos.html          also a page with plots
         widgetlab chaos --list                       the faults, with a sentence each
       """)
 
@@ -69,6 +70,9 @@ struct ChaosOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("An empty folder for the cluster, which is kept.", valueName: "folder"))
   var instance: String?
+
+  @Option(name: .customLong("report"), help: ChaosReportFile.help, completion: .file())
+  var reports: [ChaosReportFile] = []
 
   @Flag(help: "Keep the temporary folder of the cluster.")
   var keep = false

@@ -40,6 +40,7 @@ struct ChaosSession {
     await hands.stop()
     let isKept = options.keep || !home.isTemporary
     if isKept { Output.print("kept: \(home.folder)") } else { home.remove() }
+    for file in options.reports { try file.write(report) }
     for line in CampaignText.lines(report, isColored: Output.isColored) { Output.print(line) }
     return report
   }
