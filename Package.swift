@@ -176,8 +176,9 @@ let package = Package(
     module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform", "HTTPRules"]),
-    module("Journal", in: "Bus", ["CPlatform", "Messages"]),
-    module("MessageBus", in: "Bus", ["Messages", "ZeroMQ"]),
+    module("FaultPoints", in: "Bus", ["CPlatform", "Messages"]),
+    module("Journal", in: "Bus", ["CPlatform", "FaultPoints", "Messages"]),
+    module("MessageBus", in: "Bus", ["FaultPoints", "Messages", "ZeroMQ"]),
     // Model: what several layers share. Values of the host, the tool and authors' processes (Archive to Pictures,
     // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
@@ -197,14 +198,14 @@ let package = Package(
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
-    module("Stores", in: "Model", ["Messages", grdb]),
+    module("Stores", in: "Model", ["FaultPoints", "Messages", grdb]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
       [
-        "Archive", "CBundle", "CDeviceClock", "CPlatform", "Localization", "MessageBus", "Messages", "OwnedTasks",
-        "ZeroMQ",
+        "Archive", "CBundle", "CDeviceClock", "CPlatform", "FaultPoints", "Localization", "MessageBus", "Messages",
+        "OwnedTasks", "ZeroMQ",
       ]),
     module("Localization", in: "SDK", ["Archive"]),
     .target(name: "CBundle", path: "Sources/SDK/CBundle"),
@@ -214,7 +215,10 @@ let package = Package(
       ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
       "URLSessionAPI", in: "SDK",
-      ["AuthorRuntime", "CPlatform", "HTTPRules", "Localization", "MessageBus", "Messages", "UserDefaultsAPI"]),
+      [
+        "AuthorRuntime", "CPlatform", "FaultPoints", "HTTPRules", "Localization", "MessageBus", "Messages",
+        "UserDefaultsAPI",
+      ]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
@@ -249,8 +253,8 @@ let package = Package(
     module(
       "Transfers", in: "Device",
       [
-        "CookieFiles", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
-        asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+        "CookieFiles", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores",
+        "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
       ]),
     module(
       "Timelines", in: "Device",
@@ -288,24 +292,25 @@ let package = Package(
     // process.
     module(
       "Cluster", in: "Processes",
-      ["Archive", "CPlatform", "MessageBus", "Messages", "ZeroMQ", logging, unixSignals, yams]),
+      ["Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "ZeroMQ", logging, unixSignals, yams]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
-    module("StandingProcesses", in: "Processes", ["Cluster", "Messages", arguments, logging]),
+    module("StandingProcesses", in: "Processes", ["Cluster", "FaultPoints", "Messages", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "Journal", "Messages", "StandingProcesses", "ZeroMQ", arguments, logging]),
+      ["Cluster", "FaultPoints", "Journal", "Messages", "StandingProcesses", "ZeroMQ", arguments, logging]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
       [
-        "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "MessageBus", "Messages", "OwnedTasks",
-        "StandingProcesses", "ZeroMQ", arguments, logging,
+        "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "FaultPoints", "MessageBus", "Messages",
+        "OwnedTasks", "StandingProcesses", "ZeroMQ", arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
     module(
       "HostSystem", in: "Processes",
       [
-        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "Gallery", "Launching", "Layout", "MessageBus",
+        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching", "Layout",
+        "MessageBus",
         "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
         "Timelines",
         "Transfers", arguments, grdb, logging,
@@ -314,8 +319,8 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "MessageBus", "Messages", "PushDelivery", "StandingProcesses", "Stores",
-        arguments, grdb, logging,
+        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PushDelivery", "StandingProcesses",
+        "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
@@ -371,6 +376,7 @@ let package = Package(
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["FidelityRules", "Messages"]),
     tests("ChildProcessesTests", ["ChildProcesses"]),
+    tests("FaultPointsTests", ["FaultPoints", "Messages"]),
     tests("DefaultsLogTests", ["DefaultsLog", "FidelityRules", "Messages"]),
     tests("JournalTests", ["Journal", "Messages"]),
     tests("MessageBusTests", ["BusTesting", "MessageBus", "Messages", "ZeroMQ"]),

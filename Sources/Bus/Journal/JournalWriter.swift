@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import Foundation
 import Glibc
 package import Messages
@@ -72,6 +73,7 @@ package final class JournalWriter {
     let draft = path + SegmentLayout.draftSuffix.dropFirst(SegmentLayout.suffix.count)
     let next = try SegmentFile.empty(draft, renamedTo: path)
     do throws(JournalError) {
+      if let code = FaultPoint.busBeforeSegment.failure() { throw JournalError(.notWritable, path, injected: code) }
       try write(next, bytes, 0)
       guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }
     } catch {
@@ -81,6 +83,7 @@ package final class JournalWriter {
     file = next
     length = bytes.count
     lastSequence = first
+    FaultPoint.busAfterSegment.reached()
   }
 
   /// Appends stamped frames with one write. Their numbers follow the last one without a gap.
@@ -93,6 +96,9 @@ package final class JournalWriter {
     buffer.removeAll(keepingCapacity: true)
     for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
+      if let code = FaultPoint.busBeforeJournal.failure() {
+        throw JournalError(.notWritable, file.path, injected: code)
+      }
       try write(file, buffer, length)
     } catch {
       file.truncate(to: length)
@@ -100,6 +106,7 @@ package final class JournalWriter {
     }
     length += buffer.count
     lastSequence += UInt64(frames.count)
+    FaultPoint.busAfterJournal.reached()
   }
 
   /// The oldest segments to remove so that the journal stays below its limit when the current segment is full; nil when

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -91,7 +92,9 @@ extension EventDelivery {
     let whole = tasks.filter { $0.failure == nil }
     let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
     do {
+      FaultPoint.hostBeforeFilesCopied.reached()
       try await WholeFile.copy(zip(whole, copies).map { (context.path($0.key), $1) })
+      FaultPoint.hostAfterFilesCopied.reached()
       try Task.checkCancellation()
     } catch {
       for copy in copies { unlink(copy) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Journal
 import Logging
 import Messages
@@ -83,6 +84,7 @@ extension Broker {
     if !subscriptions.isEmpty {
       for frame in records(of: actions) { show(frame) }
     }
+    FaultPoint.busAfterForwarding.reached()
     return consequences
   }
 

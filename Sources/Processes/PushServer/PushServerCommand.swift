@@ -4,8 +4,10 @@ import APNs
 import APNsServer
 package import ArgumentParser
 import Cluster
+import FaultPoints
 import GRDB
 package import Logging
+import Messages
 package import StandingProcesses
 
 /// The command `push-server`.
@@ -50,7 +52,10 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.advertise = advertise ?? configuration.advertise
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
-    try await PushServerService(configuration, instance: options.folder, logger: logger).run()
+    let hasFaultPoints = try options.joinFaultPoints(as: .pushServer)
+    try await PushServerService(
+      configuration, instance: options.folder, hasFaultPoints: hasFaultPoints, logger: logger
+    ).run()
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? {

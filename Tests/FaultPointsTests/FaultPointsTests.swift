@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FaultPoints
+import Foundation
+import Glibc
+import Messages
+import Testing
+
+/// A process maps its page once and for ever, so one page serves all tests, which run one after another.
+@Suite(.serialized) struct FaultPointsTests {
+  private static let process = Address.host("iphone")
+  private static let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
+  private static let joined: FaultPointPage = {
+    do {
+      let page = try FaultPointPage.create(at: path)
+      try FaultPoints.join(path, as: process)
+      return page
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }()
+
+  private let page = Self.joined
+
+  @Test func aProcessWithoutThePageHasNoFaultPoints() throws {
+    #expect(try FaultPoints.join("/nowhere/fault-points", as: Self.process) == false)
+  }
+
+  @Test func aFileThatIsNoPageIsRefused() throws {
+    let file = NSTemporaryDirectory() + "no-page-\(UUID().uuidString)"
+    try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+    defer { unlink(file) }
+    let error = #expect(throws: FaultPointError.self) { try FaultPoints.join(file, as: Self.process) }
+    #expect(error?.code == EINVAL)
+  }
+
+  @Test func thePageHasTheLastPointOfAProcess() throws {
+    FaultPoint.hostAfterTasksSaved.reached()
+    let state = try #require(page.state(of: Self.process))
+    #expect(state.point == .hostAfterTasksSaved)
+    #expect(state.pid == getpid())
+    FaultPoint.hostBeforeScreenSaved.reached()
+    #expect(page.lastReached(Self.process) == .hostBeforeScreenSaved)
+    #expect(page.state(of: Self.process)?.count == state.count + 1)
+    #expect(page.state(of: .pushServer) == nil)
+    #expect(page.state(of: Self.process, pid: 1) == nil)
+  }
+
+  @Test func anArmedFailureSkipsAndEnds() throws {
+    let fault = try #require(page.arm(.fail(errno: ENOSPC), at: .hostBeforeTasksSaved, skipping: 1, times: 2))
+    defer { page.disarm(fault) }
+    let results = (0..<4).map { _ in FaultPoint.hostBeforeTasksSaved.failure() }
+    #expect(results == [nil, ENOSPC, ENOSPC, nil])
+    #expect(page.performed(fault) == 2)
+  }
+
+  @Test func aFaultConcernsOnlyItsPointAndItsProcess() throws {
+    let other = try #require(page.arm(.fail(errno: EIO), at: .hostBeforeTasksSaved, of: .pushServer, times: nil))
+    defer { page.disarm(other) }
+    let own = try #require(page.arm(.fail(errno: EIO), at: .hostBeforeScreenSaved, of: Self.process, times: nil))
+    defer { page.disarm(own) }
+    #expect(FaultPoint.hostBeforeTasksSaved.failure() == nil)
+    #expect(FaultPoint.hostBeforeScreenSaved.failure() == EIO)
+    page.disarm(own)
+    #expect(FaultPoint.hostBeforeScreenSaved.failure() == nil)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aStallEndsWhenItIsDisarmed() async throws {
+    let fault = try #require(page.arm(.stall(milliseconds: 600_000), at: .hostAfterScreenSaved, times: nil))
+    let stalled = Task.detached { FaultPoint.hostAfterScreenSaved.reached() }
+    while page.performed(fault) == 0 { await Task.yield() }
+    page.disarm(fault)
+    await stalled.value
+  }
+
+  @Test func allPlacesCanBeUsedAndFreed() {
+    let faults = (0..<FaultPointPage.capacity).compactMap { _ in
+      page.arm(.double, type: SessionEvents.kind.name)
+    }
+    #expect(faults.count == FaultPointPage.capacity)
+    #expect(page.arm(.crash, at: .busAfterJournal) == nil)
+    page.disarmAll()
+    let fault = page.arm(.stall(milliseconds: 1), at: .busAfterJournal)
+    #expect(fault != nil)
+    page.disarmAll()
+  }
+
+  @Test func onlyOneInjectorHasThePageAndItsFaultsEndWithIt() throws {
+    let error = #expect(throws: FaultPointError.self) { try FaultPointPage.create(at: Self.path) }
+    #expect(error?.code == EWOULDBLOCK)
+    let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
+    defer { unlink(path) }
+    var first: FaultPointPage? = try FaultPointPage.create(at: path)
+    let fault = try #require(first?.arm(.crash, at: .busAfterJournal, times: nil))
+    #expect(first?.performed(fault) == 0)
+    first = nil
+    let second = try FaultPointPage.create(at: path)
+    // The fault of the first is no longer armed: all places are free.
+    let faults = (0..<FaultPointPage.capacity).compactMap { _ in second.arm(.double) }
+    #expect(faults.count == FaultPointPage.capacity)
+  }
+
+  @Test func eachPointHasItsOwnNameAndASentence() {
+    let names = FaultPoint.allCases.map(\.name)
+    #expect(Set(names).count == names.count)
+    for point in FaultPoint.allCases {
+      #expect(FaultPoint(name: point.name) == point)
+      #expect(point.summary.hasSuffix("."), "\(point.name)")
+      #expect(!point.canFail || point.isBefore, "\(point.name)")
+    }
+    #expect(FaultPoint(name: "host") == nil)
+  }
+}
