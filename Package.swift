@@ -275,7 +275,7 @@ let package = Package(
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
-    module("ChaosCampaign", in: "Observability", ["JournalAnalysis", "Messages"]),
+    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -326,7 +326,7 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout",
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal", "JournalAnalysis", "Layout",
         "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),

@@ -21,8 +21,8 @@ package struct CampaignObserver: Sendable {
     let time: Timestamp
   }
 
-  /// A process whose last message is older than this was idle, in microseconds.
-  private static let idle: Int64 = 50_000
+  /// A process that has done nothing for longer was idle.
+  package static let idle = Duration.milliseconds(50)
 
   private let victims: [Address: ChaosVictim]
   private var last: [ChaosVictim: Last] = [:]
@@ -63,8 +63,9 @@ package struct CampaignObserver: Sendable {
 
   /// What a process was doing at a time, by its last message in the journal.
   package func state(of victim: ChaosVictim, at time: Timestamp) -> String {
+    guard victim != .provider else { return "not observed" }
     guard let last = last[victim] else { return "idle" }
-    return time.microseconds - last.time.microseconds > Self.idle ? "idle" : last.text
+    return .microseconds(time.microseconds - last.time.microseconds) > Self.idle ? "idle" : last.text
   }
 
   /// Processes the next envelope.

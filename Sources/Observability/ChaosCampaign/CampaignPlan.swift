@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
+
 /// What a user, a provider or a program does during a campaign.
 package enum WorkloadAction: String, Sendable, Codable, CaseIterable {
   /// Asks for new timelines; the extension starts a background download when its figures are old.
@@ -55,10 +57,13 @@ package struct PossibleFaults: Sendable {
   package let running: [ChaosVictim]
   /// The kinds that the campaign has chosen and this cluster permits.
   package let kinds: Set<FaultKind>
+  /// Milliseconds for which a process may be stopped.
+  package let longestStop: Int
 
-  package init(running: [ChaosVictim], kinds: Set<FaultKind>) {
+  package init(running: [ChaosVictim], kinds: Set<FaultKind>, longestStop: Int = ChaosLimits.longestStop) {
     self.running = running.sorted()
     self.kinds = kinds
+    self.longestStop = longestStop
   }
 }
 
@@ -95,28 +100,65 @@ package struct CampaignPlan: Sendable {
   }
 
   private mutating func fault(_ possible: PossibleFaults) -> ChaosFault? {
-    let kinds = FaultKind.allCases.filter { possible.kinds.contains($0) && isPossible($0, possible) }
+    let kinds = FaultKind.allCases.filter { possible.kinds.contains($0) && Self.isPossible($0, possible) }
     guard let kind = Self.draw(kinds, by: \.weight, &faults) else { return nil }
     switch kind {
     case .kill: return .kill(victims: victims(1, of: possible))
-    case .several: return .kill(victims: victims(Int.random(in: 2...3, using: &faults), of: possible))
-    case .stop:
-      return .stop(
-        victim: victims(1, of: possible)[0], milliseconds: Int.random(in: 20...ChaosLimits.longestStop, using: &faults))
-    case .journal: return .journal(damage: JournalDamage.allCases.randomElement(using: &faults) ?? .half)
-    case .network: return .network(milliseconds: Int.random(in: 20...ChaosLimits.longestOutage, using: &faults))
-    case .clock: return .clock(seconds: Int.random(in: 1...ChaosLimits.longestJump, using: &faults))
+    case .several: return .kill(victims: victims(number(2...3), of: possible))
+    case .stop: return .stop(victim: victims(1, of: possible)[0], milliseconds: number(20...possible.longestStop))
+    case .journal: return .journal(damage: one(of: JournalDamage.allCases))
+    case .network: return .network(milliseconds: number(20...ChaosLimits.longestOutage))
+    case .clock: return .clock(seconds: number(1...ChaosLimits.longestJump))
+    case .point, .stall, .disk: return inside(kind, possible)
+    case .spawn: return .spawn(times: number(1...2))
+    case .line:
+      let fault = one(of: LineFault.allCases)
+      // A sender repeats events and their acknowledgements after it has reconnected, and nothing else.
+      let types = fault == .double ? Self.events : Self.events + Self.others
+      return .line(
+        fault: fault, type: one(of: types), skipping: number(0...2), milliseconds: number(20...ChaosLimits.longestDelay))
     }
   }
 
-  private func isPossible(_ kind: FaultKind, _ possible: PossibleFaults) -> Bool {
+  private mutating func inside(_ kind: FaultKind, _ possible: PossibleFaults) -> ChaosFault {
+    let victims = possible.running.filter { !Self.points(of: $0, for: kind).isEmpty }
+    let victim = one(of: victims)
+    let point = one(of: Self.points(of: victim, for: kind)).name
+    switch kind {
+    case .stall: return .stall(victim: victim, point: point, milliseconds: number(20...ChaosLimits.longestStall))
+    case .disk: return .disk(victim: victim, point: point, error: one(of: DiskError.allCases), skipping: number(0...3))
+    default: return .point(victim: victim, point: point, skipping: number(0...3))
+    }
+  }
+
+  private static let events = [
+    "session.events", "push.deliver", "push.progress", "process.exited", "agent.started", "timeline.reload",
+  ].flatMap { [$0, $0 + "/ack"] }
+
+  private static let others = [
+    "transfer.create", "transfer.create/ok", "timeline.request", "timeline.request/ok", "process.spawn/ok",
+    "process.ready",
+  ]
+
+  /// The points at which a fault of a kind may act. A refusal to spawn has its own kind.
+  private static func points(of victim: ChaosVictim, for kind: FaultKind) -> [FaultPoint] {
+    kind == .disk ? victim.points.filter { $0.canFail && $0 != .agentBeforeSpawn } : victim.points
+  }
+
+  private static func isPossible(_ kind: FaultKind, _ possible: PossibleFaults) -> Bool {
     switch kind {
     case .kill, .stop: !possible.running.isEmpty
     case .several: possible.running.count >= 2
-    case .journal: possible.running.contains(.messageBus)
+    case .journal, .line: possible.running.contains(.messageBus)
     case .network, .clock: possible.running.contains(.host) && possible.running.contains(.messageBus)
+    case .spawn: possible.running.contains { $0.points.contains(.agentBeforeSpawn) }
+    case .point, .stall, .disk: possible.running.contains { !points(of: $0, for: kind).isEmpty }
     }
   }
+
+  private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &faults) }
+
+  private mutating func one<T>(of all: [T]) -> T { all[number(0...all.count - 1)] }
 
   private mutating func victims(_ count: Int, of possible: PossibleFaults) -> [ChaosVictim] {
     Array(possible.running.shuffled(using: &faults).prefix(count)).sorted()

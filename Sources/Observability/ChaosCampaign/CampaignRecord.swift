@@ -68,5 +68,3 @@ package struct CampaignEvent: Sendable, Codable, Hashable {
     self.kills = kills
   }
 }
-
-extension FaultKind: CodingKeyRepresentable {}

@@ -2,6 +2,7 @@
 
 import ChaosCampaign
 import Cluster
+import FaultPoints
 import Foundation
 import Glibc
 import JournalAnalysis
@@ -21,6 +22,16 @@ actor ChaosRun {
 
   /// After this time a killed process counts as lost.
   static let patience = Duration.seconds(30)
+
+  /// How long a fault at a point stays armed when the process does not reach the point.
+  private static let armedTime = Duration.seconds(4)
+
+  /// A time by both clocks.
+  private struct Moment {
+    let instant: ContinuousClock.Instant
+    let time: Timestamp
+    static var now: Moment { Moment(instant: .now, time: .now) }
+  }
 
   private let hands: OwnChaosCluster
   private let workload: ChaosWorkload
@@ -87,18 +98,17 @@ actor ChaosRun {
     switch fault {
     case .kill(let victims):
       let instances = await journal.look(\.instances)
-      let (death, time) = (ContinuousClock.now, Timestamp.now)
-      let reached = await hands.signal(victims, SIGKILL, instances)
-      await killed(reached, by: fault, step, death, time)
+      let death = Moment.now
+      await killed(await hands.signal(victims, SIGKILL, instances), by: fault, step, death)
     case .journal(let damage):
-      let (death, time) = (ContinuousClock.now, Timestamp.now)
+      let death = Moment.now
       guard let pid = await hands.killBus(damage) else { return }
-      await killed([.messageBus: pid], by: fault, step, death, time)
+      await killed([.messageBus: pid], by: fault, step, death)
     case .stop(let victim, let milliseconds):
       let instances = await journal.look(\.instances)
-      guard let pid = await hands.signal([victim], SIGSTOP, instances)[victim] else { return }
+      guard await hands.signal([victim], SIGSTOP, instances)[victim] != nil else { return }
       took(fault, step)
-      tasks.start { await self.continueLater(victim, pid, instances, after: milliseconds) }
+      tasks.start { await self.continueLater(victim, instances, after: milliseconds) }
     case .network(let milliseconds):
       isOffline = true
       tasks.start { await self.outage(fault, step, milliseconds) }
@@ -107,6 +117,32 @@ actor ChaosRun {
         guard await self.ask(SetClock(change: .advance(Double(seconds))), within: .seconds(20)) else { return }
         await self.took(fault, step)
       }
+    case .point, .stall, .disk, .spawn, .line:
+      guard let armed = hands.arm(fault) else { return }
+      tasks.start { await self.follow(armed, fault, step) }
+    }
+  }
+
+  /// Waits until an armed fault takes effect, and disarms it then, or when its time is over.
+  private func follow(_ armed: FaultPointPage.Fault, _ fault: ChaosFault, _ step: Int) async {
+    let deadline = ContinuousClock.now + Self.armedTime
+    while hands.page.performed(armed) == 0, ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(4))
+    }
+    let death = Moment.now
+    let isEffective = hands.page.performed(armed) > 0
+    if isEffective, case .stall(_, _, let milliseconds) = fault {
+      try? await Task.sleep(for: .milliseconds(milliseconds))
+    }
+    hands.page.disarm(armed)
+    guard isEffective else { return }
+    await journal.disturbed()
+    if case .point(let victim, _, _) = fault, let address = hands.cluster.address(of: victim),
+      let state = hands.page.state(of: address)
+    {
+      await killed([victim: state.pid], by: fault, step, death)
+    } else {
+      took(fault, step)
     }
   }
 
@@ -116,7 +152,7 @@ actor ChaosRun {
   }
 
   private func continueLater(
-    _ victim: ChaosVictim, _ pid: Int32, _ instances: [ChaosVictim: CampaignObserver.Instance], after milliseconds: Int
+    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], after milliseconds: Int
   ) async {
     // Also continued when the campaign is cancelled.
     try? await Task.sleep(for: .milliseconds(milliseconds))
@@ -142,30 +178,33 @@ actor ChaosRun {
   // MARK: Recovery
 
   private func killed(
-    _ pids: [ChaosVictim: Int32], by fault: ChaosFault, _ step: Int, _ death: ContinuousClock.Instant,
-    _ time: Timestamp
+    _ pids: [ChaosVictim: Int32], by fault: ChaosFault, _ step: Int, _ death: Moment
   ) async {
     guard !pids.isEmpty else { return }
+    let states = Dictionary(
+      uniqueKeysWithValues: pids.compactMap { victim, pid in hands.state(of: victim, pid: pid).map { (victim, $0) } })
     let kills = await journal.look { observer in
-      pids.keys.sorted().map { CampaignEvent.Kill(victim: $0, state: observer.state(of: $0, at: time)) }
+      pids.keys.sorted().map {
+        CampaignEvent.Kill(victim: $0, state: states[$0] ?? observer.state(of: $0, at: death.time))
+      }
     }
     took(fault, step, kills)
     for (victim, pid) in pids {
       recoveries[victim]?.cancel()
-      recoveries[victim] = tasks.start { await self.measure(victim, pid, step, since: death, time) }
+      recoveries[victim] = tasks.start { await self.measure(victim, pid, step, since: death) }
     }
   }
 
   private func measure(
-    _ victim: ChaosVictim, _ pid: Int32, _ step: Int, since death: ContinuousClock.Instant, _ time: Timestamp
+    _ victim: ChaosVictim, _ pid: Int32, _ step: Int, since death: Moment
   ) async {
-    let deadline = death + Self.patience
-    var asked = death - .seconds(10)
+    let deadline = death.instant + Self.patience
+    var asked = death.instant - .seconds(10)
     while !Task.isCancelled {
       if victim.isLaunched {
         let instance = await journal.look { $0.instances[victim] }
         if let instance, instance.pid != pid, let ready = instance.readyAt {
-          record.recovered(victim, step: step, after: Double(ready.microseconds - time.microseconds) / 1000)
+          record.recovered(victim, step: step, after: Double(ready.microseconds - death.time.microseconds) / 1000)
           return
         }
         if ContinuousClock.now - asked > .seconds(1) {
@@ -173,7 +212,7 @@ actor ChaosRun {
           workload.start(victim == .app ? .openApp : .reload)
         }
       } else if await isBack(victim, but: pid) {
-        record.recovered(victim, step: step, after: (ContinuousClock.now - death) / .milliseconds(1))
+        record.recovered(victim, step: step, after: (ContinuousClock.now - death.instant) / .milliseconds(1))
         return
       }
       if ContinuousClock.now > deadline {

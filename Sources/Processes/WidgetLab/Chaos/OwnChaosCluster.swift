@@ -2,6 +2,7 @@
 
 import ChaosCampaign
 import Cluster
+import FaultPoints
 import Foundation
 import Glibc
 import Messages
@@ -13,6 +14,8 @@ struct OwnChaosCluster: Sendable {
   let supervisor: Supervisor
   private let lifecycle: ClusterLifecycle
   private let lock: InstanceLock
+  /// The fault points of its processes.
+  let page: FaultPointPage
 
   /// Checks the executables. Starts nothing.
   init(_ home: ChaosHome, executables: String?) async throws {
@@ -20,7 +23,12 @@ struct OwnChaosCluster: Sendable {
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     try await ExecutableCheck(cluster: cluster, search: search).run()
     lock = try InstanceLock(instance: cluster.folder)
-    supervisor = Supervisor(instance: cluster.folder, restarts: .exceptKills) { _ in }
+    do {
+      page = try FaultPointPage.create(at: cluster.instance.faultPoints)
+    } catch {
+      throw CommandError(Exit.broken, "\(error)", at: cluster.folder)
+    }
+    supervisor = Supervisor(instance: cluster.folder, restarts: .inCampaign) { _ in }
     lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
   }
 
@@ -65,6 +73,13 @@ struct OwnChaosCluster: Sendable {
   func killBus(_ damage: JournalDamage) async -> Int32? {
     let folder = cluster.instance.journal
     return await supervisor.kill(ChaosVictim.messageBus.rawValue) { JournalEnd(folder: folder).damage(damage) }
+  }
+
+  /// The state that a process was in when it was killed; `nil` for a process that has no fault points.
+  func state(of victim: ChaosVictim, pid: Int32) -> String? {
+    guard let address = cluster.address(of: victim), let state = page.state(of: address, pid: pid) else { return nil }
+    guard let point = state.point else { return "starting" }
+    return point.isBefore || state.age < CampaignObserver.idle ? point.name : "idle"
   }
 
   /// The pid of a standing process.

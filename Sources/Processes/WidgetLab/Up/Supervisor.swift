@@ -136,8 +136,8 @@ actor Supervisor {
     held[index].record.pid = nil
     held[index].child = nil
     held[index].record.lastEnding = ending
-    let isExempt = restarts == .exceptKills && childEnding == .signalled(SIGKILL)
-    let pause = isExempt ? .zero : held[index].backOff.pause(afterRunOf: runTime)
+    let pause = held[index].backOff.pause(
+      afterRunOf: runTime, by: restarts, isKilled: childEnding == .signalled(SIGKILL))
     write()
     guard !isStopping else { return .zero }
     if !isReady {
