@@ -473,17 +473,18 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
+        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
         "WidgetLab", arguments,
       ]),
     tests(
-      "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+      "ObservabilityTests",
+      ["Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
     tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",
       [
-        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
         "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],

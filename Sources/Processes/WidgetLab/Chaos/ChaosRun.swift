@@ -15,7 +15,8 @@ actor ChaosRun {
   /// Where the steps come from.
   enum Source: Sendable {
     /// Drawn from the seed, until so many processes were killed or so much time has passed.
-    case drawn(seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?)
+    case drawn(seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
+      longestStop: Int)
     /// Those of an earlier run.
     case given([CampaignStep])
   }
@@ -65,7 +66,7 @@ actor ChaosRun {
     switch source {
     case .given(let steps):
       for step in steps where await goesOn { await perform(step) }
-    case .drawn(let seed, let kinds, let victims, let kills, let duration):
+    case .drawn(let seed, let kinds, let victims, let kills, let duration, let longestStop):
       var plan = CampaignPlan(seed: seed)
       while await goesOn {
         if let kills, record.kills >= kills { break }
@@ -73,7 +74,7 @@ actor ChaosRun {
         let instances = await journal.look(\.instances)
         let running = await hands.running(instances).filter(victims.contains)
         let possible = isOffline ? kinds.subtracting([.network]) : kinds
-        await perform(plan.next(PossibleFaults(running: running, kinds: possible)))
+        await perform(plan.next(PossibleFaults(running: running, kinds: possible, longestStop: longestStop)))
       }
     }
   }
@@ -238,14 +239,14 @@ actor ChaosRun {
 
   /// Ends the faults and the workload, and waits until nothing is left to do.
   ///
-  /// - Returns: the seconds that it took; `nil` when the limit was reached.
+  /// - Returns: the seconds that it took; `nil` when the limit was reached, or when a law was broken before.
   func settle(within limit: Duration) async -> Double? {
     let start = ContinuousClock.now
     isSettling = true
     for task in recoveries.values { await task.value }
     await tasks.end()
     _ = await ask(SetNetwork(state: NetworkState()))
-    while ContinuousClock.now - start < limit, !Task.isCancelled {
+    while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
       if workload.isIdle, await isQuiet() { return (ContinuousClock.now - start) / .seconds(1) }
       try? await Task.sleep(for: .milliseconds(50))
     }
