@@ -58,6 +58,11 @@ struct ChaosOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long it looks for them.", valueName: "seconds"))
   var shrinkTime = 120.0
 
+  @Option(
+    help: ArgumentHelp(
+      "The cluster of a compose project instead of an own one; see `docker compose ls`.", valueName: "project"))
+  var compose: String?
+
   @Option(help: ArgumentHelp("The folder of the executables (default: that of this tool).", valueName: "folder"))
   var executables: String?
 
@@ -76,6 +81,7 @@ struct ChaosOptions: ParsableArguments {
       throw ValidationError("--within and --shrink-time: up to 100000 seconds.")
     }
     if seed != nil, seeds != nil { throw ValidationError("Give --seed or --seeds, not both.") }
+    if compose != nil, executables != nil { throw ValidationError("--executables and --compose exclude each other.") }
     if shard != nil, seeds == nil { throw ValidationError("--shard needs --seeds.") }
     if seeds != nil, instance != nil || failure != nil {
       throw ValidationError("--instance and --failure need one seed, and not --seeds.")
@@ -105,32 +111,35 @@ struct ChaosOptions: ParsableArguments {
 
   var kinds: Set<FaultKind> {
     get throws {
-      guard let faults else { return Set(FaultKind.allCases) }
+      guard let faults else { return Self.possible(inContainers: compose != nil) }
       return Set(
         try faults.split(separator: ",").map { word in
-          guard let kind = FaultKind(rawValue: String(word)) else {
-            throw ValidationError(
-              "'\(word)' is not a fault; use: \(FaultKind.allCases.map(\.rawValue).joined(separator: ", ")).")
+          let possible = Self.possible(inContainers: compose != nil)
+          guard let kind = FaultKind(rawValue: String(word)), possible.contains(kind) else {
+            let names = FaultKind.allCases.filter(possible.contains).map(\.rawValue)
+            throw ValidationError("'\(word)' is not a fault of this cluster; use: \(names.joined(separator: ", ")).")
           }
           return kind
         })
     }
   }
 
-  static let everyVictim: [ChaosVictim] = [
-    .messageBus, .host, .agent(1), .pushServer, .provider, .widgetExtension, .app,
-  ]
+  private var allVictims: [ChaosVictim] { compose == nil ? ChaosVictim.sample : ComposeChaosCluster.victims }
+
+  static func possible(inContainers: Bool) -> Set<FaultKind> {
+    inContainers ? ComposeChaosCluster.kinds : OwnChaosCluster.kinds
+  }
 
   var chosenVictims: Set<ChaosVictim> {
     get throws {
-      guard let victims else { return Set(Self.everyVictim) }
+      guard let victims else { return Set(allVictims) }
       return Set(
         try victims.split(separator: ",").map { word in
           let victim = ChaosVictim(rawValue: String(word))
-          guard Self.everyVictim.contains(victim) else {
+          guard allVictims.contains(victim) else {
             throw ValidationError(
               "'\(word)' is not a process of the campaign; use: "
-                + "\(Self.everyVictim.map(\.rawValue).joined(separator: ", ")).")
+                + "\(allVictims.map(\.rawValue).joined(separator: ", ")).")
           }
           return victim
         })
@@ -140,7 +149,7 @@ struct ChaosOptions: ParsableArguments {
   /// The command line that repeats the campaign of a seed.
   func command(seed: UInt64) -> String {
     let given: [(String, String?)] = [
-      ("--kills", kills.map(String.init)), ("--duration", duration), ("--faults", faults), ("--victims", victims),
+      ("--compose", compose), ("--kills", kills.map(String.init)), ("--duration", duration), ("--faults", faults), ("--victims", victims),
       ("--longest-stop", longestStopText), ("--within", within == 30 ? nil : "\(within)"),
     ]
     return (["widgetlab chaos --seed \(seed)"] + given.compactMap { name, value in value.map { "\(name) \($0)" } })

@@ -29,6 +29,7 @@ struct ChaosRunCommand: AsyncParsableCommand {
         widgetlab chaos --faults kill,several        only these faults
         widgetlab chaos --victims host,message-bus   only these processes
         widgetlab chaos --report chaos.html          also a page with plots
+        widgetlab chaos --compose widgetlab          the containers of a compose project
         widgetlab chaos --list                       the faults, with a sentence each
       """)
 

@@ -33,31 +33,41 @@ struct ChaosTrial {
   var isShown = true
 
   func run() async throws -> Outcome {
+    guard let project = options.compose else { return try await inOwnCluster() }
+    if isShown { Output.print("chaos: seed \(seed), compose project \(project)") }
+    let home = try ChaosHome(named: options.instance, configuration: nil)
+    await interruption.began(home)
+    defer { if home.isTemporary { home.remove() } }
+    return try await started(try await ComposeChaosCluster(project, home))
+  }
+
+  private func inOwnCluster() async throws -> Outcome {
     let home = try ChaosHome(named: options.instance)
     if isShown { Output.print("chaos: seed \(seed), cluster in \(home.folder)") }
     await interruption.began(home)
-    let hands = try await OwnChaosCluster(home, executables: options.executables)
-    let outcome: Outcome
-    do {
-      try await hands.start()
-      outcome = try await play(hands)
-    } catch {
-      await hands.stop()
-      throw error
-    }
+    let outcome = try await started(try await OwnChaosCluster(home, executables: options.executables))
     let isKept = options.keep || !home.isTemporary
-    if isKept { Output.print("kept: \(home.folder)") } else { home.remove() }
+    if !isKept { home.remove() } else if isShown { Output.print("kept: \(home.folder)") }
     return outcome
   }
 
-  private func play(_ hands: OwnChaosCluster) async throws -> Outcome {
-    let cluster = hands.cluster
-    let session = try await OperatorSession.open(cluster, within: .seconds(30))
-    let workload = ChaosWorkload(session: session)
-    let observer = CampaignObserver(victims: cluster.chaosVictims, digests: try await digests(cluster))
-    let journal = ChaosJournal(cluster.instance.journal, observer, limits: LawLimits(settle: options.within))
+  private func started(_ target: any ChaosCluster) async throws -> Outcome {
+    do {
+      try await target.start()
+      return try await play(target)
+    } catch {
+      await target.stop()
+      throw error
+    }
+  }
+
+  private func play(_ target: any ChaosCluster) async throws -> Outcome {
+    let cluster = target.cluster
+    let workload = ChaosWorkload(target: target)
+    let observer = CampaignObserver(victims: cluster.chaosVictims, digests: try await digests(target))
+    let journal = ChaosJournal(target.journal, observer, limits: LawLimits(settle: options.within))
     try await workload.prepare()
-    let run = ChaosRun(hands, workload, journal)
+    let run = ChaosRun(workload, journal)
     await interruption.runs(run)
     let (began, start) = (Date(), ContinuousClock.now)
     var machine = MachineFacts.current
@@ -70,25 +80,24 @@ struct ChaosTrial {
     // Before the processes end, which begins new work.
     let laws = await journal.verdicts().map(CampaignReport.LawResult.init)
     await workload.end()
-    await session.connection.leave()
-    await hands.stop()
+    await target.stop()
     machine.loadAfter = MachineFacts.load
     let record = await run.record
     let observed = await journal.look { $0 }
-    let checks = try checks(cluster, observed, lost: await run.lost)
+    let checks = try checks(target, observed, lost: await run.lost)
     let facts = CampaignReport.Run(
       seed: seed, answer: CampaignReport.answer(laws, checks, isQuiet: quiet != nil), kills: record.kills,
       seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
     let report = CampaignReport(
-      command: command, version: WidgetLabTool.version, machine: machine,
-      date: began.formatted(.iso8601), run: facts, record: record, work: observed.work, laws: laws, checks: checks)
-    return Outcome(
-      report: report, steps: record.steps, files: report.answer == .broken ? files(cluster) : [])
+      command: command, version: WidgetLabTool.version, machine: machine, date: began.formatted(.iso8601), run: facts,
+      record: record, work: observed.work, laws: laws, checks: checks)
+    return Outcome(report: report, steps: record.steps, files: report.answer == .broken ? files(target) : [])
   }
 
   /// The hashes of the files that the sessions download.
-  private func digests(_ cluster: ClusterFacts) async throws -> [String: String] {
-    guard let provider = try ProviderAnnouncement.read(in: cluster.instance)?.url else { return [:] }
+  private func digests(_ target: any ChaosCluster) async throws -> [String: String] {
+    // In containers, the configuration is not this command's: the sizes are others.
+    guard options.compose == nil, let provider = await target.provider else { return [:] }
     var digests: [String: String] = [:]
     for (session, path) in ChaosHome.files {
       let bytes = try await LocalRequest.send(provider + path, within: .seconds(20))
@@ -99,9 +108,9 @@ struct ChaosTrial {
 
   /// What the laws do not judge.
   private func checks(
-    _ cluster: ClusterFacts, _ observed: CampaignObserver, lost: [String]
+    _ target: any ChaosCluster, _ observed: CampaignObserver, lost: [String]
   ) throws -> [CampaignReport.Check] {
-    let journal = try JournalVerifier(folder: URL(fileURLWithPath: cluster.instance.journal)).verify()
+    let journal = try JournalVerifier(folder: URL(fileURLWithPath: target.journal)).verify()
     let damage = journal.findings.filter { !$0.kind.isRepairable }
     return [
       CampaignReport.Check(
@@ -119,7 +128,7 @@ struct ChaosTrial {
     ]
   }
 
-  private func files(_ cluster: ClusterFacts) -> [TarArchive.Member] {
+  private func files(_ target: any ChaosCluster) -> [TarArchive.Member] {
     func members(of folder: String, in name: String) -> [TarArchive.Member] {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       return names.sorted().compactMap { file in
@@ -127,12 +136,12 @@ struct ChaosTrial {
       }
     }
     var kept = 0
-    let segments = members(of: cluster.instance.journal, in: FailureFile.journalFolder).reversed().prefix { segment in
+    let segments = members(of: target.journal, in: FailureFile.journalFolder).reversed().prefix { segment in
       kept += segment.data.count
       return kept <= Self.journalKept
     }
-    let configuration = FileManager.default.contents(atPath: cluster.configurationPath) ?? Data()
-    return segments.reversed() + members(of: cluster.instance.logs, in: "logs/")
+    let configuration = FileManager.default.contents(atPath: target.cluster.configurationPath) ?? Data()
+    return segments.reversed() + members(of: target.cluster.instance.logs, in: "logs/")
       + [TarArchive.Member(name: "widgetlab.yaml", data: configuration)]
   }
 }
