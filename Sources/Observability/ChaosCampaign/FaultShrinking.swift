@@ -10,14 +10,21 @@ package struct FaultShrinking: Sendable {
   private var parts = 2
   /// The next part to try; the first half are the parts themselves, then what is left without each.
   private var index = 0
+  private var hasTriedNone = false
   /// What is being tried.
   private var tried: [Int]?
 
   /// Creates the search from a list that breaks a law.
   package init(_ faults: [Int]) { smallest = faults }
 
-  /// The next list to try; `nil` when no smaller list can be found in this way.
+  /// The next list to try; `nil` when no smaller list can be found in this way. The first one is empty: some mistakes need
+  /// no fault.
   package mutating func next() -> [Int]? {
+    guard hasTriedNone else {
+      hasTriedNone = true
+      tried = []
+      return []
+    }
     guard smallest.count > 1 else { return nil }
     parts = min(parts, smallest.count)
     // With two parts, what is left without one is the other.
@@ -38,8 +45,8 @@ package struct FaultShrinking: Sendable {
   package mutating func tried(breaks: Bool) {
     guard let tried else { return }
     self.tried = nil
-    guard breaks else {
-      index += 1
+    guard breaks, !tried.isEmpty else {
+      if breaks { smallest = [] } else if !tried.isEmpty { index += 1 }
       return
     }
     // A part: begin again with two parts. The rest: keep the size of the parts.
@@ -56,9 +63,9 @@ package struct FaultShrinking: Sendable {
 }
 
 extension [CampaignStep] {
-  /// These steps with only the given faults, and without the steps after the last one.
+  /// These steps with only the given faults, and without the steps after the last one; without faults, all steps.
   package func keeping(_ numbers: [Int]) -> [CampaignStep] {
-    guard let last = numbers.max() else { return [] }
+    let last = numbers.max() ?? .max
     let kept = Set(numbers)
     return filter { $0.number <= last }.map { step in
       var step = step

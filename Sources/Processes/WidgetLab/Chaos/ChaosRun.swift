@@ -241,7 +241,11 @@ actor ChaosRun {
   func settle(within limit: Duration) async -> Double? {
     let start = ContinuousClock.now
     isSettling = true
-    for task in recoveries.values { await task.value }
+    for task in recoveries.values {
+      // A broken law is news enough; a process of a broken build may never be back.
+      if await journal.breach != nil { task.cancel() }
+      await task.value
+    }
     await tasks.end()
     _ = await ask(SetNetwork(state: NetworkState()))
     while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {

@@ -47,7 +47,8 @@ struct ChaosSession {
     Output.print("broken: \(broken.joined(separator: ", ")), after \(outcome.report.kills) kills")
     let faults = outcome.steps.faultNumbers
     var first = outcome.report
-    if options.shrinks, let smaller = await shrink(outcome, broken) { outcome = smaller }
+    // The journal of containers stays broken.
+    if options.shrinks, options.compose == nil, let smaller = await shrink(outcome, broken) { outcome = smaller }
     let file = options.failure ?? "chaos-\(seed).tar"
     let campaign = FailureFile.Campaign(
       version: WidgetLabTool.version, seed: seed, steps: outcome.steps, faultsBefore: faults.count, broken: broken)

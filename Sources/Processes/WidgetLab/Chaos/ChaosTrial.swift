@@ -112,10 +112,10 @@ struct ChaosTrial {
   ) throws -> [CampaignReport.Check] {
     let journal = try JournalVerifier(folder: URL(fileURLWithPath: target.journal)).verify()
     let damage = journal.findings.filter { !$0.kind.isRepairable }
-    return [
-      CampaignReport.Check(
-        name: "files as served", holds: observed.wrongFiles.isEmpty,
-        text: observed.wrongFiles.first ?? "\(observed.work.compared) files"),
+    let files = CampaignReport.Check(
+      name: "files as served", holds: observed.wrongFiles.isEmpty,
+      text: observed.wrongFiles.first ?? "\(observed.work.compared) files")
+    return (options.compose == nil ? [files] : []) + [
       CampaignReport.Check(
         name: "killed processes came back", holds: lost.isEmpty,
         text: lost.first ?? "each within \(ChaosRun.patience)"),

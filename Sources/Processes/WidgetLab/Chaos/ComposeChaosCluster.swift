@@ -63,7 +63,7 @@ final class ComposeChaosCluster: ChaosCluster {
       }
       if isOther {
         await connection.leave()
-        try docker.announce(address, in: cluster.instance)
+        try await docker.announce(address, in: cluster.instance)
       }
     }
     return try await connection.session(within: .seconds(30))

@@ -21,8 +21,9 @@ actor DockerProject {
   init(_ project: String, services: [String]) async throws {
     self.project = project
     self.services = services
-    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-    guard let docker = path.map({ "\($0)/docker" }).first(where: { access($0, X_OK) == 0 }) else {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    let places = folders.map { folder -> String in "\(folder)/docker" }
+    guard let docker = places.first(where: { access($0, X_OK) == 0 }) else {
       throw CommandError(Exit.configuration, "--compose needs the command docker", advice: "install it")
     }
     self.docker = docker
