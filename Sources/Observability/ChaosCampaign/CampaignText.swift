@@ -12,13 +12,13 @@ package enum CampaignText {
 
   /// One line about one campaign of several.
   package static func line(_ report: CampaignReport) -> String {
-    "\(subject(report)): \(sentence(report.answer)); \(report.kills) kills in \(duration(report.seconds))"
+    "\(subject(report)): \(sentence(report.answer)); \(count(report.kills, "kill")) in \(duration(report.seconds))"
   }
 
   private static func head(_ report: CampaignReport) -> [String] {
     let work = report.work
     return [
-      "\(report.kills) kills in \(duration(report.seconds)), \(report.killsPerHour) an hour; "
+      "\(count(report.kills, "kill")) in \(duration(report.seconds)), \(report.killsPerHour) an hour; "
         + quiet(report.runs),
       "\(work.accepted) tasks accepted; \(work.acknowledged) deliveries acknowledged, \(work.redelivered) sent again; "
         + "the delegate called again for \(work.repeated) tasks; \(work.pushesAccepted) pushes accepted, "
@@ -53,7 +53,7 @@ package enum CampaignText {
     let laws = report.laws.flatMap { law in
       let findings = law.broken > 0 ? law.breaches : law.doubts
       return [
-        row(law.answer, law.code, law.checks == 0 ? "nothing to check" : "\(law.checks) checks", isColored)
+        row(law.answer, law.code, law.checks == 0 ? "nothing to check" : count(law.checks, "check"), isColored)
       ] + findings.prefix(4).flatMap(finding)
     }
     let checks = report.checks.map { row($0.holds ? .holds : .broken, $0.name, $0.text, isColored) }
@@ -82,6 +82,9 @@ package enum CampaignText {
     let interrupted = report.runs.contains(where: \.wasInterrupted) ? ", interrupted" : ""
     return failures + [TerminalColor.bold("\(subject(report))\(interrupted): \(sentence(report.answer))", isColored)]
   }
+
+  /// `1 kill`, `2 kills`.
+  package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
   static func subject(_ report: CampaignReport) -> String {
     report.runs.count == 1 ? "seed \(report.runs[0].seed)" : "\(report.runs.count) seeds"

@@ -50,7 +50,7 @@ import Testing
 
   @Test func `the text states pace, victims, faults, laws and the verdict`() {
     let lines = CampaignText.lines(RecordedCampaign.report(), isColored: false)
-    #expect(lines.first == "1 kills in 1:00:00, 1 an hour; quiet 1.5 s after the last fault")
+    #expect(lines.first == "1 kill in 1:00:00, 1 an hour; quiet 1.5 s after the last fault")
     #expect(lines.contains("host    1      1       50 ms     50 ms  50 ms"))
     #expect(lines.contains("kill   1      1"))
     #expect(lines.contains("holds    no-loss                        nothing to check"))

@@ -9,13 +9,13 @@ struct ChaosCommand: AsyncParsableCommand {
     abstract: "Kills and disturbs every process under load, and judges by the laws whether anything was lost.",
     discussion: """
       EXAMPLES
-        widgetlab chaos                          300 kills in its own cluster, with a drawn seed
-        widgetlab chaos --seed 7 --kills 1000    the same seed draws the same campaign
-        widgetlab chaos --report chaos.html      also a page with plots
-        widgetlab chaos replay chaos-7.tar       runs a failure again
-        widgetlab chaos merge shard-*.json       merges the reports of several machines
-        widgetlab chaos run --help               all options
-        widgetlab chaos --list                   the faults
+        widgetlab chaos                       300 kills; the seed is drawn
+        widgetlab chaos --seed 7 --kills 1000 the campaign of seed 7
+        widgetlab chaos --report chaos.html   also a page with plots
+        widgetlab chaos --list                the faults
+        widgetlab chaos replay chaos-7.tar    runs a failure again
+        widgetlab chaos merge shard-*.json    one report of several
+        widgetlab chaos run --help            all options
       """,
     subcommands: [ChaosRunCommand.self, ChaosReplayCommand.self, ChaosMergeCommand.self], defaultSubcommand: ChaosRunCommand.self)
 }

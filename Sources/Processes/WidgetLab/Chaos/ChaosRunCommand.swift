@@ -22,15 +22,15 @@ struct ChaosRunCommand: AsyncParsableCommand {
       command line, 70 when the campaign itself failed.
 
       EXAMPLES
-        widgetlab chaos                              300 kills, with a seed that is drawn and printed
-        widgetlab chaos --seed 7 --kills 1000        repeats the campaign of seed 7
-        widgetlab chaos --duration 10m               until the time is over
-        widgetlab chaos --seeds 1-100 --shard 3/10   the third tenth of a hundred campaigns
-        widgetlab chaos --faults kill,several        only these faults
-        widgetlab chaos --victims host,message-bus   only these processes
-        widgetlab chaos --report chaos.html          also a page with plots
-        widgetlab chaos --compose widgetlab          the containers of a compose project
-        widgetlab chaos --list                       the faults, with a sentence each
+        widgetlab chaos                            300 kills; the seed is drawn
+        widgetlab chaos --seed 7 --kills 1000      the campaign of seed 7
+        widgetlab chaos --duration 10m             until the time is over
+        widgetlab chaos --seeds 1-100 --shard 3/10 a tenth of a hundred
+        widgetlab chaos --faults kill,several      only these faults
+        widgetlab chaos --victims host,provider    only these processes
+        widgetlab chaos --report chaos.html        also a page with plots
+        widgetlab chaos --compose widgetlab        a compose project
+        widgetlab chaos --list                     what the faults are
       """)
 
   @OptionGroup var options: ChaosOptions

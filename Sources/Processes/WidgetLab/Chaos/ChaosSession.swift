@@ -44,7 +44,7 @@ struct ChaosSession {
     var outcome = try await trial(seed, source).run()
     guard outcome.report.answer == .broken else { return outcome.report }
     let broken = outcome.report.broken
-    Output.print("broken: \(broken.joined(separator: ", ")), after \(outcome.report.kills) kills")
+    Output.print("broken: \(broken.joined(separator: ", ")), after \(CampaignText.count(outcome.report.kills, "kill"))")
     let faults = outcome.steps.faultNumbers
     var first = outcome.report
     // The journal of containers stays broken.
@@ -70,7 +70,7 @@ struct ChaosSession {
       let isBroken = outcome.map { !Set($0.report.broken).isDisjoint(with: broken) } ?? false
       search.tried(breaks: isBroken)
       if isBroken { smallest = outcome }
-      Output.print("  \(numbers.count) faults: \(isBroken ? "still broken" : "not broken")")
+      Output.print("  \(CampaignText.count(numbers.count, "fault")): \(isBroken ? "still broken" : "not broken")")
     }
     return smallest
   }
@@ -88,7 +88,7 @@ struct ChaosSession {
         Exit.broken, "the failure file cannot be written: \(error.localizedDescription)", at: path,
         advice: "give --failure a file in a writable folder")
     }
-    Output.print("\(path): \(file.campaign.lines.count) faults, from \(file.campaign.faultsBefore)")
+    Output.print("\(path): \(CampaignText.count(file.campaign.lines.count, "fault")), from \(file.campaign.faultsBefore)")
     for line in file.campaign.lines.prefix(12) { Output.print("  \(line)") }
   }
 }
