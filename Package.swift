@@ -258,7 +258,10 @@ let package = Package(
       ]),
     module(
       "Timelines", in: "Device",
-      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", crypto, grdb]),
+      [
+        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
+        crypto, grdb,
+      ]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
     module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
@@ -270,7 +273,9 @@ let package = Package(
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushDelivery", in: "APNs", ["MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+    module(
+      "PushDelivery", in: "APNs",
+      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -286,7 +291,7 @@ let package = Package(
       exclude: ["Resources"]),
 
     // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
-    // the libraries, except the two that Testing/Faults breaks on purpose.
+    // the libraries, except those that Testing/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the stored keys, and the start and exit of a
     // process.
     module(
@@ -370,7 +375,11 @@ let package = Package(
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
-    process("Faults", in: "Testing", ["HostSystem", "Messages", "ProcessAgent", "StandingProcesses"]),
+    process(
+      "Faults", in: "Testing",
+      [
+        "FaultPoints", "HostSystem", "MessageBusBroker", "Messages", "ProcessAgent", "PushServer", "StandingProcesses",
+      ]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["FidelityRules", "Messages"]),

@@ -45,6 +45,7 @@ extension Broker {
       stall?.actions += actions
       return
     }
+    if PlantedFault.journalAfterForwarding.isPlanted { return forwardUnwritten(actions) }
     var actions = actions
     while !actions.isEmpty {
       do throws(JournalError) {
@@ -62,6 +63,23 @@ extension Broker {
     }
     show(frame)
     trim()
+  }
+
+  /// The mistake `journal-after-forwarding`.
+  private func forwardUnwritten(_ actions: [Routing<PeerID>.Action]) {
+    if unwritten.isEmpty {
+      _ = loop.after(.milliseconds(50)) { [weak self] in
+        self?.assumeIsolated { broker in
+          try? broker.journal?.append(broker.unwritten)
+          broker.unwritten = []
+        }
+      }
+    }
+    var actions = actions
+    while !actions.isEmpty {
+      unwritten += records(of: actions)
+      actions = carryOut(actions)
+    }
   }
 
   private func records(of actions: [Routing<PeerID>.Action]) -> [[UInt8]] {

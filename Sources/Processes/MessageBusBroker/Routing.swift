@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import Journal
 import Messages
@@ -93,7 +94,10 @@ struct Routing<Line: Hashable & Sendable> {
     self.generation = recovered.busGeneration + 1
     self.sequence = recovered.lastSequence
     self.now = now
-    self.registrations = recovered.registrations.filter { !$0.key.role.isPassing }
+    self.registrations = recovered.registrations.filter {
+      !$0.key.role.isPassing
+        && !(PlantedFault.registrationsForgotten.isPlanted && $0.key.bundleIdentifier != nil)
+    }
     for key in recovered.formerKeys { keys.revoke(key) }
     self.droppedGeneration = recovered.droppedGeneration
     admitRecovered()
@@ -207,10 +211,24 @@ struct Routing<Line: Hashable & Sendable> {
     guard header.destination.role != .journal, header.destination != .messageBus else { return }
     interest.note(header.source, in: header.destination)
     if let destination {
+      if PlantedFault.isAnyPlanted { return forwardWithMistake(stamped, header, to: destination) }
       actions.append(.forward(stamped, to: destination))
     } else {
       undelivered(header, .unreachable)
     }
+  }
+
+  /// Forwards an envelope as a broken build does.
+  private mutating func forwardWithMistake(_ stamped: [UInt8], _ header: EnvelopeHeader, to line: Line) {
+    if PlantedFault.pushAcknowledgementsLost.isPlanted, header.kind == DeliverPush.kind.answered(.acknowledged) {
+      return
+    }
+    if PlantedFault.progressLost.isPlanted, header.kind == PushProgress.kind { return }
+    let isSwapped =
+      PlantedFault.swappedDestination.isPlanted && header.kind == SessionEvents.kind
+      && header.destination.role == .widgetExtension
+    let app = lines.first { $0.key.role == .app && $0.key.device == header.destination.device }?.value
+    actions.append(.forward(stamped, to: isSwapped ? app ?? line : line))
   }
 
   private mutating func stamp(

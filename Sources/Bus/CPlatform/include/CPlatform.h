@@ -148,6 +148,16 @@ static inline int fault_point_reached(uint32_t point) {
                                                                                            : 0;
 }
 
+/// The mistake that a deliberately broken build makes; 0: none. See PlantedFault.
+extern uint32_t fault_planted_here;
+void fault_plant(uint32_t fault);
+
+static inline int fault_is_any_planted(void) { return __atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) != 0; }
+
+static inline int fault_is_planted(uint32_t fault) {
+  return __builtin_expect(__atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) == fault, 0);
+}
+
 /// Whether a fault on a line is armed.
 static inline int fault_lines_armed(void) {
   return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0) && fault_page_has_lines();
