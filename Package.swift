@@ -280,6 +280,7 @@ let package = Package(
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -330,8 +331,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChildProcesses", "Cluster", "Console", "Journal", "JournalAnalysis", "Layout", "MessageBus",
-        "Messages", "OwnedTasks", "Pictures", arguments, crypto,
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal", "JournalAnalysis", "Layout",
+        "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles

@@ -21,6 +21,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab ps                     running processes, why they run, last exits
         widgetlab diagnose               mistakes in the code, and what to do
         widgetlab check                  is the journal without a loss or a disorder?
+        widgetlab chaos                  kill everything hundreds of times, and judge
         widgetlab sessions               each transfer, and what it waits for
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
@@ -67,7 +68,7 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
       CommandGroup(
         name: "Faults",
-        subcommands: [KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self]),
+        subcommands: [ChaosCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self]),
     ])
 }
 
