@@ -469,8 +469,8 @@ let package = Package(
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "Launching", "MessageBus",
-        "Messages", "OwnedTasks", "Timelines", "Transfers", "ZeroMQ", grdb,
+        "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem", "Launching",
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
       "ProcessAgentTests",
@@ -492,7 +492,7 @@ let package = Package(
     tests(
       "LiveTests",
       [
-        "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+        "Archive", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
         "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],

@@ -35,13 +35,17 @@ import Testing
   }
 
   @Test func `the page has the last point that a process reached`() throws {
-    FaultPoint.hostAfterTasksSaved.reached()
-    let state = try #require(page.state(of: Self.process))
-    #expect(state.point == .hostAfterTasksSaved)
-    #expect(state.pid == getpid())
-    FaultPoint.hostBeforeScreenSaved.reached()
-    #expect(page.lastReached(Self.process) == .hostBeforeScreenSaved)
-    #expect(page.state(of: Self.process)?.count == state.count + 1)
+    let before = try #require(page.state(of: Self.process))
+    #expect(before.pid == getpid())
+    for point in [FaultPoint.hostAfterTasksSaved, .hostBeforeScreenSaved] {
+      // Other tests of this process reach points on their threads.
+      let isSeen = (0..<10_000).contains { _ in
+        point.reached()
+        return page.lastReached(Self.process) == point
+      }
+      #expect(isSeen, "\(point.name)")
+    }
+    #expect(try #require(page.state(of: Self.process)).count >= before.count + 2)
     #expect(page.state(of: .pushServer) == nil)
     #expect(page.state(of: Self.process, pid: 1) == nil)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CPlatform
+package import CPlatform
 
 /// A mistake that a deliberately broken build makes. It shows that a campaign and the laws find such a mistake.
 ///
@@ -34,10 +34,10 @@ package enum PlantedFault: UInt32, CaseIterable, Sendable {
   case loggedTwice
 
   /// Whether this process makes any mistake on purpose.
-  package static var isAnyPlanted: Bool { fault_is_any_planted() != 0 }
+  @inlinable package static var isAnyPlanted: Bool { fault_is_any_planted() != 0 }
 
   /// Whether this process makes this mistake.
-  package var isPlanted: Bool { fault_is_planted(rawValue) != 0 }
+  @inlinable package var isPlanted: Bool { fault_is_planted(rawValue) != 0 }
 
   /// Makes this process make this mistake, for as long as it runs.
   @_spi(BrokenBuilds) public func plant() { fault_plant(rawValue) }

@@ -40,7 +40,7 @@ extension Broker {
     perform(routing?.decide(at: .now, body) ?? [])
   }
 
-  private func perform(_ actions: [Routing<PeerID>.Action]) {
+  func perform(_ actions: [Routing<PeerID>.Action]) {
     guard stall == nil else {
       stall?.actions += actions
       return
@@ -107,6 +107,11 @@ extension Broker {
   }
 
   private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
+    if LineFaults.areArmed || !delayed.isEmpty { return forwardWithFaults(frame, to: line) }
+    return forwardNow(frame, to: line)
+  }
+
+  func forwardNow(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
     let result = send(frame, to: line)
     guard result != .queued else { return [] }
     return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []
