@@ -6,14 +6,14 @@ import Glibc
 import Messages
 import Testing
 
-/// A process maps its page once and for ever, so one page serves all tests, which run one after another.
+/// A process maps its page once and for ever, so one page serves all tests, which run in order.
 @Suite(.serialized) struct `The fault points of a process` {
   private static let process = Address.host("iphone")
   private static let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
   private static let joined: FaultPointPage = {
     do {
       let page = try FaultPointPage.create(at: path)
-      try FaultPoints.join(path, as: process)
+      try FaultPointPage.join(path, as: process)
       return page
     } catch {
       preconditionFailure("\(error)")
@@ -23,14 +23,14 @@ import Testing
   private let page = Self.joined
 
   @Test func `a process without the page has no fault points`() throws {
-    #expect(try FaultPoints.join("/nowhere/fault-points", as: Self.process) == false)
+    #expect(try FaultPointPage.join("/nowhere/fault-points", as: Self.process) == false)
   }
 
   @Test func `a file that is not a page is refused`() throws {
     let file = NSTemporaryDirectory() + "no-page-\(UUID().uuidString)"
     try Data("text".utf8).write(to: URL(fileURLWithPath: file))
     defer { unlink(file) }
-    let error = #expect(throws: FaultPointError.self) { try FaultPoints.join(file, as: Self.process) }
+    let error = #expect(throws: FaultPointError.self) { try FaultPointPage.join(file, as: Self.process) }
     #expect(error?.code == EINVAL)
   }
 

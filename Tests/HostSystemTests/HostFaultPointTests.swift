@@ -11,17 +11,18 @@ import Testing
 
 @testable import HostSystem
 
-@Suite struct `The fault points of a host` {
-  @Test func `each table of the database has its points`() throws {
+@Suite(.timeLimit(.minutes(1))) struct `The fault points of a host` {
+  @Test func `each table of the database has its points`() async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/points-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let database = try DatabasePool(path: folder + "/host.sqlite")
     let configuration = try ClusterConfiguration(yaml: "device: {name: iphone}")
-    _ = try Device(
+    let device = try Device(
       configuration, instance: InstanceFolder(folder), database: database,
       bus: InMemoryBus().connection(.host("iphone")), broken: { Issue.record("the device failed: \($0)") })
-    let tables = try database.read { db in
+    await device.leave()
+    let tables = try await database.read { db in
       try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
         .map { (name: $0["name"] as String, sql: $0["sql"] as String? ?? "") }
         .filter { !$0.name.hasPrefix("sqlite_") && !$0.name.hasPrefix("grdb_") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CPlatform
+import CPlatform
 import Glibc
 package import Messages
 
@@ -75,11 +75,12 @@ package enum FaultPoint: UInt32, CaseIterable, Sendable {
   }
 }
 
-/// Maps the page of an instance into this process, if there is one. Called once, at the start of a process.
-package enum FaultPoints {
+extension FaultPointPage {
   /// The name of the file in the instance's folder.
   package static let fileName = "fault-points"
 
+  /// Maps the page of an instance into this process, if there is one. Called once, at the start of a process.
+  ///
   /// - Parameters:
   ///   - path: of the file.
   ///   - address: of this process.

@@ -42,7 +42,7 @@ extension PlantedFault {
     case .deletedWhenSent:
       ("deleted-when-sent", Self.host, "no-loss", "Events are deleted when they are sent, before they are acknowledged.")
     case .acceptedBeforeSaved:
-      ("accepted-before-saved", Self.host, "no-loss", "A task is accepted 300 ms before it is in the database.")
+      ("accepted-before-saved", Self.host, "no-loss", "A task is accepted 2 s before it is in the database.")
     case .loadedAgain:
       ("loaded-again", Self.host, "event-order", "A host that restarts forgets which tasks have ended.")
     case .endReportedTwice: ("end-reported-twice", Self.host, "event-order", "The end of a transfer is reported twice.")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import CPlatform
+import CPlatform
 
 /// A mistake that a deliberately broken build makes. It shows that a campaign and the laws find such a mistake.
 ///

@@ -149,7 +149,7 @@ actor TransferScheduler {
   /// The mistake `accepted-before-saved`.
   func createLater(_ request: CreateTransfer, from owner: Address) {
     tasks.start {
-      try? await Task.sleep(for: .milliseconds(300))
+      try? await Task.sleep(for: .seconds(2))
       try? await self.create(request, from: owner)
     }
   }

@@ -77,7 +77,7 @@ struct Routing<Line: Hashable & Sendable> {
   /// The highest generation of a registration that was dropped.
   var droppedGeneration: UInt32
   var peers: [Line: Peer] = [:]
-  private var lines: [Address: Line] = [:]
+  private(set) var lines: [Address: Line] = [:]
   var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
@@ -216,19 +216,6 @@ struct Routing<Line: Hashable & Sendable> {
     } else {
       undelivered(header, .unreachable)
     }
-  }
-
-  /// Forwards an envelope as a broken build does.
-  private mutating func forwardWithMistake(_ stamped: [UInt8], _ header: EnvelopeHeader, to line: Line) {
-    if PlantedFault.pushAcknowledgementsLost.isPlanted, header.kind == DeliverPush.kind.answered(.acknowledged) {
-      return
-    }
-    if PlantedFault.progressLost.isPlanted, header.kind == PushProgress.kind { return }
-    let isSwapped =
-      PlantedFault.swappedDestination.isPlanted && header.kind == SessionEvents.kind
-      && header.destination.role == .widgetExtension
-    let app = lines.first { $0.key.role == .app && $0.key.device == header.destination.device }?.value
-    actions.append(.forward(stamped, to: isSwapped ? app ?? line : line))
   }
 
   private mutating func stamp(

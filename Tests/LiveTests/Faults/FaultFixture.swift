@@ -47,7 +47,7 @@ struct FaultFixture: Sendable {
         - --apns-key-id=${pushServer.keyID}
         - --apns-team-id=${pushServer.teamID}
         - --apns-retry=1
-        - --apns-pause=0
+        - --apns-pause=1
     pushServer: {}
     settings:
       developerMode: true
@@ -108,7 +108,7 @@ struct FaultFixture: Sendable {
     case token
   }
 
-  /// Requests work, and waits for no result: the process that must give it may end meanwhile.
+  /// Requests work, and waits for no result: the process that must give it may end before.
   func ask(_ demand: Demand) async {
     switch demand {
     case .work: break

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cluster
 import FaultPoints
 import Foundation
 import Glibc
+import MessageBus
 import Messages
 import Testing
 import WidgetLabTesting
