@@ -482,17 +482,22 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
+        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
         "WidgetLab", arguments,
       ]),
     tests(
-      "ObservabilityTests", ["Archive", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+      "ObservabilityTests",
+      ["Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
     tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",
       [
+<<<<<<< HEAD
         "Archive", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+=======
+        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
+>>>>>>> cf24620e53c341634dc15ca404b6b48bb1c5f104
         "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],

@@ -110,6 +110,7 @@ package struct CampaignPlan: Sendable {
     case .network: return .network(milliseconds: number(20...ChaosLimits.longestOutage))
     case .clock: return .clock(seconds: number(1...ChaosLimits.longestJump))
     case .point, .stall, .disk: return inside(kind, possible)
+    case .recreate: return .recreate(victim: one(of: possible.running.filter { !$0.isLaunched }))
     case .spawn: return .spawn(times: number(1...2))
     case .line:
       let fault = one(of: LineFault.allCases)
@@ -149,6 +150,7 @@ package struct CampaignPlan: Sendable {
     switch kind {
     case .kill, .stop: !possible.running.isEmpty
     case .several: possible.running.count >= 2
+    case .recreate: possible.running.contains { !$0.isLaunched }
     case .journal, .line: possible.running.contains(.messageBus)
     case .network, .clock: possible.running.contains(.host) && possible.running.contains(.messageBus)
     case .spawn: possible.running.contains { $0.points.contains(.agentBeforeSpawn) }

@@ -10,6 +10,11 @@ package enum CampaignText {
       + [""] + verdict(report, isColored)
   }
 
+  /// One line about one campaign of several.
+  package static func line(_ report: CampaignReport) -> String {
+    "\(subject(report)): \(sentence(report.answer)); \(report.kills) kills in \(duration(report.seconds))"
+  }
+
   private static func head(_ report: CampaignReport) -> [String] {
     let work = report.work
     return [

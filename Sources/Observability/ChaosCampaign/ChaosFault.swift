@@ -15,6 +15,7 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
   case disk
   case spawn
   case line
+  case recreate
 
   /// What happens, in one sentence.
   package var sentence: String {
@@ -30,14 +31,7 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .disk: "A write to a database or to the journal fails: the disk is full, or has an I/O error."
     case .spawn: "The kernel refuses to start a process of the author."
     case .line: "A line of the bus delays or doubles a message, or is cut."
-    }
-  }
-
-  /// Whether it acts inside a process, at a fault point. Only a campaign's own cluster has these.
-  package var isInside: Bool {
-    switch self {
-    case .kill, .several, .stop, .journal, .network, .clock: false
-    case .point, .stall, .disk, .spawn, .line: true
+    case .recreate: "With --compose: a container is removed and created again."
     }
   }
 
@@ -47,7 +41,7 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .kill: 50
     case .several: 14
     case .point: 24
-    case .stop, .line: 6
+    case .stop, .line, .recreate: 6
     case .journal, .network, .clock, .stall, .disk: 4
     case .spawn: 3
     }
@@ -120,6 +114,7 @@ package enum ChaosFault: Hashable, Sendable, Codable {
   case disk(victim: ChaosVictim, point: String, error: DiskError, skipping: Int)
   case spawn(times: Int)
   case line(fault: LineFault, type: String, skipping: Int, milliseconds: Int)
+  case recreate(victim: ChaosVictim)
 
   /// Its kind.
   package var kind: FaultKind {
@@ -134,6 +129,7 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .disk: .disk
     case .spawn: .spawn
     case .line: .line
+    case .recreate: .recreate
     }
   }
 
@@ -145,6 +141,7 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .journal(let damage): "kill message-bus; its journal ends with \(damage.text)"
     case .network(let milliseconds): "no network for \(milliseconds) ms"
     case .clock(let seconds): "clock + \(seconds) s"
+    case .recreate(let victim): "remove the container of \(victim) and create it again"
     case .point(let victim, let point, let skipping): "crash \(victim) at \(point)\(Self.after(skipping))"
     case .stall(let victim, let point, let milliseconds): "stall \(victim) at \(point) for \(milliseconds) ms"
     case .disk(let victim, let point, let error, let skipping):

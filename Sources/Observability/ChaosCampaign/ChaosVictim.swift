@@ -19,6 +19,11 @@ package struct ChaosVictim: RawRepresentable, Hashable, Sendable, Codable, Compa
   /// An agent, by its number.
   package static func agent(_ number: Int) -> ChaosVictim { ChaosVictim(rawValue: "agent-\(number)") }
 
+  /// The processes of the sample with one agent.
+  package static let sample: [ChaosVictim] = [
+    .messageBus, .host, .agent(1), .pushServer, .provider, .widgetExtension, .app,
+  ]
+
   /// Whether the device launches it when it is needed; a standing process always runs.
   package var isLaunched: Bool { self == .widgetExtension || self == .app }
 

@@ -7,6 +7,8 @@ import JournalAnalysis
 /// The operator's tool, one file per command. Shared: finding an instance, connecting to the bus, error reports, and
 /// exit codes.
 struct WidgetLabTool: AsyncParsableCommand {
+  static let version = "0.1.0"
+
   static let configuration = CommandConfiguration(
     commandName: "widgetlab",
     abstract: "Runs an iOS widget as real processes, lets you kill any of them, and shows what survives.",
@@ -36,7 +38,7 @@ struct WidgetLabTool: AsyncParsableCommand {
 
       \(Exit.table)
       """,
-    version: "0.1.0",
+    version: version,
     groupedSubcommands: [
       CommandGroup(
         name: "Cluster",

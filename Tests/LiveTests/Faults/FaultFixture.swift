@@ -125,6 +125,17 @@ struct FaultFixture: Sendable {
     _ = try? await cluster.post("/drinks", json: #"{"name":"Espresso","milligrams":63}"#)
   }
 
+  /// The pid of the current instance of a standing process; 0 for others.
+  func runningInstance(of process: Address) async throws -> Int32 {
+    guard process.bundleIdentifier == nil else { return 0 }
+    var pid: Int32 = 0
+    try await cluster.eventually("\(process) runs") {
+      pid = page.state(of: process)?.pid ?? 0
+      return pid > 0 && LabProcess(pid: pid).isAlive
+    }
+    return pid
+  }
+
   /// Requests work until the fault has taken effect, and disarms it.
   func provoke(_ fault: FaultPointPage.Fault?, _ what: String, by demand: Demand = .work) async throws {
     let fault = try #require(fault, "all places for faults are in use")

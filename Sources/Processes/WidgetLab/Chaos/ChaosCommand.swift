@@ -11,8 +11,11 @@ struct ChaosCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab chaos                          300 kills in its own cluster, with a drawn seed
         widgetlab chaos --seed 7 --kills 1000    the same seed draws the same campaign
+        widgetlab chaos --report chaos.html      also a page with plots
+        widgetlab chaos replay chaos-7.tar       runs a failure again
+        widgetlab chaos merge shard-*.json       merges the reports of several machines
         widgetlab chaos run --help               all options
         widgetlab chaos --list                   the faults
       """,
-    subcommands: [ChaosRunCommand.self], defaultSubcommand: ChaosRunCommand.self)
+    subcommands: [ChaosRunCommand.self, ChaosReplayCommand.self, ChaosMergeCommand.self], defaultSubcommand: ChaosRunCommand.self)
 }

@@ -19,8 +19,10 @@ struct ChaosHome: Sendable {
 
   /// Creates the folder.
   ///
-  /// - Parameter named: a folder of the user's choice, which must be empty or missing; `nil` for a temporary one.
-  init(named: String?) throws {
+  /// - Parameters:
+  ///   - named: a folder of the user's choice, which must be empty or missing; `nil` for a temporary one.
+  ///   - configuration: that of the cluster; `nil` when it is written later.
+  init(named: String?, configuration: String? = Self.configuration) throws {
     isTemporary = named == nil
     if let named {
       folder = InstanceFolder(named).path
@@ -42,7 +44,7 @@ struct ChaosHome: Sendable {
     }
     do {
       try InstanceFolder(folder).create()
-      try Self.configuration.write(toFile: configurationPath, atomically: true, encoding: .utf8)
+      try configuration?.write(toFile: configurationPath, atomically: true, encoding: .utf8)
     } catch {
       throw CommandError(Exit.configuration, "the campaign's folder cannot be used: \(error)", at: folder)
     }

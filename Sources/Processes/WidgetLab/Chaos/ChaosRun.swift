@@ -15,7 +15,8 @@ actor ChaosRun {
   /// Where the steps come from.
   enum Source: Sendable {
     /// Drawn from the seed, until so many processes were killed or so much time has passed.
-    case drawn(seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?)
+    case drawn(seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
+      longestStop: Int)
     /// Those of an earlier run.
     case given([CampaignStep])
   }
@@ -33,10 +34,9 @@ actor ChaosRun {
     static var now: Moment { Moment(instant: .now, time: .now) }
   }
 
-  private let hands: OwnChaosCluster
+  private let target: any ChaosCluster
   private let workload: ChaosWorkload
   private let journal: ChaosJournal
-  private let connection: Connection
   private let tasks = TaskOwner()
   private let began = ContinuousClock.now
 
@@ -48,11 +48,10 @@ actor ChaosRun {
   private(set) var wasInterrupted = false
   private(set) var isSettling = false
 
-  init(_ hands: OwnChaosCluster, _ workload: ChaosWorkload, _ journal: ChaosJournal) {
-    self.hands = hands
+  init(_ workload: ChaosWorkload, _ journal: ChaosJournal) {
+    target = workload.target
     self.workload = workload
     self.journal = journal
-    connection = workload.connection
   }
 
   /// No further step is begun.
@@ -65,15 +64,15 @@ actor ChaosRun {
     switch source {
     case .given(let steps):
       for step in steps where await goesOn { await perform(step) }
-    case .drawn(let seed, let kinds, let victims, let kills, let duration):
+    case .drawn(let seed, let kinds, let victims, let kills, let duration, let longestStop):
       var plan = CampaignPlan(seed: seed)
       while await goesOn {
         if let kills, record.kills >= kills { break }
         if let duration, ContinuousClock.now - began >= duration { break }
         let instances = await journal.look(\.instances)
-        let running = await hands.running(instances).filter(victims.contains)
+        let running = await target.running(instances).filter(victims.contains)
         let possible = isOffline ? kinds.subtracting([.network]) : kinds
-        await perform(plan.next(PossibleFaults(running: running, kinds: possible)))
+        await perform(plan.next(PossibleFaults(running: running, kinds: possible, longestStop: longestStop)))
       }
     }
   }
@@ -99,14 +98,14 @@ actor ChaosRun {
     case .kill(let victims):
       let instances = await journal.look(\.instances)
       let death = Moment.now
-      await killed(await hands.signal(victims, SIGKILL, instances), by: fault, step, death)
+      await killed(await target.kill(victims, instances), by: fault, step, death)
     case .journal(let damage):
       let death = Moment.now
-      guard let pid = await hands.killBus(damage) else { return }
+      guard let pid = await target.killBus(damage) else { return }
       await killed([.messageBus: pid], by: fault, step, death)
     case .stop(let victim, let milliseconds):
       let instances = await journal.look(\.instances)
-      guard await hands.signal([victim], SIGSTOP, instances)[victim] != nil else { return }
+      guard await target.setStopped(true, victim, instances) else { return }
       took(fault, step)
       tasks.start { await self.continueLater(victim, instances, after: milliseconds) }
     case .network(let milliseconds):
@@ -117,28 +116,34 @@ actor ChaosRun {
         guard await self.ask(SetClock(change: .advance(Double(seconds))), within: .seconds(20)) else { return }
         await self.took(fault, step)
       }
+    case .recreate(let victim):
+      let death = Moment.now
+      guard let pid = await target.recreate(victim) else { return }
+      await killed([victim: pid], by: fault, step, death)
     case .point, .stall, .disk, .spawn, .line:
-      guard let armed = hands.arm(fault) else { return }
-      tasks.start { await self.follow(armed, fault, step) }
+      guard let page = target.page, let armed = target.arm(fault) else { return }
+      tasks.start { await self.follow(armed, page, fault, step) }
     }
   }
 
   /// Waits until an armed fault takes effect, and disarms it then, or when its time is over.
-  private func follow(_ armed: FaultPointPage.Fault, _ fault: ChaosFault, _ step: Int) async {
+  private func follow(
+    _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int
+  ) async {
     let deadline = ContinuousClock.now + Self.armedTime
-    while hands.page.performed(armed) == 0, ContinuousClock.now < deadline, !Task.isCancelled {
+    while page.performed(armed) == 0, ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(4))
     }
     let death = Moment.now
-    let isEffective = hands.page.performed(armed) > 0
+    let isEffective = page.performed(armed) > 0
     if isEffective, case .stall(_, _, let milliseconds) = fault {
       try? await Task.sleep(for: .milliseconds(milliseconds))
     }
-    hands.page.disarm(armed)
+    page.disarm(armed)
     guard isEffective else { return }
     await journal.disturbed()
-    if case .point(let victim, _, _) = fault, let address = hands.cluster.address(of: victim),
-      let state = hands.page.state(of: address)
+    if case .point(let victim, _, _) = fault, let address = target.cluster.address(of: victim),
+      let state = page.state(of: address)
     {
       await killed([victim: state.pid], by: fault, step, death)
     } else {
@@ -156,7 +161,7 @@ actor ChaosRun {
   ) async {
     // Also continued when the campaign is cancelled.
     try? await Task.sleep(for: .milliseconds(milliseconds))
-    _ = await hands.signal([victim], SIGCONT, instances)
+    _ = await target.setStopped(false, victim, instances)
     await journal.disturbed()
   }
 
@@ -170,9 +175,7 @@ actor ChaosRun {
   }
 
   private func ask<R: Request>(_ request: R, within limit: Duration = .seconds(5)) async -> Bool {
-    let reply = try? await connection.request(
-      request, to: hands.cluster.host, within: limit, whenUnreachable: .wait)
-    return reply != nil
+    await (try? workload.ask(request, within: limit)) != nil
   }
 
   // MARK: Recovery
@@ -182,7 +185,7 @@ actor ChaosRun {
   ) async {
     guard !pids.isEmpty else { return }
     let states = Dictionary(
-      uniqueKeysWithValues: pids.compactMap { victim, pid in hands.state(of: victim, pid: pid).map { (victim, $0) } })
+      uniqueKeysWithValues: pids.compactMap { victim, pid in target.state(of: victim, pid: pid).map { (victim, $0) } })
     let kills = await journal.look { observer in
       pids.keys.sorted().map {
         CampaignEvent.Kill(victim: $0, state: states[$0] ?? observer.state(of: $0, at: death.time))
@@ -203,7 +206,7 @@ actor ChaosRun {
     while !Task.isCancelled {
       if victim.isLaunched {
         let instance = await journal.look { $0.instances[victim] }
-        if let instance, instance.pid != pid, let ready = instance.readyAt {
+        if let ready = instance?.readyAt, ready > death.time {
           record.recovered(victim, step: step, after: Double(ready.microseconds - death.time.microseconds) / 1000)
           return
         }
@@ -224,28 +227,28 @@ actor ChaosRun {
   }
 
   private func isBack(_ victim: ChaosVictim, but old: Int32) async -> Bool {
-    guard let address = hands.cluster.address(of: victim) else {
-      guard let pid = await hands.pid(of: victim), pid != old,
-        let url = try? ProviderAnnouncement.read(in: hands.cluster.instance)?.url
-      else { return false }
-      return (try? await LocalRequest.send(url + "/health", within: .seconds(1))) != nil
-    }
-    let reply = try? await connection.request(Ping(), to: address, within: .seconds(5), whenUnreachable: .wait)
-    return reply.map { $0.pid != old && $0.isReady } ?? false
+    guard await target.isRestarted(victim, since: old) else { return false }
+    if let address = target.cluster.address(of: victim) { return await workload.isReady(address) }
+    guard let url = await target.provider else { return false }
+    return (try? await LocalRequest.send(url + "/health", within: .seconds(1))) != nil
   }
 
   // MARK: The end
 
   /// Ends the faults and the workload, and waits until nothing is left to do.
   ///
-  /// - Returns: the seconds that it took; `nil` when the limit was reached.
+  /// - Returns: the seconds that it took; `nil` when the limit was reached, or when a law was broken before.
   func settle(within limit: Duration) async -> Double? {
     let start = ContinuousClock.now
     isSettling = true
-    for task in recoveries.values { await task.value }
+    for task in recoveries.values {
+      // A broken law is news enough; a process of a broken build may never be back.
+      if await journal.breach != nil { task.cancel() }
+      await task.value
+    }
     await tasks.end()
     _ = await ask(SetNetwork(state: NetworkState()))
-    while ContinuousClock.now - start < limit, !Task.isCancelled {
+    while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
       if workload.isIdle, await isQuiet() { return (ContinuousClock.now - start) / .seconds(1) }
       try? await Task.sleep(for: .milliseconds(50))
     }
@@ -254,8 +257,7 @@ actor ChaosRun {
 
   /// Whether no transfer is left, and no law has anything open.
   private func isQuiet() async -> Bool {
-    let status = try? await connection.request(
-      DeviceStatus(), to: hands.cluster.host, within: .seconds(5), whenUnreachable: .wait)
+    let status = try? await workload.ask(DeviceStatus(), within: .seconds(5))
     guard let status, status.sessions.allSatisfy({ $0.running == 0 && $0.undelivered == 0 }) else { return false }
     return await journal.verdicts().allSatisfy { $0.answer == .holds }
   }

@@ -1,128 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import ChaosCampaign
-import Cluster
-import Crypto
 import Foundation
-import Journal
 import JournalAnalysis
-import MessageBus
-import Messages
 
-/// A campaign from the start of its cluster to its report.
+/// What `chaos run` does: campaigns of one or several seeds, and for each that breaks a law a failure file with as few
+/// faults as possible.
 struct ChaosSession {
-  /// Nothing is left to do within this time after the last fault, or the campaign is not quiet.
-  private static let settleLimit = Duration.seconds(90)
-
   let options: ChaosOptions
-  private let seed: UInt64
+  private let interruption = ChaosInterruption()
 
-  init(_ options: ChaosOptions) {
-    self.options = options
-    seed = options.seed ?? .random(in: 1...999_999)
-  }
+  init(_ options: ChaosOptions) { self.options = options }
 
-  /// Runs the campaign, and prints its progress and its report.
+  /// Runs all campaigns, prints the report, and writes the files.
   func run() async throws -> CampaignReport {
-    let home = try ChaosHome(named: options.instance)
-    Output.print("chaos: seed \(seed), cluster in \(home.folder)")
-    let hands = try await OwnChaosCluster(home, executables: options.executables)
     let signals = Signals()
-    let report: CampaignReport
-    do {
-      try await hands.start()
-      report = try await play(hands, signals)
-    } catch {
-      await hands.stop()
-      throw error
+    // Cancelled and awaited at the end of this scope.
+    async let _ = interruption.watch(signals)
+    let seeds = try options.chosenSeeds
+    var all: CampaignReport?
+    for seed in seeds {
+      if await interruption.isSet { break }
+      var report = try await campaign(seed)
+      if seeds.count > 1 { Output.print(CampaignText.line(report)) }
+      if let earlier = all {
+        var merged = earlier
+        merged.merge(report)
+        report = merged
+      }
+      all = report
+      // After each seed, so that a machine that is taken away leaves what it has.
+      for file in options.reports { try file.write(report) }
     }
-    await hands.stop()
-    let isKept = options.keep || !home.isTemporary
-    if isKept { Output.print("kept: \(home.folder)") } else { home.remove() }
-    for file in options.reports { try file.write(report) }
-    for line in CampaignText.lines(report, isColored: Output.isColored) { Output.print(line) }
-    return report
+    guard let all else { throw CommandError(Exit.usage, "this shard has no seed") }
+    for line in CampaignText.lines(all, isColored: Output.isColored) { Output.print(line) }
+    return all
   }
 
-  private func play(_ hands: OwnChaosCluster, _ signals: Signals) async throws -> CampaignReport {
-    let cluster = hands.cluster
-    let session = try await OperatorSession.open(cluster, within: .seconds(30))
-    let workload = ChaosWorkload(session: session)
-    let observer = CampaignObserver(victims: cluster.chaosVictims, digests: try await digests(cluster))
-    let journal = ChaosJournal(cluster.instance.journal, observer, limits: LawLimits())
-    try await workload.prepare()
-    let run = ChaosRun(hands, workload, journal)
-    let (began, start) = (Date(), ContinuousClock.now)
-    var machine = MachineFacts.current
-    let progress = ChaosProgress(run, journal)
-    // Cancelled and awaited at the end of this scope.
-    async let _ = Self.stop(run, hands, at: signals)
-    async let _ = progress.show()
+  private func campaign(_ seed: UInt64) async throws -> CampaignReport {
     let source = ChaosRun.Source.drawn(
       seed: seed, kinds: try options.kinds, victims: try options.chosenVictims, kills: options.killLimit,
-      duration: options.timeLimit)
-    await run.play(source)
-    let seconds = (ContinuousClock.now - start) / .seconds(1)
-    let quiet = await run.settle(within: Self.settleLimit)
-    await workload.end()
-    await session.connection.leave()
-    machine.loadAfter = MachineFacts.load
-    let record = await run.record
-    let observed = await journal.look { $0 }
-    let laws = await journal.verdicts().map(CampaignReport.LawResult.init)
-    let checks = try await checks(cluster, observed, lost: await run.lost)
-    let facts = CampaignReport.Run(
-      seed: seed, answer: CampaignReport.answer(laws, checks, isQuiet: quiet != nil), kills: record.kills,
-      seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
-    return CampaignReport(
-      command: "widgetlab chaos --seed \(seed)", version: WidgetLabTool.configuration.version, machine: machine,
-      date: ISO8601DateFormatter().string(from: began), run: facts, record: record, work: observed.work, laws: laws,
-      checks: checks)
+      duration: options.timeLimit, longestStop: options.longestStop)
+    var outcome = try await trial(seed, source).run()
+    guard outcome.report.answer == .broken else { return outcome.report }
+    let broken = outcome.report.broken
+    Output.print("broken: \(broken.joined(separator: ", ")), after \(outcome.report.kills) kills")
+    let faults = outcome.steps.faultNumbers
+    var first = outcome.report
+    // The journal of containers stays broken.
+    if options.shrinks, options.compose == nil, let smaller = await shrink(outcome, broken) { outcome = smaller }
+    let file = options.failure ?? "chaos-\(seed).tar"
+    let campaign = FailureFile.Campaign(
+      version: WidgetLabTool.version, seed: seed, steps: outcome.steps, faultsBefore: faults.count, broken: broken)
+    try write(FailureFile(campaign, report: outcome.report, files: outcome.files), to: file)
+    first.setFailure(file)
+    return first
   }
 
-  /// Ends the faults at the first signal, and kills everything at the second.
-  private static func stop(_ run: ChaosRun, _ hands: OwnChaosCluster, at signals: Signals) async {
-    await signals.next()
-    guard !Task.isCancelled else { return }
-    Output.printError("widgetlab: the faults end, and the report follows; press Ctrl-C again to kill everything")
-    await run.interrupt()
-    await signals.next()
-    guard !Task.isCancelled else { return }
-    await hands.killAll()
-    ChaosRunCommand.exit(withError: Exit.interrupted)
-  }
-
-  /// The hashes of the files that the sessions download.
-  private func digests(_ cluster: ClusterFacts) async throws -> [String: String] {
-    guard let provider = try ProviderAnnouncement.read(in: cluster.instance)?.url else { return [:] }
-    var digests: [String: String] = [:]
-    for (session, path) in ChaosHome.files {
-      let bytes = try await LocalRequest.send(provider + path, within: .seconds(20))
-      digests[session] = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+  /// Looks for fewer faults that break the same law, for as long as `--shrink-time`.
+  private func shrink(_ first: ChaosTrial.Outcome, _ broken: [String]) async -> ChaosTrial.Outcome? {
+    var smallest: ChaosTrial.Outcome?
+    var search = FaultShrinking(first.steps.faultNumbers)
+    let deadline = ContinuousClock.now + .seconds(options.shrinkTime)
+    let seed = first.report.runs[0].seed
+    while ContinuousClock.now < deadline, await !interruption.isSet, let numbers = search.next() {
+      var trial = trial(seed, .given(first.steps.keeping(numbers)))
+      trial.isShown = false
+      let outcome = try? await trial.run()
+      let isBroken = outcome.map { !Set($0.report.broken).isDisjoint(with: broken) } ?? false
+      search.tried(breaks: isBroken)
+      if isBroken { smallest = outcome }
+      Output.print("  \(numbers.count) faults: \(isBroken ? "still broken" : "not broken")")
     }
-    return digests
+    return smallest
   }
 
-  /// What the laws do not judge.
-  private func checks(
-    _ cluster: ClusterFacts, _ observed: CampaignObserver, lost: [String]
-  ) async throws -> [CampaignReport.Check] {
-    let journal = try JournalVerifier(folder: URL(fileURLWithPath: cluster.instance.journal)).verify()
-    let damage = journal.findings.filter { !$0.kind.isRepairable }
-    return [
-      CampaignReport.Check(
-        name: "files as served", holds: observed.wrongFiles.isEmpty,
-        text: observed.wrongFiles.first ?? "\(observed.work.compared) files"),
-      CampaignReport.Check(
-        name: "killed processes came back", holds: lost.isEmpty,
-        text: lost.first ?? "each within \(ChaosRun.patience)"),
-      CampaignReport.Check(
-        name: "journal intact", holds: damage.isEmpty,
-        text: damage.first?.text ?? "\(journal.envelopes) envelopes in \(journal.segments) segments"),
-      CampaignReport.Check(
-        name: "no broker is missing", holds: observed.hasEveryBus,
-        text: "\(observed.busGenerations.count) brokers wrote the journal"),
-    ]
+  private func trial(_ seed: UInt64, _ source: ChaosRun.Source) -> ChaosTrial {
+    ChaosTrial(
+      seed: seed, source: source, options: options, command: options.command(seed: seed), interruption: interruption)
+  }
+
+  private func write(_ file: FailureFile, to path: String) throws {
+    do {
+      try file.archive.bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw CommandError(
+        Exit.broken, "the failure file cannot be written: \(error.localizedDescription)", at: path,
+        advice: "give --failure a file in a writable folder")
+    }
+    Output.print("\(path): \(file.campaign.lines.count) faults, from \(file.campaign.faultsBefore)")
+    for line in file.campaign.lines.prefix(12) { Output.print("  \(line)") }
   }
 }

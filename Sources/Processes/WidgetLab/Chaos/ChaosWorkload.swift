@@ -13,18 +13,20 @@ import OwnedTasks
 struct ChaosWorkload: Sendable {
   /// How many actions may be in progress; beyond that, none is started.
   private static let most = 12
-  private static let patience = Duration.seconds(8)
+  static let patience = Duration.seconds(8)
 
-  let session: OperatorSession
-  var cluster: ClusterFacts { session.cluster }
-  var connection: Connection { session.connection }
+  let target: any ChaosCluster
   private let tasks = TaskOwner()
 
+  private var cluster: ClusterFacts { target.cluster }
+  private var connection: Connection {
+    get async throws { try await target.session().connection }
+  }
   private var app: String { cluster.apps.first?.bundleIdentifier ?? "" }
 
   /// Opens the app, without which no widget can be placed, and places the widget whose timelines are reloaded.
   func prepare() async throws {
-    try await session.openApp(app)
+    try await target.session().openApp(app)
     _ = try await connection.request(
       AddPlacement(widgetKind: ChaosHome.widgetKind, family: nil, location: .homeScreen), to: cluster.host,
       within: .seconds(30), whenUnreachable: .wait)
@@ -51,7 +53,7 @@ struct ChaosWorkload: Sendable {
     case .background: try await ask(ChangeScreen(.background(app: app)))
     case .tap: try await ask(TapWidget(placement: 1))
     case .drink:
-      guard let url = try ProviderAnnouncement.read(in: cluster.instance)?.url else { return }
+      guard let url = await target.provider else { return }
       _ = try await LocalRequest.send(url + "/drinks", json: #"{"name":"Espresso","milligrams":63}"#)
     case .push:
       let subject = PushSubject(device: cluster.device, bundle: app, use: .widgets)
@@ -63,7 +65,15 @@ struct ChaosWorkload: Sendable {
     }
   }
 
-  private func ask<R: Request>(_ request: R) async throws {
-    _ = try await connection.request(request, to: cluster.host, within: Self.patience, whenUnreachable: .wait)
+  /// Sends a request to the host, which may be dead.
+  @discardableResult
+  func ask<R: Request>(_ request: R, within limit: Duration = patience) async throws -> R.Reply {
+    try await connection.request(request, to: cluster.host, within: limit, whenUnreachable: .wait)
+  }
+
+  /// Whether the process at an address replies and is ready.
+  func isReady(_ address: Address) async -> Bool {
+    let reply = try? await connection.request(Ping(), to: address, within: .seconds(5), whenUnreachable: .wait)
+    return reply?.isReady ?? false
   }
 }

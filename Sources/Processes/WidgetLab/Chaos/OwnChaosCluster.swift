@@ -9,13 +9,17 @@ import Messages
 
 /// A campaign's own cluster: a cluster that this process supervises. All its processes end with this process, so no fault
 /// outlives it.
-struct OwnChaosCluster: Sendable {
+struct OwnChaosCluster: ChaosCluster {
   let cluster: ClusterFacts
   let supervisor: Supervisor
   private let lifecycle: ClusterLifecycle
   private let lock: InstanceLock
-  /// The fault points of its processes.
-  let page: FaultPointPage
+  private let points: FaultPointPage
+  private let connection: SharedOperatorSession
+  static let kinds = Set(FaultKind.allCases).subtracting([.recreate])
+  var page: FaultPointPage? { points }
+  var journal: String { cluster.instance.journal }
+  var provider: String? { (try? ProviderAnnouncement.read(in: cluster.instance))?.url }
 
   /// Checks the executables. Starts nothing.
   init(_ home: ChaosHome, executables: String?) async throws {
@@ -24,11 +28,12 @@ struct OwnChaosCluster: Sendable {
     try await ExecutableCheck(cluster: cluster, search: search).run()
     lock = try InstanceLock(instance: cluster.folder)
     do {
-      page = try FaultPointPage.create(at: cluster.instance.faultPoints)
+      points = try FaultPointPage.create(at: cluster.instance.faultPoints)
     } catch {
       throw CommandError(Exit.broken, "\(error)", at: cluster.folder)
     }
     supervisor = Supervisor(instance: cluster.folder, restarts: .inCampaign) { _ in }
+    connection = SharedOperatorSession(cluster)
     lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
   }
 
@@ -36,54 +41,62 @@ struct OwnChaosCluster: Sendable {
 
   /// Stops all processes, like Ctrl-C.
   func stop() async {
+    await connection.leave()
     await supervisor.stop()
     lifecycle.removeAnnouncements()
     lock.release()
   }
 
-  /// Kills all processes.
-  func killAll() async { await supervisor.killAll() }
+  func session() async throws -> OperatorSession { try await connection.session(within: .seconds(30)) }
 
-  /// The processes that run.
   func running(_ instances: [ChaosVictim: CampaignObserver.Instance]) async -> [ChaosVictim] {
     await supervisor.pids.keys.map(ChaosVictim.init(rawValue:))
       + instances.filter { ProcessFacts(pid: $1.pid).runs($1.executable) }.map(\.key)
   }
 
-  /// Sends a signal to processes, to all at once.
-  ///
-  /// - Returns: the pids of those that it reached.
-  func signal(
+  func kill(
+    _ victims: [ChaosVictim], _ instances: [ChaosVictim: CampaignObserver.Instance]
+  ) async -> [ChaosVictim: Int32] {
+    await signal(victims, SIGKILL, instances)
+  }
+
+  func setStopped(
+    _ isStopped: Bool, _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance]
+  ) async -> Bool {
+    await signal([victim], isStopped ? SIGSTOP : SIGCONT, instances)[victim] != nil
+  }
+
+  private func signal(
     _ victims: [ChaosVictim], _ number: Int32, _ instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> [ChaosVictim: Int32] {
     let standing = await supervisor.signal(victims.filter { !$0.isLaunched }.map(\.rawValue), number)
     var reached = Dictionary(uniqueKeysWithValues: standing.map { (ChaosVictim(rawValue: $0), $1) })
     for victim in victims where victim.isLaunched {
       guard let instance = instances[victim], ProcessFacts(pid: instance.pid).runs(instance.executable),
-        kill(instance.pid, number) == 0
+        Glibc.kill(instance.pid, number) == 0
       else { continue }
       reached[victim] = instance.pid
     }
     return reached
   }
 
-  /// Kills the broker, and damages the end of its journal before it is restarted.
-  ///
-  /// - Returns: its pid; `nil` when it was not running.
   func killBus(_ damage: JournalDamage) async -> Int32? {
     let folder = cluster.instance.journal
     return await supervisor.kill(ChaosVictim.messageBus.rawValue) { JournalEnd(folder: folder).damage(damage) }
   }
 
-  /// The state that a process was in when it was killed; `nil` for a process that has no fault points.
+  /// It has no containers.
+  func recreate(_ victim: ChaosVictim) async -> Int32? { nil }
+
   func state(of victim: ChaosVictim, pid: Int32) -> String? {
-    guard let address = cluster.address(of: victim), let state = page.state(of: address, pid: pid) else { return nil }
+    guard let address = cluster.address(of: victim), let state = points.state(of: address, pid: pid) else { return nil }
     guard let point = state.point else { return "starting" }
     return point.isBefore || state.age < CampaignObserver.idle ? point.name : "idle"
   }
 
-  /// The pid of a standing process.
-  func pid(of victim: ChaosVictim) async -> Int32? { await supervisor.pid(of: victim.rawValue) }
+  func isRestarted(_ victim: ChaosVictim, since pid: Int32) async -> Bool {
+    await supervisor.pid(of: victim.rawValue).map { $0 != pid } ?? false
+  }
 }
 
 /// The end of the newest segment of a journal whose broker is dead.

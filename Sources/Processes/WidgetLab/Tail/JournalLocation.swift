@@ -10,8 +10,10 @@ import Messages
 struct JournalLocation: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A journal or an instance folder that was copied from elsewhere. No cluster needs to run.", valueName: "folder"
-    ))
+      """
+      A journal or an instance folder that was copied from elsewhere, or the failure file of a campaign (`widgetlab \
+      chaos`). No cluster needs to run.
+      """, valueName: "path"))
   var journal: String?
 
   /// Returns the folder of the segments. It may not exist yet, unless it was given explicitly.
@@ -22,6 +24,7 @@ struct JournalLocation: ParsableArguments {
     let path = URL(fileURLWithPath: journal).standardizedFileURL.path
     let inside = InstanceFolder(path).journal
     if isFolder(inside) { return inside }
+    if let extracted = try ChaosFailure.journal(in: path) { return extracted }
     guard isFolder(path) else {
       throw CommandError(Exit.unavailable, "no such folder", at: path, advice: "give the folder of the segments")
     }
