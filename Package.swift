@@ -493,12 +493,8 @@ let package = Package(
     tests(
       "LiveTests",
       [
-<<<<<<< HEAD
-        "Archive", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
-=======
-        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
->>>>>>> cf24620e53c341634dc15ca404b6b48bb1c5f104
-        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
+        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
+        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -69,7 +69,7 @@ extension PlantedFault {
     case .falsePid: ("false-pid", Self.agent, nil, "The agent reports a process id other than the child's.")
     case .exitReportedTwice:
       ("exit-reported-twice", Self.agent, "no-orphan", "The exit of a process is reported under two ids.")
-    default: ("exit-unreported", Self.agent, "no-orphan", "The exit of a process that was killed is not reported.")
+    default: ("exit-unreported", Self.agent, "no-orphan", "The exit of a process is not reported; only the list of those that run is.")
     }
   }
 
