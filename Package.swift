@@ -258,7 +258,10 @@ let package = Package(
       ]),
     module(
       "Timelines", in: "Device",
-      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", crypto, grdb]),
+      [
+        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
+        crypto, grdb,
+      ]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
     module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
@@ -270,7 +273,9 @@ let package = Package(
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
-    module("PushDelivery", in: "APNs", ["MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+    module(
+      "PushDelivery", in: "APNs",
+      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -287,7 +292,7 @@ let package = Package(
       exclude: ["Resources"]),
 
     // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
-    // the libraries, except the two that Testing/Faults breaks on purpose.
+    // the libraries, except those that Testing/Faults breaks on purpose.
     // Cluster is what they share: the instance folder, widgetlab.yaml, the stored keys, and the start and exit of a
     // process.
     module(
@@ -371,7 +376,11 @@ let package = Package(
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
-    process("Faults", in: "Testing", ["HostSystem", "Messages", "ProcessAgent", "StandingProcesses"]),
+    process(
+      "Faults", in: "Testing",
+      [
+        "FaultPoints", "HostSystem", "MessageBusBroker", "Messages", "ProcessAgent", "PushServer", "StandingProcesses",
+      ]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["FidelityRules", "Messages"]),
@@ -460,8 +469,8 @@ let package = Package(
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "FidelityRules", "Gallery", "HostSystem", "Launching", "MessageBus",
-        "Messages", "OwnedTasks", "Timelines", "Transfers", "ZeroMQ", grdb,
+        "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem", "Launching",
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
       "ProcessAgentTests",
@@ -484,8 +493,8 @@ let package = Package(
     tests(
       "LiveTests",
       [
-        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
-        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
+        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
+        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -63,6 +63,10 @@ static void copy_text(char *destination, const char *source) {
 
 static int is_text(const char *text, const char *other) { return strncmp(text, other, fault_text_size - 1) == 0; }
 
+uint32_t fault_planted_here;
+
+void fault_plant(uint32_t fault) { __atomic_store_n(&fault_planted_here, fault, __ATOMIC_RELAXED); }
+
 // MARK: The injector
 
 void *fault_page_create(const char *path, int *descriptor) {
@@ -84,6 +88,11 @@ void *fault_page_create(const char *path, int *descriptor) {
   close(file);
   errno = reason;
   return NULL;
+}
+
+void fault_page_release(int descriptor) {
+  struct flock unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  fcntl(descriptor, F_OFD_SETLK, &unlock);
 }
 
 static int arm(struct page *page, const struct fault *wanted) {
@@ -250,13 +259,14 @@ int fault_page_has_lines(void) {
   return atomic_load_explicit(&page->lines, memory_order_relaxed) != 0;
 }
 
-uint32_t fault_line_perform(const char *source, const char *destination, const char *type, uint32_t *value) {
+uint32_t fault_line_perform(
+    const char *source, const char *destination, const char *type, int may_double, uint32_t *value) {
   struct page *page = __atomic_load_n(&fault_page_here, __ATOMIC_ACQUIRE);
   const char *texts[3] = {source, destination, type};
   for (int slot = 0; slot < fault_slots; slot++) {
     struct fault *fault = &page->faults[slot];
     if (atomic_load(&fault->state) != ready || !fault->is_line) continue;
-    int matches = 1;
+    int matches = fault->action != fault_double || may_double;
     for (int index = 0; index < 3; index++) {
       matches &= !fault->texts[index][0] || is_text(fault->texts[index], texts[index]);
     }

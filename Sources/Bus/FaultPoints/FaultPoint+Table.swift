@@ -46,7 +46,7 @@ extension FaultPoint {
     case .hostBeforeTasksSaved:
       ("host.before-tasks-saved", "A change of sessions or their tasks is not committed.", true)
     case .hostAfterTasksSaved:
-      ("host.after-tasks-saved", "A change of sessions or their tasks is committed, and nobody knows it.", false)
+      ("host.after-tasks-saved", "A change of sessions or their tasks is committed, and not announced.", false)
     case .hostBeforeDeliveriesSaved:
       ("host.before-deliveries-saved", "A change of a delivery, or its deletion, is not committed.", true)
     case .hostAfterDeliveriesSaved:
@@ -80,8 +80,8 @@ extension FaultPoint {
     case .agentAfterInstanceRegistered:
       ("agent.after-instance-registered", "The broker knows a process instance that is not spawned.", false)
     case .agentBeforeSpawn: ("agent.before-spawn", "The kernel was not asked to spawn a process.", true)
-    case .agentAfterSpawn: ("agent.after-spawn", "A process runs, and nobody knows it.", false)
-    case .agentBeforeExitReported: ("agent.before-exit-reported", "A process was reaped, and nobody knows it.", false)
+    case .agentAfterSpawn: ("agent.after-spawn", "A process runs, and its start is not reported.", false)
+    case .agentBeforeExitReported: ("agent.before-exit-reported", "A process was reaped, and its exit is not reported.", false)
     default: ("agent.after-exit-acknowledged", "The host has acknowledged the exit of a process.", false)
     }
   }

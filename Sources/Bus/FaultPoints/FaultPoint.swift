@@ -55,13 +55,16 @@ package enum FaultPoint: UInt32, CaseIterable, Sendable {
   case peerAfterAnswer
 
   /// This process reached the point. Ends or stalls the process if an injector has armed that. Any thread.
-  package func reached() { _ = fault_point_reached(rawValue) }
+  @inlinable package func reached() {
+    if fault_page_is_here() != 0 { _ = fault_point_perform(rawValue) }
+  }
 
   /// The same at a write.
   ///
   /// - Returns: the `errno` with which the write must fail; `nil` when it must be made.
-  package func failure() -> Int32? {
-    let code = fault_point_reached(rawValue)
+  @inlinable package func failure() -> Int32? {
+    guard fault_page_is_here() != 0 else { return nil }
+    let code = fault_point_perform(rawValue)
     return code == 0 ? nil : code
   }
 
@@ -72,11 +75,12 @@ package enum FaultPoint: UInt32, CaseIterable, Sendable {
   }
 }
 
-/// Maps the page of an instance into this process, if there is one. Called once, at the start of a process.
-package enum FaultPoints {
+extension FaultPointPage {
   /// The name of the file in the instance's folder.
   package static let fileName = "fault-points"
 
+  /// Maps the page of an instance into this process, if there is one. Called once, at the start of a process.
+  ///
   /// - Parameters:
   ///   - path: of the file.
   ///   - address: of this process.
@@ -89,6 +93,28 @@ package enum FaultPoints {
       throw FaultPointError(path, errno)
     }
     return true
+  }
+}
+
+/// The faults on the lines of the bus, as the broker performs them.
+package enum LineFaults {
+  /// Whether a fault is armed; one load and a branch in ordinary use.
+  @inlinable package static var areArmed: Bool { fault_page_is_here() != 0 && fault_page_has_lines() != 0 }
+
+  /// What happens to an envelope that is being forwarded; `nil`: nothing. It counts as a hit.
+  ///
+  /// - Parameter mayDouble: whether it is a request or an event, which may be sent twice.
+  package static func action(
+    from source: Address, to destination: Address, type: String, mayDouble: Bool
+  ) -> FaultPointPage.LineAction? {
+    var value: UInt32 = 0
+    let action = fault_line_perform(source.text, destination.text, type, mayDouble ? 1 : 0, &value)
+    return switch Int(action) {
+    case fault_delay: .delay(milliseconds: Int(value))
+    case fault_cut: .cut
+    case fault_double: .double
+    default: nil
+    }
   }
 }
 

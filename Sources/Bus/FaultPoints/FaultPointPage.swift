@@ -27,7 +27,8 @@ package final class FaultPointPage: Sendable {
     case delay(milliseconds: Int)
     /// It is lost with the connection of its destination, which is closed, as if the network had failed.
     case cut
-    /// It is forwarded twice, as a sender does that reconnects before it has the reply.
+    /// It is forwarded twice, as a sender does that reconnects before it has the reply. Only requests and events: nothing
+    /// else is ever sent twice.
     case double
   }
 
@@ -134,6 +135,9 @@ package final class FaultPointPage: Sendable {
 
   /// How often a fault took effect, until it is disarmed.
   package func performed(_ fault: Fault) -> Int { Int(fault_page_performed(page, fault.slot)) }
+
+  /// Ends the injection, as the kernel does when the injector ends: no fault takes effect any more.
+  package func release() { fault_page_release(descriptor) }
 
   // MARK: Processes
 

@@ -13,6 +13,18 @@ package struct StoreFaultPoints: Sendable {
     self.before = before
     self.after = after
   }
+
+  /// Call it at the end of a transaction.
+  ///
+  /// - Throws: the error of SQLite that an injector has armed. It fails the transaction, which is rolled back, as SQLite
+  ///   does when it cannot write.
+  package func beforeCommit() throws(DatabaseError) {
+    guard let code = before.failure() else { return }
+    let isFull = code == ENOSPC || code == EDQUOT
+    throw DatabaseError(
+      resultCode: isFull ? .SQLITE_FULL : .SQLITE_IOERR,
+      message: "\(String(cString: strerror(code))), injected at \(before.name)")
+  }
 }
 
 extension DatabasePool {
@@ -39,15 +51,8 @@ private final class FaultPointObserver: TransactionObserver {
     changed.append(points)
   }
 
-  /// An error fails the transaction, which is rolled back, as SQLite does when it cannot write.
   func databaseWillCommit() throws {
-    for points in changed {
-      guard let code = points.before.failure() else { continue }
-      let isFull = code == ENOSPC || code == EDQUOT
-      throw DatabaseError(
-        resultCode: isFull ? .SQLITE_FULL : .SQLITE_IOERR,
-        message: "\(String(cString: strerror(code))), injected at \(points.before.name)")
-    }
+    for points in changed { try points.beforeCommit() }
   }
 
   func databaseDidCommit(_ db: Database) {

@@ -41,7 +41,7 @@ package struct InstanceFolder: Sendable, Hashable {
   package var pushCredentials: String { pushServer + "/credentials" }
   package var pushServerAnnouncement: String { path + "/push-server.json" }
   /// The page by which a campaign injects faults. Processes that start without it have no fault points.
-  package var faultPoints: String { path + "/" + FaultPoints.fileName }
+  package var faultPoints: String { path + "/" + FaultPointPage.fileName }
 
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }

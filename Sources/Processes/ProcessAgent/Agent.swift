@@ -273,7 +273,8 @@ package actor Agent {
       guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
       logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
-      report(exit, id)
+      if PlantedFault.exitUnreported.isPlanted { announce() } else { report(exit, id) }
+      if PlantedFault.exitReportedTwice.isPlanted { report(exit, UUID()) }
       retire(instance)
       announceAgain()
       checkQuiet()

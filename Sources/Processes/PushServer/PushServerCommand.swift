@@ -52,10 +52,8 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.advertise = advertise ?? configuration.advertise
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
-    let hasFaultPoints = try options.joinFaultPoints(as: .pushServer)
-    try await PushServerService(
-      configuration, instance: options.folder, hasFaultPoints: hasFaultPoints, logger: logger
-    ).run()
+    try options.joinFaultPoints(as: .pushServer)
+    try await PushServerService(configuration, instance: options.folder, logger: logger).run()
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? {

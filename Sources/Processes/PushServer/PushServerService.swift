@@ -3,7 +3,6 @@
 import APNs
 import APNsServer
 import Cluster
-import FaultPoints
 import Foundation
 import GRDB
 import Logging
@@ -17,17 +16,13 @@ import Stores
 struct PushServerService {
   private let configuration: ClusterConfiguration.PushServer
   private let instance: InstanceFolder
-  private let hasFaultPoints: Bool
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
-  init(
-    _ configuration: ClusterConfiguration.PushServer, instance: InstanceFolder, hasFaultPoints: Bool, logger: Logger
-  ) {
+  init(_ configuration: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
     self.configuration = configuration
     self.instance = instance
-    self.hasFaultPoints = hasFaultPoints
     self.logger = logger
   }
 
@@ -45,7 +40,6 @@ struct PushServerService {
     let credentials = try PushCredentials.make(
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
     let database = try openDatabase()
-    if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.pushServer) }
     let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
     let service = try PushDeliveryService(
       database: database, bus: connection, settings: PushSettings(configuration.rules)
@@ -132,15 +126,6 @@ struct PushServerService {
     }
     await service.leave()
   }
-}
-
-extension StoreFaultPoints {
-  /// The fault points of the push server's database, by table.
-  static let pushServer: [String: StoreFaultPoints] = {
-    let pushes = StoreFaultPoints(before: .pushServerBeforePushesSaved, after: .pushServerAfterPushesSaved)
-    let tokens = StoreFaultPoints(before: .pushServerBeforeTokensSaved, after: .pushServerAfterTokensSaved)
-    return ["requests": pushes, "steps": pushes, "kept": pushes, "tokens": tokens, "due": tokens]
-  }()
 }
 
 extension PushSettings {

@@ -27,7 +27,7 @@ package struct StandingProcessOptions: ParsableArguments {
   /// - Throws: when the page cannot be used.
   @discardableResult
   package func joinFaultPoints(as address: Address) throws(FaultPointError) -> Bool {
-    try FaultPoints.join(folder.faultPoints, as: address)
+    try FaultPointPage.join(folder.faultPoints, as: address)
   }
 }
 

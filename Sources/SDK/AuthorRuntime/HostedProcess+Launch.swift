@@ -27,7 +27,7 @@ extension HostedProcess {
     }
     if let page = launchContext.faultPoints {
       do throws(FaultPointError) {
-        try FaultPoints.join(page, as: launchContext.address)
+        try FaultPointPage.join(page, as: launchContext.address)
       } catch {
         writeLine("\(error)")
       }

@@ -110,6 +110,9 @@ struct fault_state {
 /// injector has it.
 void *fault_page_create(const char *path, int *descriptor);
 
+/// Releases the lock of the injector: no fault takes effect any more.
+void fault_page_release(int descriptor);
+
 /// Arms a fault at a point of a process, or of each process if the text is empty. The first `skipped` hits and those
 /// after the next `times` have no effect. Returns the slot, or -1 when all are in use.
 int fault_page_arm_point(
@@ -138,17 +141,27 @@ int fault_page_join(const char *path, const char *process);
 /// The page of this process; NULL in ordinary use.
 extern void *fault_page_here;
 
+/// This process, which has a page, reached a point. Returns the errno of a fault of the kind fail, or 0.
 int fault_point_perform(uint32_t point);
-uint32_t fault_line_perform(const char *source, const char *destination, const char *type, uint32_t *value);
+
+/// An envelope is forwarded. `may_double`: whether it may arrive twice. Returns the action of an armed fault, or 0.
+uint32_t fault_line_perform(
+    const char *source, const char *destination, const char *type, int may_double, uint32_t *value);
+/// Whether a fault on a line is armed in the page of this process.
 int fault_page_has_lines(void);
 
-/// This process reached a point. Returns the errno of a fault of the kind fail, or 0.
-static inline int fault_point_reached(uint32_t point) {
-  return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0) ? fault_point_perform(point)
-                                                                                           : 0;
+/// Whether this process has a page.
+static inline int fault_page_is_here(void) {
+  return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0);
 }
 
-/// Whether a fault on a line is armed.
-static inline int fault_lines_armed(void) {
-  return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0) && fault_page_has_lines();
+/// The mistake that a deliberately broken build makes; 0: none. See PlantedFault.
+extern uint32_t fault_planted_here;
+void fault_plant(uint32_t fault);
+
+static inline int fault_is_any_planted(void) { return __atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) != 0; }
+
+static inline int fault_is_planted(uint32_t fault) {
+  return __builtin_expect(__atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) == fault, 0);
 }
+
