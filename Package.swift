@@ -331,7 +331,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal", "JournalAnalysis", "Layout",
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal",
+        "JournalAnalysis", "Layout",
         "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
@@ -469,7 +470,8 @@ let package = Package(
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem", "Launching",
+        "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem",
+        "Launching",
         "MessageBus", "Messages", "OwnedTasks", "Stores", "Timelines", "Transfers", "ZeroMQ", grdb,
       ]),
     tests(
@@ -482,7 +484,8 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures", "RecordedJournals",
+        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures",
+        "RecordedJournals",
         "WidgetLab", arguments,
       ]),
     tests(

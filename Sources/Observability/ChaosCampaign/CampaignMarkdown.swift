@@ -10,7 +10,8 @@ package enum CampaignMarkdown {
   /// The whole page.
   package static func page(_ report: CampaignReport) -> String {
     let parts = [
-      ["# Chaos: \(CampaignText.subject(report)): \(CampaignText.sentence(report.answer))"], facts(report), laws(report),
+      ["# Chaos: \(CampaignText.subject(report)): \(CampaignText.sentence(report.answer))"], facts(report),
+      laws(report),
       findings(report), victims(report), states(report), faults(report), work(report), runs(report),
       ["## What is not tested", ""] + CampaignScope.untested.map { "- \($0)" },
     ]
@@ -30,7 +31,9 @@ package enum CampaignMarkdown {
   }
 
   private static func laws(_ report: CampaignReport) -> [String] {
-    let laws = report.laws.map { ["`\($0.code)`", $0.answer.rawValue, "\($0.checks)", "\($0.broken)", "\($0.unknown)"] }
+    let laws = report.laws.map {
+      ["`\($0.code)`", $0.answer.rawValue, "\($0.checks)", "\($0.broken)", "\($0.unknown)"]
+    }
     let checks = report.checks.map { [$0.name, $0.holds ? "holds" : "broken", $0.text, "", ""] }
     return ["## Laws", ""]
       + table(["law", "answer", "checks with something to judge", "broken", "unknown"], laws + checks)
@@ -54,7 +57,8 @@ package enum CampaignMarkdown {
         + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int($0.rounded()))" } ?? "-" }
     }
     return [
-      "## Victims", "", "From the kill until the process is ready again, in milliseconds. A process that is killed again before "
+      "## Victims", "",
+      "From the kill until the process is ready again, in milliseconds. A process that is killed again before "
         + "has no time. The device launches app and extension when something needs them.", "",
     ] + table(["victim", "kills", "states", "came back", "p50", "p99", "max"], rows)
   }

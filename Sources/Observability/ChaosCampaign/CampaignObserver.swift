@@ -129,7 +129,8 @@ package struct CampaignObserver: Sendable {
     guard let expected = digests[body.session] else { return }
     work.compared += 1
     guard body.sha256 != expected, wrongFiles.count < 16 else { return }
-    wrongFiles.append("#\(header.sequence): the file of task \(body.taskIdentifier) of \(body.session) is not the served one")
+    wrongFiles.append(
+      "#\(header.sequence): the file of task \(body.taskIdentifier) of \(body.session) is not the served one")
   }
 
   private func read<M: Message>(_: M.Type, _ envelope: Envelope) -> M? {
@@ -159,7 +160,8 @@ package struct CampaignWork: Hashable, Sendable, Codable {
   /// Adds the work of another campaign.
   mutating func add(_ other: CampaignWork) {
     for path in [
-      \CampaignWork.accepted, \.acknowledged, \.redelivered, \.repeated, \.compared, \.pushesAccepted, \.pushesDelivered,
+      \CampaignWork.accepted, \.acknowledged, \.redelivered, \.repeated, \.compared, \.pushesAccepted,
+      \.pushesDelivered,
       \.shown,
     ] { self[keyPath: path] += other[keyPath: path] }
   }

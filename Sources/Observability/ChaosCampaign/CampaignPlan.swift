@@ -117,7 +117,8 @@ package struct CampaignPlan: Sendable {
       // A sender repeats events and their acknowledgements after it has reconnected, and nothing else.
       let types = fault == .double ? Self.events : Self.events + Self.others
       return .line(
-        fault: fault, type: one(of: types), skipping: number(0...2), milliseconds: number(20...ChaosLimits.longestDelay))
+        fault: fault, type: one(of: types), skipping: number(0...2), milliseconds: number(20...ChaosLimits.longestDelay)
+      )
     }
   }
 

@@ -23,7 +23,8 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .kill: "SIGKILL ends one process at a random time."
     case .several: "SIGKILL ends two or three processes at the same time."
     case .stop: "SIGSTOP stops one process for a while, then SIGCONT continues it."
-    case .journal: "The broker is killed, and its journal ends with a half-written or a damaged record when it restarts."
+    case .journal:
+      "The broker is killed, and its journal ends with a half-written or a damaged record when it restarts."
     case .network: "The device has no network for up to \(ChaosLimits.longestOutage) ms."
     case .clock: "The device's clock jumps by up to \(ChaosLimits.longestJump) s."
     case .point: "A process ends by SIGKILL at a named point, such as between a write and its announcement."

@@ -51,7 +51,8 @@ package struct SeedShard: Sendable, Equatable {
         count = count ?? value("CI_NODE_TOTAL")
       } else {
         throw Problem(
-          description: "--shard auto needs JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID or CI_NODE_INDEX in the environment")
+          description:
+            "--shard auto needs JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID or CI_NODE_INDEX in the environment")
       }
     }
     guard parts.count <= 2, let number, let count, count > 0, (1...count).contains(number) else {

@@ -44,7 +44,9 @@ package struct TarArchive: Sendable, Equatable {
 
   private static func head(of member: Member) -> Data {
     var head = [UInt8](repeating: 0, count: block)
-    func put(_ text: String, at offset: Int) { head.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8) }
+    func put(_ text: String, at offset: Int) {
+      head.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
+    }
     func octal(_ value: Int, _ digits: Int) -> String {
       let text = String(value, radix: 8)
       return String(repeating: "0", count: max(0, digits - text.count)) + text
@@ -83,7 +85,9 @@ package struct TarArchive: Sendable, Equatable {
         Self.checksum(head) == Int(Self.text(head[148..<156]), radix: 8)
       else { throw Problem(description: "the file is not a tar archive, or it is damaged") }
       rest = rest.dropFirst(Self.block)
-      guard rest.count >= size else { throw Problem(description: "the archive ends within \(Self.text(head[0..<100]))") }
+      guard rest.count >= size else {
+        throw Problem(description: "the archive ends within \(Self.text(head[0..<100]))")
+      }
       if head[156] == UInt8(ascii: "0") || head[156] == 0 {
         members.append(Member(name: Self.text(head[0..<100]), data: Data(rest.prefix(size))))
       }

@@ -70,7 +70,9 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
       CommandGroup(
         name: "Faults",
-        subcommands: [ChaosCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self]),
+        subcommands: [
+          ChaosCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self,
+        ]),
     ])
 }
 

@@ -3,6 +3,7 @@
 import ChaosCampaign
 import Foundation
 import Glibc
+import JournalAnalysis
 import Testing
 import WidgetLabTesting
 
@@ -28,7 +29,9 @@ import WidgetLabTesting
     let environment = ["WIDGETLAB_FAULT": "misrouted"]
     let campaign = try await place.start(
       ["--seed", "5", "--kills", "100", "--executables", broken, "--no-shrink"], environment: environment)
-    #expect(await campaign.ending() == 1, "\(try place.output())")
+    let status = await campaign.ending()
+    let output = try place.output()
+    #expect(status == 1, "\(output)")
     let report = try place.report()
     #expect(report.answer == .broken)
     #expect(report.broken.contains("no-misrouting"))
@@ -62,7 +65,9 @@ import WidgetLabTesting
     let ending = Task { await campaign.ending() }
     try await place.eventually("the journal has begun") { try place.envelopes().count > 500 }
     kill(campaign.pid, SIGINT)
-    #expect(await ending.value == 0, "\(try place.output())")
+    let status = await ending.value
+    let output = try place.output()
+    #expect(status == 0, "\(output)")
     let report = try place.report()
     #expect(report.runs.first?.wasInterrupted == true)
     #expect(report.runs.first?.quietAfter != nil)

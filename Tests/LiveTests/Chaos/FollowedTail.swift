@@ -40,7 +40,8 @@ struct FollowedTail: Sendable {
     let columns = form == .pretty ? ["--columns", "sequence,kind", "--color", "never"] : []
     let child = try await LabChild.start(
       executables + "/widgetlab",
-      ["tail", "--follow", "--output", form.rawValue, "--journal", "\(folder)/journal"] + place + columns, output: output,
+      ["tail", "--follow", "--output", form.rawValue, "--journal", "\(folder)/journal"] + place + columns,
+      output: output,
       errors: output + ".err")
     let ending = Task { await child.ending() }
     return FollowedTail(name: name, first: first, form: form, output: output, child: child, ending: ending)

@@ -36,13 +36,16 @@ import Testing
   }
 
   @Test func `nothing is drawn when nothing is possible`() {
-    #expect(steps(seed: 1, 20, PossibleFaults(running: [], kinds: Set(FaultKind.allCases))).allSatisfy { $0.fault == nil })
+    #expect(
+      steps(seed: 1, 20, PossibleFaults(running: [], kinds: Set(FaultKind.allCases))).allSatisfy { $0.fault == nil })
   }
 
   @Test func `each kind is drawn within a thousand steps, and each victim is killed`() {
     let faults = steps(seed: 3, 1000).compactMap(\.fault)
     #expect(Set(faults.map(\.kind)) == Set(FaultKind.allCases))
-    let killed = faults.flatMap { if case .kill(let victims) = $0 { victims } else { [] } }
+    let killed = faults.flatMap { fault -> [ChaosVictim] in
+      if case .kill(let victims) = fault { victims } else { [] }
+    }
     #expect(Set(killed) == Set(Self.everything.running))
   }
 

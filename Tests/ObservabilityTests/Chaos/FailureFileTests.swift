@@ -44,7 +44,8 @@ import Testing
 
   @Test func `a failure file contains the campaign and the journal`() throws {
     let steps = [
-      CampaignStep(number: 1, actions: [.reload, .drink], delay: 12, fault: .kill(victims: [.host, .app]), waits: true),
+      CampaignStep(
+        number: 1, actions: [.reload, .drink], delay: 12, fault: .kill(victims: [.host, .app]), waits: true),
       CampaignStep(
         number: 2, actions: [], delay: 0,
         fault: .disk(victim: .host, point: "host.before-tasks-saved", error: .full, skipping: 2), waits: false),

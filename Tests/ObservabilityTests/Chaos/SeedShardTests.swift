@@ -4,7 +4,8 @@ import ChaosCampaign
 import Testing
 
 @Suite struct `Seeds and shards` {
-  private func seeds(_ seeds: String, _ shard: String? = nil, _ environment: [String: String] = [:]) throws -> [UInt64] {
+  private func seeds(_ seeds: String, _ shard: String? = nil, _ environment: [String: String] = [:]) throws -> [UInt64]
+  {
     try SeedShard(seeds: seeds, shard: shard, environment: environment).seeds
   }
 
@@ -21,10 +22,11 @@ import Testing
     #expect(try seeds("1-10", "auto", ["CI_NODE_INDEX": "5", "CI_NODE_TOTAL": "5"]) == [5, 10])
   }
 
-  @Test(arguments: [
-    ("9-1", nil), ("a-b", nil), ("1", nil), ("1-10", "0/3"), ("1-10", "4/3"), ("1-10", "auto"), ("1-10", "x/3"),
-    ("1-10", "1/2/3"),
-  ] as [(String, String?)])
+  @Test(
+    arguments: [
+      ("9-1", nil), ("a-b", nil), ("1", nil), ("1-10", "0/3"), ("1-10", "4/3"), ("1-10", "auto"), ("1-10", "x/3"),
+      ("1-10", "1/2/3"),
+    ] as [(String, String?)])
   func `wrong ranges and shards are refused`(range: String, shard: String?) {
     #expect(throws: SeedShard.Problem.self) { try seeds(range, shard) }
   }

@@ -24,7 +24,8 @@ protocol ChaosCluster: Sendable {
   /// Kills processes at once.
   ///
   /// - Returns: the pids of those that it reached.
-  func kill(_ victims: [ChaosVictim], _ instances: [ChaosVictim: CampaignObserver.Instance]) async -> [ChaosVictim: Int32]
+  func kill(_ victims: [ChaosVictim], _ instances: [ChaosVictim: CampaignObserver.Instance]) async -> [ChaosVictim:
+    Int32]
   /// Stops or continues a process.
   ///
   /// - Returns: whether it was reached.

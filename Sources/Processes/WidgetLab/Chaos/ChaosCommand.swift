@@ -17,5 +17,6 @@ struct ChaosCommand: AsyncParsableCommand {
         widgetlab chaos merge shard-*.json    one report of several
         widgetlab chaos run --help            all options
       """,
-    subcommands: [ChaosRunCommand.self, ChaosReplayCommand.self, ChaosMergeCommand.self], defaultSubcommand: ChaosRunCommand.self)
+    subcommands: [ChaosRunCommand.self, ChaosReplayCommand.self, ChaosMergeCommand.self],
+    defaultSubcommand: ChaosRunCommand.self)
 }

@@ -149,7 +149,8 @@ struct ChaosOptions: ParsableArguments {
   /// The command line that repeats the campaign of a seed.
   func command(seed: UInt64) -> String {
     let given: [(String, String?)] = [
-      ("--compose", compose), ("--kills", kills.map(String.init)), ("--duration", duration), ("--faults", faults), ("--victims", victims),
+      ("--compose", compose), ("--kills", kills.map(String.init)), ("--duration", duration), ("--faults", faults),
+      ("--victims", victims),
       ("--longest-stop", longestStopText), ("--within", within == 30 ? nil : "\(within)"),
     ]
     return (["widgetlab chaos --seed \(seed)"] + given.compactMap { name, value in value.map { "\(name) \($0)" } })

@@ -15,7 +15,8 @@ actor ChaosRun {
   /// Where the steps come from.
   enum Source: Sendable {
     /// Drawn from the seed, until so many processes were killed or so much time has passed.
-    case drawn(seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
+    case drawn(
+      seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
       longestStop: Int)
     /// Those of an earlier run.
     case given([CampaignStep])
@@ -278,7 +279,8 @@ extension ClusterFacts {
 
   /// The victims of this cluster, by address.
   var chaosVictims: [Address: ChaosVictim] {
-    let all = standing.filter { $0.role != .provider }.map { ChaosVictim(rawValue: Self.standingName(of: $0)) }
+    let all =
+      standing.filter { $0.role != .provider }.map { ChaosVictim(rawValue: Self.standingName(of: $0)) }
       + [.widgetExtension, .app]
     return Dictionary(
       all.compactMap { victim in address(of: victim).map { ($0, victim) } }, uniquingKeysWith: { first, _ in first })

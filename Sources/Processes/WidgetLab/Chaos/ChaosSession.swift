@@ -88,7 +88,8 @@ struct ChaosSession {
         Exit.broken, "the failure file cannot be written: \(error.localizedDescription)", at: path,
         advice: "give --failure a file in a writable folder")
     }
-    Output.print("\(path): \(CampaignText.count(file.campaign.lines.count, "fault")), from \(file.campaign.faultsBefore)")
+    Output.print(
+      "\(path): \(CampaignText.count(file.campaign.lines.count, "fault")), from \(file.campaign.faultsBefore)")
     for line in file.campaign.lines.prefix(12) { Output.print("  \(line)") }
   }
 }

@@ -119,7 +119,9 @@ final class ComposeChaosCluster: ChaosCluster {
 
   /// Sends a signal to an app or an extension through its agent.
   private func signal(_ victim: ChaosVictim, _ number: Int32) async -> Int32? {
-    guard let address = cluster.address(of: victim), let connection = try? await session().connection else { return nil }
+    guard let address = cluster.address(of: victim), let connection = try? await session().connection else {
+      return nil
+    }
     for agent in cluster.agents {
       let reply = try? await connection.request(
         SignalProcess(address: address, generation: nil, signal: number), to: agent, within: .seconds(2))

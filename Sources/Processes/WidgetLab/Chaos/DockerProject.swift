@@ -51,7 +51,8 @@ actor DockerProject {
     if let known = addresses[service] { return known }
     guard let id = ids[service] else { return nil }
     let format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}"
-    let found = await output(["inspect", "-f", format, id])?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    let found = await output(["inspect", "-f", format, id])?.split(whereSeparator: \.isWhitespace).first.map(
+      String.init)
     addresses[service] = found
     return found
   }
@@ -119,7 +120,8 @@ actor DockerProject {
     }
     _ = await run(["rm", "-f", id])
     let environment = ProcessInfo.processInfo.environment.merging(["WIDGETLAB_IMAGE": lines[2]]) { $1 }
-    let arguments = ["-p", project, "--project-directory", lines[0]] + files + ["up", "-d", "--no-deps", "--no-build", service]
+    let arguments =
+      ["-p", project, "--project-directory", lines[0]] + files + ["up", "-d", "--no-deps", "--no-build", service]
     let isCreated = await create(arguments, environment)
     ids[service] = await find(service)
     addresses[service] = nil
@@ -152,7 +154,8 @@ actor DockerProject {
     of executable: String, _ arguments: [String], _ environment: [String: String]?
   ) async -> String? {
     // A file, and not a pipe: nothing must block a thread while the command runs.
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("widgetlab-docker-\(UUID().uuidString)").path
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("widgetlab-docker-\(UUID().uuidString)")
+      .path
     defer { unlink(file) }
     var command = ChildCommand(executable, arguments, output: .file(file), errors: .file("/dev/null"))
     if let environment { command.environment = environment }
@@ -161,7 +164,6 @@ actor DockerProject {
     }
     return try? String(contentsOfFile: file, encoding: .utf8)
   }
-
 }
 
 /// A process that waits for the end of this one, and then continues and starts all containers.

@@ -36,7 +36,9 @@ enum LocalRequest {
     return Data(bytes[end.upperBound...])
   }
 
-  private static func exchange(_ request: [UInt8], _ host: String, _ port: UInt16, within limit: Duration) throws -> Data {
+  private static func exchange(_ request: [UInt8], _ host: String, _ port: UInt16, within limit: Duration) throws
+    -> Data
+  {
     func failure() -> Failure { Failure(description: "\(host):\(port): \(String(cString: strerror(errno)))") }
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw failure() }

@@ -105,8 +105,9 @@ struct JournalEnd {
 
   /// Adds what a broker leaves that is interrupted in the middle of a write.
   func damage(_ damage: JournalDamage) {
-    guard let newest = try? FileManager.default.contentsOfDirectory(atPath: folder).filter({ $0.hasSuffix(".journal") })
-      .max()
+    guard
+      let newest = try? FileManager.default.contentsOfDirectory(atPath: folder).filter({ $0.hasSuffix(".journal") })
+        .max()
     else { return }
     let path = "\(folder)/\(newest)"
     switch damage {
