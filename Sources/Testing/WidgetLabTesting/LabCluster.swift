@@ -103,7 +103,15 @@ public final class LabCluster: Sendable {
     _ name: String, configuration: String, executables: String? = nil,
     _ body: (LabCluster) async throws -> R
   ) async throws -> R {
-    let cluster = try await start(name, configuration: configuration, executables: executables)
+    try await with(name, configuration: configuration, executables: executables, prepare: { _ in }, body)
+  }
+
+  /// The same, with work between the creation of the instance's folder and the start of the processes.
+  package static func with<R>(
+    _ name: String, configuration: String, executables: String? = nil, prepare: (InstanceFolder) throws -> Void,
+    _ body: (LabCluster) async throws -> R
+  ) async throws -> R {
+    let cluster = try await start(name, configuration: configuration, executables: executables, prepare)
     let result: R
     do {
       result = try await body(cluster)
@@ -127,7 +135,9 @@ public final class LabCluster: Sendable {
     return result
   }
 
-  private static func start(_ name: String, configuration: String, executables: String?) async throws -> LabCluster {
+  private static func start(
+    _ name: String, configuration: String, executables: String?, _ prepare: (InstanceFolder) throws -> Void
+  ) async throws -> LabCluster {
     let executables = try executables ?? findExecutables()
     let letters = name.lowercased().map { $0.isASCII && $0.isLetter || $0.isNumber ? $0 : "-" }.prefix(40)
     let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
@@ -138,6 +148,7 @@ public final class LabCluster: Sendable {
     let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let file = folder + "/widgetlab.yaml"
     try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+    try prepare(InstanceFolder(folder))
     let output = folder + "/up.out"
     let child = try await LabChild.start(
       executables + "/widgetlab",

@@ -22,6 +22,7 @@ struct CheckCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab check                    this instance's journal
         widgetlab check ~/copied/journal   a copied folder, or one segment
+        widgetlab check chaos-7.tar        the journal of a failed campaign
         widgetlab check --law no-loss      only this law
         widgetlab check --json             for scripts and CI
         widgetlab check --list             all laws, with their sources
@@ -37,7 +38,10 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var limits: LawOptions
 
   @Argument(
-    help: "A journal, an instance folder or one segment file; by default the journal of this instance.",
+    help: """
+      A journal, an instance folder, one segment file, or the failure file of a campaign (`widgetlab chaos`); by default \
+      the journal of this instance.
+      """,
     completion: .file())
   var journal: String?
 

@@ -10,8 +10,10 @@ import Messages
 struct JournalLocation: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A journal that was copied from elsewhere: its folder, the instance folder, or one file of it (a segment). No "
-        + "cluster needs to run.", valueName: "folder-or-file"))
+      """
+      A journal that was copied from elsewhere: its folder, the instance folder, one file of it (a segment), or the \
+      failure file of a campaign (`widgetlab chaos`). No cluster needs to run.
+      """, valueName: "path"))
   var journal: String?
 
   /// Returns the folder of the segments, or the file of one. It may not exist yet, unless it was given explicitly.
@@ -22,6 +24,7 @@ struct JournalLocation: ParsableArguments {
     let path = URL(fileURLWithPath: journal).standardizedFileURL.path
     let inside = InstanceFolder(path).journal
     if isFolder(inside) { return inside }
+    if let extracted = try ChaosFailure.journal(in: path) { return extracted }
     guard FileManager.default.fileExists(atPath: path) else {
       throw CommandError(
         Exit.unavailable, "no such folder or file", at: path, advice: "give the folder of the segments, or one segment")
