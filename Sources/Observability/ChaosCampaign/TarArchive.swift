@@ -26,7 +26,7 @@ package struct TarArchive: Sendable, Equatable {
 
   package init(_ members: [Member] = []) { self.members = members }
 
-  /// The content of a file; `nil` when there is none of this name.
+  /// The content of a file; `nil` when no member has this name.
   package subscript(name: String) -> Data? { members.first { $0.name == name }?.data }
 
   // MARK: Writing

@@ -66,6 +66,9 @@ struct ChaosSession {
     while ContinuousClock.now < deadline, await !interruption.isSet, let numbers = search.next() {
       var trial = trial(seed, .given(first.steps.keeping(numbers)))
       trial.isShown = false
+      // The named folder has the campaign's own cluster.
+      trial.options.instance = nil
+      trial.options.keep = false
       let outcome = try? await trial.run()
       let isBroken = outcome.map { !Set($0.report.broken).isDisjoint(with: broken) } ?? false
       search.tried(breaks: isBroken)

@@ -25,7 +25,7 @@ struct ChaosTrial {
 
   let seed: UInt64
   let source: ChaosRun.Source
-  let options: ChaosOptions
+  var options: ChaosOptions
   /// The command line that repeats it.
   let command: String
   let interruption: ChaosInterruption

@@ -11,6 +11,8 @@ actor Supervisor {
   enum Event: Sendable {
     case launched(name: String, pid: Int32, generation: Int)
     case exited(name: String, pid: Int32, ending: String, again: Duration)
+    /// It could not be started again, such as while its executable is being built.
+    case notStarted(name: String, why: String, again: Duration)
   }
 
   private struct Held {
@@ -119,13 +121,26 @@ actor Supervisor {
       do {
         if pause > .zero { try await Task.sleep(for: pause) }
         guard !isStopping else { return }
-        child = try await self.start(index)
+        child = try await startAgain(index)
         if isStopping { child.signal(SIGKILL) }
       } catch let commandError as CommandError {
         startFailure = commandError
         return
       } catch {
         return
+      }
+    }
+  }
+
+  /// Starts a process that has exited. When the cluster is ready, a failure is not permanent: a build replaces executables.
+  private func startAgain(_ index: Int) async throws -> SpawnedProcess {
+    while true {
+      do {
+        return try await start(index)
+      } catch let failure as CommandError where isReady {
+        let pause = held[index].backOff.pause(afterRunOf: .zero)
+        report(.notStarted(name: held[index].process.name, why: failure.what, again: pause))
+        try await Task.sleep(for: pause)
       }
     }
   }
