@@ -144,7 +144,9 @@ package actor PushDeliveryService {
       for job in jobs {
         if isBroken { Self.turnDown(job, Self.brokenError) } else { add(job, to: &batch) }
       }
-      if PlantedFault.answeredBeforeSaved.isPlanted { await answer(&batch) }
+      if PlantedFault.answeredBeforeSaved.isPlanted, !batch.changes.requests.isEmpty, batch.tokens.isEmpty {
+        await answer(&batch)
+      }
       perform(batch)
       guard batch.changes.requests.count >= settings.busy else { continue }
       // Collects further requests for the next transaction.

@@ -81,7 +81,8 @@ extension FaultPoint {
       ("agent.after-instance-registered", "The broker knows a process instance that is not spawned.", false)
     case .agentBeforeSpawn: ("agent.before-spawn", "The kernel was not asked to spawn a process.", true)
     case .agentAfterSpawn: ("agent.after-spawn", "A process runs, and its start is not reported.", false)
-    case .agentBeforeExitReported: ("agent.before-exit-reported", "A process was reaped, and its exit is not reported.", false)
+    case .agentBeforeExitReported:
+      ("agent.before-exit-reported", "A process was reaped, and its exit is not reported.", false)
     default: ("agent.after-exit-acknowledged", "The host has acknowledged the exit of a process.", false)
     }
   }

@@ -4,7 +4,6 @@ import CPlatform
 import Glibc
 package import Messages
 
-
 /// The injector's side of an instance's fault points: a page of memory that it shares with the processes, which map it
 /// when they start.
 ///

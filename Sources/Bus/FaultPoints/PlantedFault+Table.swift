@@ -24,7 +24,7 @@ extension PlantedFault {
 
   private var row: Row {
     switch self {
-    case .falsePid, .exitReportedTwice, .exitUnreported: agentRow
+    case .falsePid, .exitReportedTwice, .exitOfAnother: agentRow
     case .registrationsForgotten, .journalAfterForwarding, .pushAcknowledgementsLost, .progressLost,
       .swappedDestination:
       busRow
@@ -40,9 +40,15 @@ extension PlantedFault {
     case .unlaunched:
       ("unlaunched", Self.host, "liveness", "An owner that does not run is never launched for its events.")
     case .deletedWhenSent:
-      ("deleted-when-sent", Self.host, "no-loss", "Events are deleted when they are sent, before they are acknowledged.")
+      (
+        "deleted-when-sent", Self.host, "no-loss",
+        "Events are deleted when they are sent, before they are acknowledged."
+      )
     case .acceptedBeforeSaved:
-      ("accepted-before-saved", Self.host, "no-loss", "A task is accepted 2 s before it is in the database.")
+      (
+        "accepted-before-saved", Self.host, "nothing-after-acknowledgement",
+        "A task is accepted 2 s before it is in the database."
+      )
     case .loadedAgain:
       ("loaded-again", Self.host, "event-order", "A host that restarts forgets which tasks have ended.")
     case .endReportedTwice: ("end-reported-twice", Self.host, "event-order", "The end of a transfer is reported twice.")
@@ -69,7 +75,7 @@ extension PlantedFault {
     case .falsePid: ("false-pid", Self.agent, nil, "The agent reports a process id other than the child's.")
     case .exitReportedTwice:
       ("exit-reported-twice", Self.agent, "no-orphan", "The exit of a process is reported under two ids.")
-    default: ("exit-unreported", Self.agent, "no-orphan", "The exit of a process is not reported; only the list of those that run is.")
+    default: ("exit-of-another", Self.agent, "no-orphan", "With each exit, that of the next generation is reported.")
     }
   }
 
@@ -82,7 +88,7 @@ extension PlantedFault {
       )
     case .journalAfterForwarding:
       (
-        "journal-after-forwarding", Self.bus, "no-loss",
+        "journal-after-forwarding", Self.bus, "pushes-settled",
         "Envelopes are forwarded 50 ms before they are in the journal."
       )
     case .pushAcknowledgementsLost:

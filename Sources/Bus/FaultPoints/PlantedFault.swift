@@ -21,7 +21,7 @@ package enum PlantedFault: UInt32, CaseIterable, Sendable {
   case overdrawn
   case ledgerGap
   case exitReportedTwice
-  case exitUnreported
+  case exitOfAnother
   case registrationsForgotten
   case journalAfterForwarding
   case pushAcknowledgementsLost

@@ -74,7 +74,8 @@ extension EventDelivery {
   /// The mistake `deleted-when-sent`.
   private func deleteWhenSent(_ events: SessionEvents, of delivery: DeliveryStateMachine.Delivery) {
     context.bus.submit(
-      events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context) { _ in }
+      events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context
+    ) { _ in }
     handle(.acknowledged(delivery.id, of: delivery.tasks))
   }
 

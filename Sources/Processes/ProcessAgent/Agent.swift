@@ -273,7 +273,8 @@ package actor Agent {
       guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
       logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
-      if PlantedFault.exitUnreported.isPlanted { announce() } else { report(exit, id) }
+      if PlantedFault.exitOfAnother.isPlanted { report(exit.ofNextGeneration, UUID()) }
+      report(exit, id)
       if PlantedFault.exitReportedTwice.isPlanted { report(exit, UUID()) }
       retire(instance)
       announceAgain()
@@ -377,5 +378,12 @@ package actor Agent {
 
   private func metadata(_ instance: ChildInstance, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
+  }
+}
+
+extension ProcessExited {
+  /// The mistake `exit-of-another`.
+  fileprivate var ofNextGeneration: ProcessExited {
+    ProcessExited(address: address, generation: generation + 1, pid: pid, ending: ending)
   }
 }
