@@ -108,9 +108,9 @@ struct EventStream {
 }
 
 /// When the next event of a stream may be sent: the first ones at once, so that an action shows its result without a
-/// pause, and then at most 20 a second, each with all that has happened in between.
+/// pause, and then at most 40 a second, each with all that has happened in between.
 struct EventPace {
-  private static let rate = 20.0
+  private static let rate = 40.0
   private static let burst = 10.0
 
   /// How many events may be sent at once.
