@@ -477,7 +477,7 @@ let package = Package(
       "LiveTests",
       [
         "Archive", "Cluster", "DefaultsLog", "FidelityRules", "HTTPRules", "Journal", "JournalAnalysis",
-        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
+        "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ", grdb,
       ]),
   ],
   swiftLanguageModes: [.v6]
