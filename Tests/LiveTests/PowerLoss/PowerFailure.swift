@@ -76,17 +76,17 @@ struct PowerFailure {
 
   private mutating func checkDatabases(_ run: Run, _ target: String) {
     do {
-      let taken = try open(target + "/host/host.sqlite") { db in
+      let taken = try Self.open(target + "/host/host.sqlite") { db in
         try checkTasks(run, db)
         return Set(try String.fetchAll(db, sql: "SELECT uniqueID FROM takenPushes").compactMap { UUID(uuidString: $0) })
       }
-      try open(target + "/push-server/push.sqlite") { try checkPushes(run, taken, $0) }
+      try Self.open(target + "/push-server/push.sqlite") { try checkPushes(run, taken, $0) }
     } catch {
       lose(.database, "\(error)")
     }
   }
 
-  private mutating func open<T>(_ path: String, _ read: (Database) throws -> T) throws -> T {
+  private static func open<T>(_ path: String, _ read: (Database) throws -> T) throws -> T {
     guard FileManager.default.fileExists(atPath: path) else { throw LabError("\(path) is missing") }
     let queue = try DatabaseQueue(path: path)
     let answer = try queue.read { db in

@@ -60,7 +60,7 @@ struct PowerPromises {
 
   /// All times at which something was promised.
   var times: [Double] {
-    (accepted.values + finished.values + acknowledged.values + pushes.values + received.map(\.at)).sorted()
+    [accepted, finished, acknowledged].flatMap(\.values) + pushes.values + received.map(\.at)
   }
 
   /// The tasks that the host must have after a power failure at a time: accepted, and not acknowledged.
