@@ -57,7 +57,9 @@ struct PowerCampaign {
 
   /// The result of many failures.
   struct Found {
-    var failures: [PowerFailure] = []
+    var count = 0
+    /// The last three failures. A failure has the size of the disk.
+    var last: [PowerFailure] = []
     var losses: [String] = []
     var kinds: Set<PowerFailure.Loss.Kind> = []
   }
@@ -78,13 +80,14 @@ struct PowerCampaign {
     let target = cluster.folder + ".failure"
     for (index, step) in trace.steps.enumerated() {
       try model.take(step)
-      for number in 0..<(chosen[index] ?? 0) {
-        let chance = DiskChance.allCases[number % 3]
-        let state = model.afterFailure(number < 3 ? .any : chance, using: &generator)
+      for _ in 0..<(chosen[index] ?? 0) {
+        let chance = [DiskChance.any, .any, .any, .nothing, .everything].randomElement(using: &generator) ?? .any
+        let state = model.afterFailure(chance, using: &generator)
         let time = index + 1 < trace.steps.count ? trace.steps[index + 1].time : .infinity
         let failure = PowerFailure(state, at: time, of: cluster.folder)
         let losses = try PowerFailure.losses(failure, run, in: target)
-        found.failures.append(failure)
+        found.count += 1
+        found.last = found.last.suffix(2) + [failure]
         found.losses += losses.map { "after step \(index): \($0)" }
         found.kinds.formUnion(losses.map(\.kind))
         if isEnough(found) { return found }

@@ -20,15 +20,18 @@ struct PowerPromises {
   private(set) var urls: [Task: String] = [:]
   /// When the client had the status 200, by the id of the push.
   let pushes: [UUID: Double]
-  /// The receiver of an envelope with this number has sent another because of it; in the order of the times.
-  private(set) var received: [(at: Double, sequence: UInt64)] = []
+  /// The receiver of an envelope has sent another because of it; in the order of the times. The broker is no receiver: it
+  /// replies before it writes the request and the reply to the journal together.
+  private(set) var received: [(at: Double, envelope: LabEnvelope)] = []
 
   init(_ journal: [LabEnvelope], pushes: [UUID: Double]) {
     self.pushes = pushes
     var byID: [UUID: LabEnvelope] = [:]
     for entry in journal {
       if let cause = entry.cause.flatMap({ byID[$0] }) {
-        if cause.destination == entry.source { received.append((entry.sentAt, cause.sequence)) }
+        if cause.destination == entry.source, entry.envelope.header.source != .messageBus {
+          received.append((entry.sentAt, cause))
+        }
         take(entry, because: cause)
       }
       if byID[entry.id] == nil { byID[entry.id] = entry }
@@ -37,10 +40,9 @@ struct PowerPromises {
       finished[task] = min(finished[task] ?? .infinity, entry.sentAt)
     }
     received.sort { $0.at < $1.at }
-    var highest: UInt64 = 0
-    for index in received.indices {
-      highest = max(highest, received[index].sequence)
-      received[index].sequence = highest
+    for index in received.indices.dropFirst()
+    where received[index].envelope.sequence < received[index - 1].envelope.sequence {
+      received[index].envelope = received[index - 1].envelope
     }
   }
 
@@ -71,8 +73,8 @@ struct PowerPromises {
 
   func pushes(at time: Double) -> [UUID] { pushes.filter { $0.value < time }.map(\.key) }
 
-  /// The number of the last envelope that the journal must have; 0 when none.
-  func sequence(at time: Double) -> UInt64 { received.last { $0.at < time }?.sequence ?? 0 }
+  /// The last envelope that the journal must have.
+  func envelope(at time: Double) -> LabEnvelope? { received.last { $0.at < time }?.envelope }
 
   private func has(_ task: Task, _ times: [Task: Double], _ time: Double) -> Bool { times[task].map { $0 < time } ?? false }
 }
