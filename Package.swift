@@ -501,7 +501,7 @@ let package = Package(
       "LiveTests",
       [
         "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
-        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ",
+        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ", grdb,
       ]),
   ],
   swiftLanguageModes: [.v6]

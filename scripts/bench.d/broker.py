@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""message-bus against a ROUTER proxy in C: the same two C peers exchange the same envelopes through each."""
+"""message-bus against a ROUTER proxy in C: the same two C peers exchange the same envelopes through each. And
+message-bus with a journal that waits for the disk, against the same without.
+"""
 
 import json
+import subprocess
 
 from cluster import AGENT, HOST, Cluster, Tool, cpu_seconds
 from figure import Figure
@@ -14,9 +17,9 @@ WINDOW = 128
 class Line:
     """Two peers on one bus, and the process of that bus."""
 
-    def __init__(self, run, pid, endpoint, server_key, host, agent):
+    def __init__(self, run, pid, endpoint, server_key, host, agent, round_trips=1000):
         self.pid = pid
-        self.requests, self.round_trip_count = run.count(6000, quick=1000), run.count(1000, quick=200)
+        self.requests, self.round_trip_count = run.count(6000, quick=1000), run.count(round_trips, quick=min(200, round_trips))
         self.peers = Tool(f"{run.tools}/peers", endpoint, server_key, HOST, *host, AGENT, *agent)
         self.peers.hear()
 
@@ -26,6 +29,13 @@ class Line:
         before = cpu_seconds(self.pid)
         self.peers.ask(body, WINDOW, self.requests)
         return (cpu_seconds(self.pid) - before) / (2 * self.requests) * 1e6
+
+    def timed_load(self, body):
+        """Time and CPU time of the bus per envelope in microseconds, with many concurrent requests."""
+        before = cpu_seconds(self.pid)
+        took, _, _ = self.peers.ask(body, WINDOW, self.requests)
+        spent = cpu_seconds(self.pid) - before
+        return float(took) / (2 * self.requests) * 1e6, spent / (2 * self.requests) * 1e6
 
     def round_trips(self, body):
         """p50 and p99 of sequential requests in microseconds, and the CPU time per envelope."""
@@ -92,6 +102,55 @@ class Round:
         self.cluster.stop_bus()
 
 
+class DurableRound:
+    """Starts two buses: one waits for the disk before it forwards a message."""
+
+    def __init__(self, run, clusters):
+        self.clusters, self.lines = clusters, {}
+        for who, cluster in clusters.items():
+            cluster.start_bus()
+            with open(f"{cluster.folder}/bus/bus.json") as file:
+                bus = json.load(file)
+            self.lines[who] = Line(
+                run, cluster.processes["message-bus"], bus["endpoint"], bus["publicKey"], keys(cluster, "host"),
+                keys(cluster, "agent-1"), round_trips=100)
+
+    def measure(self, order, note):
+        for who in order:
+            self.lines[who].load(BODIES[0][0])
+            for what, value in zip(["time", "cpu"], self.lines[who].timed_load(BODIES[0][0])):
+                note((who, what), value)
+            note((who, "p50"), self.lines[who].round_trips(BODIES[0][0])[0])
+
+    def close(self):
+        for who, cluster in self.clusters.items():
+            self.lines[who].peers.close()
+            cluster.stop_bus()
+
+
+def durable(run):
+    """The figures of the durable journal. Its disk is that of TMPDIR."""
+    clusters = {"durable": Cluster(run, "durable"), "usual": Cluster(run, "usual")}
+    clusters["durable"].bus_options = ["--journal-sync"]
+    found = {}
+    for number in run.rounds(7):
+        both = DurableRound(run, clusters)
+        try:
+            both.measure(
+                list(clusters) if number % 2 else list(clusters)[::-1],
+                lambda what, value: found.setdefault(what, []).append(value))
+        finally:
+            both.close()
+    system = subprocess.run(["stat", "-f", "-c", "%T", run.scratch], check=True, stdout=subprocess.PIPE, text=True).stdout
+    name = "broker: durable journal" + (" on a tmpfs, which has no disk" if system.strip() == "tmpfs" else "")
+    return [
+        Figure(f"{name}: {title}, {BODIES[0][1]}", "µs", found["durable", what], found["usual", what], "usual journal")
+        for what, title in [
+            ("time", f"time per envelope, {WINDOW} at a time"), ("cpu", f"CPU per envelope, {WINDOW} at a time"),
+            ("p50", "round trip p50")]
+    ]
+
+
 def measure(run):
     cluster = Cluster(run, "broker")
     found = {}
@@ -116,4 +175,4 @@ def measure(run):
                 figures.append(Figure(
                     f"broker: {name} with a viewer, {size}", unit, found["watched", body, what],
                     found["ours", body, what], "no viewer"))
-    return figures
+    return figures + durable(run)

@@ -74,6 +74,7 @@ class Cluster:
         self.folder = f"{run.scratch}/{name}"
         self.logs = f"{self.folder}/logs"
         self.processes = {}
+        self.bus_options = []
         os.makedirs(self.logs, mode=0o700)
         self.config = f"{self.folder}/widgetlab.yaml"
         lines = [
@@ -95,7 +96,7 @@ class Cluster:
     def start(self, name):
         """Starts a standing process. Returns the start time in microseconds since 1970."""
         own = {
-            "message-bus": [],
+            "message-bus": self.bus_options,
             "process-agent": ["--config", self.config, "--number", "1", "--executables", self.executables],
             "host-system": ["--config", self.config],
             "push-server": ["--config", self.config],

@@ -10,7 +10,7 @@ and a request is {"method", "scheme" (h2 only), "path", "headers": [[name, value
 {"key": FILE, "kid", "iss", "iat"}.
 `token` becomes `authorization: bearer …`, signed by PyJWT; {"openssl": true} signs as Apple's shell recipe does.
 Prints a list for each connection: {"status", "reason", "timestamp", "headers"} of each request, in order. With
-h2 also {"streams": the server's last limit of concurrent streams}; and "until_closed" waits for the end of the
+h2 also {"streams": the server's last limit of concurrent streams, "received": the time of the response}; and "until_closed" waits for the end of the
 connection and adds {"goaway": its debug data}.
 """
 
@@ -172,6 +172,8 @@ def with_h2(connection):
                             debug = (event.additional_data or b"").decode()
                     stream.sendall(wire.data_to_send())
                 results.append(result(status, headers, body))
+                # Microseconds since 1970.
+                results[-1]["received"] = time.time_ns() // 1000
                 results[-1]["streams"] = wire.remote_settings.max_concurrent_streams
             if connection.get("until_closed"):
                 # The reader of this line learns that the connection is open and idle.

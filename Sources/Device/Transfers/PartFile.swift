@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import NIOCore
+import Synchronization
 
 /// The part file of one task, written by appending. Maintains the SHA-256 of its content without reading it again.
 final class PartFile {
@@ -79,7 +80,16 @@ final class PartFile {
   func synchronize() throws {
     guard fdatasync(descriptor) == 0 else { throw FileError(path, errno) }
     try WholeFile.synchronizeFolder(of: path)
+    // The folders of a session and of its owner are created with their first file.
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard !PartFile.synchronized.withLock({ $0.contains(folder) }) else { return }
+    try WholeFile.synchronizeFolder(of: folder)
+    try WholeFile.synchronizeFolder(of: URL(fileURLWithPath: folder).deletingLastPathComponent().path)
+    PartFile.synchronized.withLock { _ = $0.insert(folder) }
   }
+
+  /// The folders of sessions whose names are on the disk. They are never removed.
+  private static let synchronized = Mutex<Set<String>>([])
 
   /// Reads what an earlier attempt wrote, so that the digest continues from there.
   func digest(upTo end: Int64) throws {

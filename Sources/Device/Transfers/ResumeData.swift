@@ -80,6 +80,7 @@ package struct PartFiles: Sendable {
     try WholeFile.synchronize(path)
     guard rename(path, self.path(part)) == 0 else { throw FileError(path, errno) }
     try WholeFile.synchronizeFolder(of: self.path(part))
+    try WholeFile.synchronizeFolder(of: folder)
   }
 
   /// Moves a kept part to `path`, where a task continues it. A restarted host may repeat it: an existing file at `path`

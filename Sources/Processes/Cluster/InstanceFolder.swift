@@ -50,13 +50,13 @@ package struct InstanceFolder: Sendable, Hashable {
   ///
   /// - Throws: `instance-folder`.
   package func create() throws(ClusterError) {
-    for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeFolder(folder) }
+    for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeDurableFolder(folder) }
   }
 
   /// Creates the folder of the push server, mode 0700.
   ///
   /// - Throws: `instance-folder`.
-  package func createPushServer() throws(ClusterError) { try makeFolder(pushServer) }
+  package func createPushServer() throws(ClusterError) { try makeDurableFolder(pushServer) }
 }
 
 /// The folders of one device. All are on one volume, so that moving a file is a rename.
@@ -106,7 +106,10 @@ package struct DeviceFolder: Sendable, Hashable {
   /// Creates the folder of the transfers, mode 0700.
   ///
   /// - Throws: `instance-folder`.
-  package func makeTransfers() throws(ClusterError) { try makeFolder(transfers) }
+  package func makeTransfers() throws(ClusterError) {
+    try makeFolder(transfers)
+    for folder in [path, transfers] { try synchronizeName(of: folder) }
+  }
 }
 
 /// A small JSON file that is written atomically.
@@ -173,6 +176,22 @@ package enum JSONFile {
       throw ClusterError(.folder, "\(path) cannot be written: \(error.localizedDescription)")
     }
     return temporary
+  }
+}
+
+/// Creates a folder if it is missing, and then waits until its name is on the disk: a file in it is lost with the folder.
+private func makeDurableFolder(_ path: String) throws(ClusterError) {
+  guard !FileManager.default.fileExists(atPath: path) else { return }
+  try makeFolder(path)
+  try synchronizeName(of: path)
+}
+
+private func synchronizeName(of path: String) throws(ClusterError) {
+  let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+  let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  defer { close(descriptor) }
+  guard descriptor >= 0, fsync(descriptor) == 0 else {
+    throw ClusterError(.folder, "the folder \(parent) cannot be synchronised: \(String(cString: strerror(errno)))")
   }
 }
 

@@ -111,7 +111,17 @@ public final class LabCluster: Sendable {
     _ name: String, configuration: String, executables: String? = nil, prepare: (InstanceFolder) throws -> Void,
     _ body: (LabCluster) async throws -> R
   ) async throws -> R {
-    let cluster = try await start(name, configuration: configuration, executables: executables, prepare)
+    let folder = try makeFolder(name)
+    try configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+    try prepare(InstanceFolder(folder))
+    return try await with(name, in: folder, executables: executables, body)
+  }
+
+  /// Starts a cluster in the folder of an earlier one, with its configuration, and otherwise does the same.
+  package static func with<R>(
+    _ name: String, in folder: String, executables: String? = nil, _ body: (LabCluster) async throws -> R
+  ) async throws -> R {
+    let cluster = try await start(name, in: folder, executables: executables)
     let result: R
     do {
       result = try await body(cluster)
@@ -135,20 +145,19 @@ public final class LabCluster: Sendable {
     return result
   }
 
-  private static func start(
-    _ name: String, configuration: String, executables: String?, _ prepare: (InstanceFolder) throws -> Void
-  ) async throws -> LabCluster {
-    let executables = try executables ?? findExecutables()
+  private static func makeFolder(_ name: String) throws -> String {
     let letters = name.lowercased().map { $0.isASCII && $0.isLetter || $0.isNumber ? $0 : "-" }.prefix(40)
     let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(temporary)/widgetlab-\(String(letters))-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw LabError("cannot create a folder in \(temporary): \(String(cString: strerror(errno)))")
     }
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func start(_ name: String, in folder: String, executables: String?) async throws -> LabCluster {
+    let executables = try executables ?? findExecutables()
     let file = folder + "/widgetlab.yaml"
-    try configuration.write(toFile: file, atomically: true, encoding: .utf8)
-    try prepare(InstanceFolder(folder))
     let output = folder + "/up.out"
     let child = try await LabChild.start(
       executables + "/widgetlab",

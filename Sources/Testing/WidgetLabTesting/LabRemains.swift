@@ -51,7 +51,9 @@ package final class LabRemains: Sendable {
   ///
   /// - Throws: when the folder cannot be moved.
   package func take(_ folder: String) throws {
-    let aside = folder + ".ended"
+    var aside = folder + ".ended"
+    // The folder of a cluster that was started again there.
+    for number in 2... where FileManager.default.fileExists(atPath: aside) { aside = "\(folder).ended-\(number)" }
     try FileManager.default.moveItem(atPath: folder, toPath: aside)
     state.withLock { $0.folders.append(aside) }
   }

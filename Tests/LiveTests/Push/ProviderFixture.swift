@@ -209,6 +209,8 @@ struct ProviderPlan: Encodable {
     let goaway: String?
     /// The server's last limit of concurrent streams; only with h2.
     let streams: Int?
+    /// When the response was complete, in microseconds since 1970; only with h2.
+    let received: Int64?
   }
 
   let url: String

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+import Testing
+import WidgetLabTesting
+
+/// A power failure at any write of a running cluster. Its host, push server and broker are traced; `DiskModel` computes
+/// what their disk may have at any time; and each such disk is opened and searched for everything that was acknowledged
+/// before. `WIDGETLAB_SEED` repeats the choice of an earlier run, over a new trace.
+@Suite(
+  .live, .timeLimit(.live),
+  .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
+struct `Power failures` {
+  private static let failures = BulkFixture.isLong ? 2000 : 120
+
+  @Test func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
+    let seed = SplitMix64.seedOfThisRun
+    for round in 1...LiveTrait.rounds {
+      do {
+        try await LabCluster.with("power", configuration: PowerLossFixture.configuration) {
+          try await play(PowerLossFixture(cluster: $0), seed)
+        }
+      } catch {
+        throw LabError("round \(round), seed \(seed): \(error)")
+      }
+    }
+  }
+
+  @inline(never)
+  private func play(_ fixture: PowerLossFixture, _ seed: UInt64) async throws {
+    let campaign = try await PowerCampaign.record(fixture)
+    defer { campaign.remove() }
+    try campaign.expectModelIsExact()
+    let found = try campaign.fail(Self.failures, seed: seed)
+    print("power failures with seed \(seed): \(found.count) after \(campaign.trace.steps.count) steps")
+    #expect(found.losses.isEmpty, "seed \(seed)")
+    for control in PowerCampaign.controls {
+      let lost = try campaign.fail(60, seed: seed, ignoring: control.ignores) { $0.kinds.contains(control.kind) }
+      #expect(lost.kinds.contains(control.kind), "\(control.name), seed \(seed): \(lost.losses)")
+    }
+    for (number, failure) in found.last.enumerated() {
+      try await campaign.restart(failure, number: number + 1)
+    }
+  }
+}
