@@ -100,6 +100,11 @@ import Testing
     #expect(keys(Data("bplist00".utf8)).contains("it is cut off"))
   }
 
+  @Test func `a property list with a reference of an archive is refused, because a bundle cannot have it`() {
+    let xml = "<plist version=\"1.0\"><dict><key>a</key><dict><key>CF$UID</key><integer>3</integer></dict></dict></plist>"
+    #expect(keys(Data(xml.utf8)).contains("has values that an Info.plist does not have"))
+  }
+
   @Test func `a property list in the text form of NeXTSTEP is refused`() {
     #expect(keys(Data("{a = b;}".utf8)).contains("is not a property list (XML or binary)"))
   }

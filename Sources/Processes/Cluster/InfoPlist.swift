@@ -64,7 +64,24 @@ package struct InfoPlist: Sendable, Hashable {
     guard let keys = list as? [String: Any] else {
       throw ClusterError(.configuration, "\(file) is a property list, but not a dictionary")
     }
+    guard isUsual(keys, depth: 0) else {
+      throw ClusterError(
+        .configuration,
+        "\(file) has values that an Info.plist does not have, or nested deeper than \(BinaryPropertyList.depth) levels")
+    }
     return keys
+  }
+
+  /// Whether a value can be written into a bundle, and read from there. Foundation also reads references of archives
+  /// (`CF$UID`).
+  private static func isUsual(_ value: Any, depth: Int) -> Bool {
+    guard depth <= BinaryPropertyList.depth else { return false }
+    switch value {
+    case is String, is NSNumber, is Date, is Data: return true
+    case let list as [Any]: return list.allSatisfy { isUsual($0, depth: depth + 1) }
+    case let keys as [String: Any]: return keys.values.allSatisfy { isUsual($0, depth: depth + 1) }
+    default: return false
+    }
   }
 
   private static func check(_ value: Any?, _ file: String) throws(ClusterError) {
