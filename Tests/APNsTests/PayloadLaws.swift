@@ -12,8 +12,9 @@ enum PayloadLaws {
     let scan = PayloadScan(bytes)
     if let law = broken(by: scan, of: bytes) { return law }
     let other = PayloadScan([0x20] + bytes + [0x0A])
-    guard (other.flaw == nil) == (scan.flaw == nil), other.remark(reloads: true) == scan.remark(reloads: true)
-      || scan.flaw != nil
+    guard (other.flaw == nil) == (scan.flaw == nil),
+      other.remark(reloads: true) == scan.remark(reloads: true)
+        || scan.flaw != nil
     else { return "blanks around the payload change the result" }
     // Foundation also reads UTF-16, UTF-32 and a byte order mark, of which APNs documents nothing.
     guard !bytes.prefix(4).contains(where: { $0 == 0 || $0 > 0x7F }) else { return nil }

@@ -23,7 +23,9 @@ enum VectorLaws {
       return "the capital letters of \(scale) have no height"
     }
     for variant in symbol.variants {
-      guard let width = symbol.width(of: variant), width > 0, width.isFinite else { return "\(variant.id) has no width" }
+      guard let width = symbol.width(of: variant), width > 0, width.isFinite else {
+        return "\(variant.id) has no width"
+      }
     }
     return nil
   }

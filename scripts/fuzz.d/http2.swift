@@ -34,7 +34,9 @@ public func mutateFrame(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int, _ l
   default:
     var payload = [UInt8](repeating: 0, count: min(own.count - 9 + 64, limit - count + own.count - 9))
     for (index, byte) in own.dropFirst(9).enumerated() { payload[index] = byte }
-    let length = payload.withUnsafeMutableBufferPointer { mutate($0.baseAddress, all[head..<frame.upperBound].count, $0.count) }
+    let length = payload.withUnsafeMutableBufferPointer {
+      mutate($0.baseAddress, all[head..<frame.upperBound].count, $0.count)
+    }
     own = [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)] + own[3..<9] + payload.prefix(length)
   }
   let result = Array(all[..<frame.lowerBound]) + own + Array(all[frame.upperBound..<count])

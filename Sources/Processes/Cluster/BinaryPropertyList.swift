@@ -9,7 +9,7 @@ struct BinaryPropertyList {
   }
 
   /// The most values, where one that is contained twice counts twice.
-  static let values = 100_000
+  static let values = 10_000
   /// The most arrays and dictionaries within each other.
   static let depth = 64
   private static let trailer = 32

@@ -77,9 +77,10 @@ package struct InfoPlist: Sendable, Hashable {
   private static func isUsual(_ value: Any, depth: Int) -> Bool {
     guard depth <= BinaryPropertyList.depth else { return false }
     switch value {
-    case is String, is NSNumber, is Date, is Data: return true
     case let list as [Any]: return list.allSatisfy { isUsual($0, depth: depth + 1) }
     case let keys as [String: Any]: return keys.values.allSatisfy { isUsual($0, depth: depth + 1) }
+    // After the lists, because the cast to a class of Foundation copies a list with all that is in it.
+    case is String, is NSNumber, is Date, is Data: return true
     default: return false
     }
   }

@@ -151,7 +151,8 @@ struct FilterParser {
       return .number(number)
     case .time:
       guard case .time(let time) = JournalFilter.Moment(text)?.fixed(now: now) else {
-        throw error("'\(text.onOneLine)' is not a time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
+        throw error(
+          "'\(text.onOneLine)' is not a time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
       }
       return .time(time)
     case .identifier:
