@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Foundation
 
 /// A disk that may lose power at any time: from the calls of processes it computes what the disk may have then.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Cluster
 import Foundation
 import Messages
@@ -46,7 +47,8 @@ struct PowerCampaign {
     func isOwned(_ path: String) -> Bool { owned.contains { path.hasPrefix(cluster.folder + $0) } }
     #expect(Set(model.paths.filter(isOwned)) == Set(trace.end.contents.keys.filter(isOwned)))
     for (path, content) in trace.end.contents where isOwned(path) {
-      #expect(model.content(path) == content, "\(path): \(model.content(path)?.count ?? -1) bytes, not \(content.count)")
+      #expect(
+        model.content(path) == content, "\(path): \(model.content(path)?.count ?? -1) bytes, not \(content.count)")
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Foundation
 import Messages
 import Testing
@@ -15,7 +16,7 @@ struct `Power failures` {
   private static let failures = BulkFixture.isLong ? 2000 : 120
 
   @Test func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
-    let seed = SplitMix64.seedOfThisRun
+    let seed = HostKillCampaign.seedOfThisRun
     for round in 1...LiveTrait.rounds {
       do {
         try await LabCluster.with("power", configuration: PowerLossFixture.configuration) {

@@ -66,7 +66,9 @@ struct PowerPromises {
   }
 
   /// The tasks that the host must have after a power failure at a time: accepted, and not acknowledged.
-  func tasks(at time: Double) -> Set<Task> { Set(accepted.keys.filter { has($0, accepted, time) && !has($0, acknowledged, time) }) }
+  func tasks(at time: Double) -> Set<Task> {
+    Set(accepted.keys.filter { has($0, accepted, time) && !has($0, acknowledged, time) })
+  }
 
   /// Those of `tasks(at:)` that have ended.
   func endedTasks(at time: Double) -> Set<Task> { tasks(at: time).filter { has($0, finished, time) } }
@@ -76,7 +78,9 @@ struct PowerPromises {
   /// The last envelope that the journal must have.
   func envelope(at time: Double) -> LabEnvelope? { received.last { $0.at < time }?.envelope }
 
-  private func has(_ task: Task, _ times: [Task: Double], _ time: Double) -> Bool { times[task].map { $0 < time } ?? false }
+  private func has(_ task: Task, _ times: [Task: Double], _ time: Double) -> Bool {
+    times[task].map { $0 < time } ?? false
+  }
 }
 
 extension LabEnvelope {
