@@ -9,13 +9,12 @@ import WidgetLabTesting
 /// A power failure at any write of a running cluster. Its host, push server and broker are traced; `DiskModel` computes
 /// what their disk may have at any time; and each such disk is opened and searched for everything that was acknowledged
 /// before. `WIDGETLAB_SEED` repeats the choice of an earlier run, over a new trace.
-@Suite(
-  .live, .timeLimit(.live),
-  .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
-struct `Power failures` {
+@Suite(.live, .timeLimit(.live)) struct `Power failures` {
   private static let failures = BulkFixture.isLong ? 2000 : 120
 
-  @Test func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
+  @Test(
+    .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
+  func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
     let seed = HostKillCampaign.seedOfThisRun
     for round in 1...LiveTrait.rounds {
       do {

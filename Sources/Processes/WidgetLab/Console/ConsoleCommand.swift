@@ -26,7 +26,7 @@ struct ConsoleCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab console --open
         widgetlab console --read-only
-        widgetlab console --journal ~/copied/journal     a copied journal or one file of it, read-only
+        widgetlab console --journal ~/copied/journal     a copied journal, read-only
         widgetlab console --host 0.0.0.0 --allow-host build.example.com
       """)
 
