@@ -49,6 +49,8 @@ _Static_assert(sizeof(struct page) <= fault_page_size, "the page is too small");
 void *fault_page_here;
 static int descriptor_here;
 static struct process *own;
+/// A thread is ending this process.
+static _Atomic int is_ending;
 
 static int64_t monotonic(void) {
   struct timespec now;
@@ -235,6 +237,8 @@ static void stall(struct fault *fault, uint32_t milliseconds) {
 
 int fault_point_perform(uint32_t point) {
   struct page *page = __atomic_load_n(&fault_page_here, __ATOMIC_ACQUIRE);
+  // The other threads run until the signal has reached them, and must not hide the point of the crash.
+  while (atomic_load_explicit(&is_ending, memory_order_relaxed)) pause();
   atomic_store_explicit(&own->current.point, point, memory_order_relaxed);
   atomic_store_explicit(&own->current.at, monotonic(), memory_order_relaxed);
   atomic_fetch_add_explicit(&own->current.count, 1, memory_order_relaxed);
@@ -246,7 +250,11 @@ int fault_point_perform(uint32_t point) {
     uint32_t action = fault->action, value = fault->value;
     if (!takes_effect(fault)) continue;
     switch (action) {
-      case fault_crash: kill(getpid(), SIGKILL); break;
+      case fault_crash:
+        atomic_store(&is_ending, 1);
+        atomic_store(&own->current.point, point);
+        kill(getpid(), SIGKILL);
+        break;
       case fault_stall: stall(fault, value); break;
       case fault_fail: return (int)value;
     }

@@ -90,6 +90,8 @@ struct ChaosHome: Sendable {
       developerMode: true
       suspendAfter: 0.3
       completionDeadline: 30
+      limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes
+      limiterMax: 2
       advancePatience: 1
     """
 }
