@@ -53,7 +53,7 @@ package final class LabRemains: Sendable {
   package func take(_ folder: String) throws {
     var aside = folder + ".ended"
     // The folder of a cluster that was started again there.
-    for number in 2... where FileManager.default.fileExists(atPath: aside) { aside = "\(folder).ended-\(number)" }
+    while FileManager.default.fileExists(atPath: aside) { aside += "-again" }
     try FileManager.default.moveItem(atPath: folder, toPath: aside)
     state.withLock { $0.folders.append(aside) }
   }
