@@ -62,7 +62,7 @@ struct DiskFile {
     let length = lengths[chance.count(upTo: pending.count, using: &generator)]
     var content = durable
     let longest = lengths.max() ?? 0
-    if content.count < longest { content += [UInt8](repeating: 0, count: longest - content.count) }
+    Self.lengthen(&content, to: longest)
     // For each page, the changes that concern it, in order.
     var versions: [Int: [Int]] = [:]
     var former = durable.count
@@ -94,26 +94,38 @@ struct DiskFile {
   private static func apply(_ change: Pending.Change, to content: inout [UInt8]) {
     switch change {
     case .write(let offset, let bytes):
-      let end = offset + bytes.count
-      if content.count < offset { content += [UInt8](repeating: 0, count: offset - content.count) }
-      let within = min(end, content.count)
-      content.replaceSubrange(offset..<within, with: bytes)
+      lengthen(&content, to: offset + bytes.count)
+      copy(bytes, from: offset, to: &content, within: offset..<offset + bytes.count)
     case .resize(let length):
       if length < content.count { content.removeSubrange(length...) }
-      if length > content.count { content += [UInt8](repeating: 0, count: length - content.count) }
+      lengthen(&content, to: length)
     }
+  }
+
+  private static func lengthen(_ content: inout [UInt8], to length: Int) {
+    if length > content.count { content += [UInt8](repeating: 0, count: length - content.count) }
   }
 
   /// Applies the part of a change within a page. `content` is long enough.
   private static func apply(_ change: Pending.Change, to content: inout [UInt8], within bounds: Range<Int>) {
     switch change {
-    case .write(let offset, let bytes):
-      let part = (offset..<offset + bytes.count).clamped(to: bounds)
-      guard !part.isEmpty else { return }
-      content.replaceSubrange(part, with: bytes[part.lowerBound - offset..<part.upperBound - offset])
+    case .write(let offset, let bytes): copy(bytes, from: offset, to: &content, within: bounds)
     case .resize(let length):
       let part = (length..<max(length, content.count)).clamped(to: bounds)
       for index in part { content[index] = 0 }
+    }
+  }
+
+  /// Copies the bytes of a write at an offset that are within bounds; without a loop, which a debug build would not
+  /// optimise.
+  private static func copy(_ bytes: [UInt8], from offset: Int, to content: inout [UInt8], within bounds: Range<Int>) {
+    let part = (offset..<offset + bytes.count).clamped(to: bounds)
+    guard !part.isEmpty else { return }
+    content.withUnsafeMutableBytes { target in
+      bytes.withUnsafeBytes { source in
+        UnsafeMutableRawBufferPointer(rebasing: target[part])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[part.lowerBound - offset..<part.upperBound - offset]))
+      }
     }
   }
 }

@@ -85,7 +85,8 @@ struct PowerCampaign {
       for _ in 0..<(chosen[index] ?? 0) {
         let chance = [DiskChance.any, .any, .any, .nothing, .everything].randomElement(using: &generator) ?? .any
         let state = model.afterFailure(chance, using: &generator)
-        let time = index + 1 < trace.steps.count ? trace.steps[index + 1].time : .infinity
+        // Everything that was acknowledged before the next step; after the last one the processes are not traced.
+        let time = trace.steps[min(index + 1, trace.steps.count - 1)].time
         let failure = PowerFailure(state, at: time, of: cluster.folder)
         let losses = try PowerFailure.losses(failure, run, in: target)
         found.count += 1
@@ -141,8 +142,10 @@ struct PowerCampaign {
     try FileManager.default.moveItem(atPath: folder, toPath: aside)
     defer { try? FileManager.default.moveItem(atPath: aside, toPath: folder) }
     try FileManager.default.copyItem(atPath: copy, toPath: folder)
-    for (path, _) in start.contents { unlink(path) }
+    for path in start.contents.keys where failure.state.contents[path] == nil { unlink(path) }
     try failure.write(to: folder)
+    // Otherwise the ready line of the first start would be read.
+    unlink(folder + "/up.out")
     // The next start of the machine has another identifier.
     let boot = cluster.instance.device(LiveFixture.device).transfers + "/boot"
     try Data("a start after the power failure".utf8).write(to: URL(fileURLWithPath: boot))

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import Glibc
 import Journal
 import Messages
 import WidgetLabTesting
@@ -33,14 +34,17 @@ struct PowerFailure {
     self.folder = folder
   }
 
-  /// Writes the files to another folder; only those whose relative paths `isWanted` selects.
+  /// Writes the files to another folder; only those whose relative paths `isWanted` selects. An existing file keeps its
+  /// mode, since keys must not be readable by others.
   func write(to target: String, where isWanted: (String) -> Bool = { _ in true }) throws {
     for path in state.folders.sorted() where isWanted(relative(path)) {
       try FileManager.default.createDirectory(atPath: target + relative(path), withIntermediateDirectories: true)
     }
     for (path, content) in state.contents where isWanted(relative(path)) {
-      guard FileManager.default.createFile(atPath: target + relative(path), contents: Data(content)) else {
-        throw LabError("\(target + relative(path)) cannot be written")
+      let descriptor = Glibc.open(target + relative(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      defer { close(descriptor) }
+      guard descriptor >= 0, Glibc.write(descriptor, content, content.count) == content.count else {
+        throw LabError("\(target + relative(path)) cannot be written: \(String(cString: strerror(errno)))")
       }
     }
   }
