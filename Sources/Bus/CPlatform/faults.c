@@ -26,6 +26,8 @@ struct fault {
 struct reached {
   _Atomic int32_t pid;
   _Atomic uint32_t point;
+  /// Where the process ended itself; 0: nowhere. Its other threads run until the signal has reached them.
+  _Atomic uint32_t crash;
   _Atomic uint64_t count;
   /// CLOCK_MONOTONIC.
   _Atomic int64_t at;
@@ -49,8 +51,6 @@ _Static_assert(sizeof(struct page) <= fault_page_size, "the page is too small");
 void *fault_page_here;
 static int descriptor_here;
 static struct process *own;
-/// A thread is ending this process.
-static _Atomic int is_ending;
 
 static int64_t monotonic(void) {
   struct timespec now;
@@ -157,8 +157,9 @@ int fault_page_state(void *bytes, const char *name, int32_t pid, struct fault_st
     if (pid && atomic_load(&reached->pid) != pid) reached = &process->previous;
     int32_t found = atomic_load(&reached->pid);
     if (!found || (pid && found != pid)) return -1;
+    uint32_t crash = atomic_load(&reached->crash);
     *state = (struct fault_state){
-        .pid = found, .point = atomic_load(&reached->point), .count = atomic_load(&reached->count),
+        .pid = found, .point = crash ? crash : atomic_load(&reached->point), .count = atomic_load(&reached->count),
         .age = monotonic() - atomic_load(&reached->at)};
     return 0;
   }
@@ -203,11 +204,13 @@ int fault_page_join(const char *path, const char *name) {
   struct reached *current = &process->current, *previous = &process->previous;
   atomic_store(&previous->pid, 0);
   atomic_store(&previous->point, atomic_load(&current->point));
+  atomic_store(&previous->crash, atomic_load(&current->crash));
   atomic_store(&previous->count, atomic_load(&current->count));
   atomic_store(&previous->at, atomic_load(&current->at));
   atomic_store(&previous->pid, atomic_load(&current->pid));
   atomic_store(&current->pid, 0);
   atomic_store(&current->point, 0);
+  atomic_store(&current->crash, 0);
   atomic_store(&current->count, 0);
   atomic_store(&current->at, monotonic());
   atomic_store(&current->pid, getpid());
@@ -237,8 +240,6 @@ static void stall(struct fault *fault, uint32_t milliseconds) {
 
 int fault_point_perform(uint32_t point) {
   struct page *page = __atomic_load_n(&fault_page_here, __ATOMIC_ACQUIRE);
-  // The other threads run until the signal has reached them, and must not hide the point of the crash.
-  while (atomic_load_explicit(&is_ending, memory_order_relaxed)) pause();
   atomic_store_explicit(&own->current.point, point, memory_order_relaxed);
   atomic_store_explicit(&own->current.at, monotonic(), memory_order_relaxed);
   atomic_fetch_add_explicit(&own->current.count, 1, memory_order_relaxed);
@@ -251,8 +252,7 @@ int fault_point_perform(uint32_t point) {
     if (!takes_effect(fault)) continue;
     switch (action) {
       case fault_crash:
-        atomic_store(&is_ending, 1);
-        atomic_store(&own->current.point, point);
+        atomic_store(&own->current.crash, point);
         kill(getpid(), SIGKILL);
         break;
       case fault_stall: stall(fault, value); break;
