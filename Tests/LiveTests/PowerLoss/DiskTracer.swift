@@ -80,7 +80,8 @@ struct DiskTracer {
       return try traced.flatMap { try items($0, below: cluster.folder) }.allSatisfy { $0.ended.time < begun }
     }
     guard let found else { throw LabError("the folder was not copied") }
-    return DiskTracer(folder: cluster.folder, traced: traced, start: found.start, copy: output + "/copy", began: found.began)
+    return DiskTracer(
+      folder: cluster.folder, traced: traced, start: found.start, copy: output + "/copy", began: found.began)
   }
 
   /// What a whole trace has.
@@ -123,7 +124,8 @@ struct DiskTracer {
   private static func descriptors(of pid: Int32) throws -> [Int32: DiskTrace.Descriptor] {
     var found: [Int32: DiskTrace.Descriptor] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fdinfo") {
-      guard let number = Int32(name), let text = try? String(contentsOfFile: "/proc/\(pid)/fdinfo/\(name)", encoding: .utf8)
+      guard let number = Int32(name),
+        let text = try? String(contentsOfFile: "/proc/\(pid)/fdinfo/\(name)", encoding: .utf8)
       else { continue }
       var descriptor = DiskTrace.Descriptor()
       for line in text.split(separator: "\n") {

@@ -119,7 +119,8 @@ struct PowerFailure {
       guard let url = run.promises.urls[task], let expected = run.served[url] else { continue }
       let content = state.contents[run.part(task)]
       if content != expected {
-        lose(.file, "\(task) has ended and its file \(content.map { "differs, with \($0.count) bytes" } ?? "is missing")")
+        lose(
+          .file, "\(task) has ended and its file \(content.map { "differs, with \($0.count) bytes" } ?? "is missing")")
       }
     }
   }

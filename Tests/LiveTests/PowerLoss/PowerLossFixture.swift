@@ -79,7 +79,9 @@ struct PowerLossFixture {
   func begin() async throws -> String {
     let token = try await pushes.begin()
     try await cluster.eventually("the sessions are open") {
-      try await journal.all().contains { $0.kind == "session.open/ok" && $0.destination == LiveFixture.widgetExtension.text }
+      try await journal.all().contains {
+        $0.kind == "session.open/ok" && $0.destination == LiveFixture.widgetExtension.text
+      }
     }
     return token
   }
@@ -118,13 +120,15 @@ struct PowerLossFixture {
   private func push(_ count: Int, to token: String) async throws -> [UUID: Double] {
     guard let server = cluster.ready.pushServer else { throw LabError("the cluster has no push server") }
     let key = ProviderPlan.Token(key: server.key, kid: server.keyID, iss: server.teamID)
-    let request = ProviderPlan.Request(to: token, token: key).with("apns-topic", PushesFixture.bundle + ".push-type.widgets")
+    let request = ProviderPlan.Request(to: token, token: key).with(
+      "apns-topic", PushesFixture.bundle + ".push-type.widgets")
     let plan = ProviderPlan(
       url: server.development, ca: server.certificateAuthority, certificate: nil,
       requests: Array(repeating: request, count: count))
     let path = "\(cluster.folder)/plan-\(UUID().uuidString)"
     try JSONEncoder().encode([plan]).write(to: URL(fileURLWithPath: path + ".json"))
-    let script = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
+    let script =
+      URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
       + "/scripts/push.d/provider.py"
     let child = try await LabChild.start(
       "/usr/bin/python3", [String(script), "h2", path + ".json"], output: path + ".out", errors: path + ".err")

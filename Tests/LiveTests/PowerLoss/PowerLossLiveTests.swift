@@ -12,11 +12,12 @@ import WidgetLabTesting
   .live, .timeLimit(.live),
   .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
 struct `Power failures` {
-  private static let failures = BulkFixture.isLong ? 2000 : 120
+  private static let failures = BulkFixture.isLong ? 2000 : 240
 
   @Test func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
-    let seed = SplitMix64.seedOfThisRun
+    let first = SplitMix64.seedOfThisRun
     for round in 1...LiveTrait.rounds {
+      let seed = first &+ UInt64(round - 1)
       do {
         try await LabCluster.with("power", configuration: PowerLossFixture.configuration) {
           try await play(PowerLossFixture(cluster: $0), seed)

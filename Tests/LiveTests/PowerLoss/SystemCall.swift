@@ -65,14 +65,18 @@ struct SystemCall: Sendable {
   ) throws {
     // `PID SECONDS.MICROSECONDS call(…) = result <duration>`
     var head = line
-    guard let thread = word(&head), let time = word(&head).flatMap({ Double($0) }), let first = head.first else { return }
+    guard let thread = word(&head), let time = word(&head).flatMap({ Double($0) }), let first = head.first else {
+      return
+    }
     if first == UInt8(ascii: "<") {
       guard let former = unfinished.removeValue(forKey: thread), let end = head.firstIndex(of: UInt8(ascii: ">")) else {
         return
       }
       let text = former.text + head[(end + 1)...]
       // The line of the end has the time of the end.
-      return try text.withUnsafeBytes { try add($0, former.began, ended: Moment(time: time, order: number + 1), &calls) }
+      return try text.withUnsafeBytes {
+        try add($0, former.began, ended: Moment(time: time, order: number + 1), &calls)
+      }
     }
     guard hasPath(mark, head) else { return }
     let began = Moment(time: time, order: number)
