@@ -10,7 +10,7 @@ import Foundation
 struct DiskModel {
   /// A change by one call of a process. Paths are absolute.
   enum Change: Equatable {
-    /// `open` with `O_CREAT`: a file, if there is none.
+    /// `open` with `O_CREAT`: a file, unless it exists.
     case create(String)
     case write(String, at: Int, [UInt8])
     /// A write with `O_APPEND`.
@@ -91,7 +91,7 @@ struct DiskModel {
     ignoresSynchronization = ignoring
   }
 
-  /// What a process reads in a file now; `nil` when there is none.
+  /// What a process reads in a file now; `nil` when it does not exist.
   func content(_ path: String) -> [UInt8]? { file(path).map { files[$0].current } }
 
   /// The paths of all files now.
