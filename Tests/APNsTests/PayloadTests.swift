@@ -13,6 +13,8 @@ import Testing
       #" { "aps" : { "content-changed" : true , "a" : [ 1 , -2.5e+3 , null , false , "é\n\u00e9" , [] , {} ] } } "#,
       nil, nil
     ),
+    (#"{"\u0061ps":{"content\u002Dchanged":true}}"#, nil, nil),
+    (#"{"\u0061ps":{"content\u002dchange\u0064x":true}}"#, nil, "no 'content-changed' with the value true"),
     (#"{"aps":{}}"#, nil, "no 'content-changed' with the value true"),
     (#"{"aps":{"content-changed":false}}"#, nil, "no 'content-changed' with the value true"),
     (#"{"aps":{"content-changed":1}}"#, nil, "no 'content-changed' with the value true"),

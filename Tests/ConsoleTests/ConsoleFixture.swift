@@ -18,11 +18,9 @@ final class ConsoleFixture: Sendable {
   private let tasks = TaskOwner()
 
   init(segmentLimit: Int = JournalWriter.defaultSegmentLimit, limit: Int = JournalWriter.defaultLimit) throws {
-    let new = try JournalWriter(folder: folder, segmentLimit: segmentLimit, limit: limit)
-    try new.startSegment(with: try Self.frame(BusStarted(pid: 1, generation: 1, registrations: []), 1))
     // The writer is used by one thread at a time, under the lock.
-    nonisolated(unsafe) let unsent = new
-    writer = Mutex(unsent)
+    nonisolated(unsafe) let new = try Self.writer(folder, segmentLimit: segmentLimit, limit: limit)
+    writer = Mutex(new)
     journal = try ConsoleJournal(folder: folder)
   }
 
@@ -35,6 +33,23 @@ final class ConsoleFixture: Sendable {
     var frame = try Envelope(header: header, body: try BodyCoding.encode(message)).encoded()
     EnvelopeHeader.stamp(&frame, sequence: sequence, sourceGeneration: 1, destinationGeneration: 0)
     return frame
+  }
+
+  private static func writer(_ folder: URL, segmentLimit: Int, limit: Int) throws -> JournalWriter {
+    let new = try JournalWriter(folder: folder, segmentLimit: segmentLimit, limit: limit)
+    try new.startSegment(with: try frame(BusStarted(pid: 1, generation: 1, registrations: []), 1))
+    return new
+  }
+
+  /// Removes the folder, and makes it again with a new journal.
+  func makeAgain() throws {
+    try writer.withLock { writer in
+      try FileManager.default.removeItem(at: folder)
+      // As in `init`.
+      nonisolated(unsafe) let new = try Self.writer(
+        folder, segmentLimit: JournalWriter.defaultSegmentLimit, limit: JournalWriter.defaultLimit)
+      writer = new
+    }
   }
 
   /// Appends messages, in one write.

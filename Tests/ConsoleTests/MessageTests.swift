@@ -122,6 +122,25 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `the first events of a stream have no pause, and over a longer time there are 40 a second`() {
+    let start = ContinuousClock.now
+    var pace = EventPace(at: start)
+    #expect((0..<9).map { _ in pace.pause(at: start) } == Array(repeating: nil, count: 9))
+    var now = start
+    for _ in 0..<100 {
+      guard let pause = pace.pause(at: now) else {
+        Issue.record("an event without a pause")
+        return
+      }
+      now += pause
+    }
+    // 109 events, of which 10 had no pause.
+    #expect(abs((now - start) / .seconds(1) - 2.5) < 0.01)
+    #expect(pace.pause(at: now + .milliseconds(200)) == nil, "a rest permits events without a pause again")
+    now += .seconds(3600)
+    #expect((0..<10).count { _ in pace.pause(at: now) == nil } == 9, "and never more than at the beginning")
+  }
+
   @Test func `a stream gives a sign of life`() async throws {
     try await ConsoleFixture.with {
       $0.heartbeat = .milliseconds(50)
@@ -143,7 +162,9 @@ import WidgetLabTesting
     #expect(ConsoleFile.all.keys.sorted() == files, "page.c of CConsolePage lists each file of the folder")
     for (name, file) in ConsoleFile.all {
       let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
-      #expect(file.bytes == bytes, "\(name)")
+      // A failure prints no bytes.
+      let isSame = file.bytes == bytes
+      #expect(isSame, "\(name)")
       #expect(file.type != "application/octet-stream", "\(name)")
     }
     try await ConsoleFixture.with { _, client in

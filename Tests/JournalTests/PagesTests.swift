@@ -53,6 +53,66 @@ import Testing
     #expect(numbers(try pages.read(299...303)) == Array(299...303))
   }
 
+  @Test func `a journal that was removed and made again is another one`() throws {
+    let writer = try threeSegments()
+    let pages = pages
+    #expect(try pages.bounds() == 1...700)
+    #expect(!pages.isReplaced)
+    try FileManager.default.removeItem(at: fixture.folder)
+    #expect(!pages.isReplaced, "the folder is missing")
+    try fixture.fill(try fixture.begunWriter(), to: 5)
+    #expect(pages.isReplaced)
+    let next = self.pages
+    #expect(try next.bounds() == 1...5)
+    #expect(!next.isReplaced)
+    // The same first number again.
+    try FileManager.default.removeItem(at: fixture.folder)
+    try fixture.fill(try fixture.begunWriter(), to: 9)
+    #expect(next.isReplaced)
+    withExtendedLifetime(writer) {}
+  }
+
+  @Test func `a journal whose segments were all removed for their size is the same one`() throws {
+    let writer = try threeSegments()
+    let pages = pages
+    #expect(try pages.bounds() == 1...700)
+    try fixture.begin(writer)
+    for segment in try fixture.segments.dropLast() {
+      try FileManager.default.removeItem(at: fixture.folder.appending(path: segment))
+    }
+    #expect(!pages.isReplaced)
+    #expect(try pages.bounds() == 701...701)
+  }
+
+  @Test func `one segment is read from its file, whatever its name`() throws {
+    _ = try threeSegments()
+    let copy = fixture.folder.appending(path: "copied from CI")
+    try FileManager.default.copyItem(at: fixture.folder.appending(path: try fixture.segments[1]), to: copy)
+    let pages = JournalPages(folder: copy)
+    #expect(try pages.bounds() == 201...500)
+    #expect(numbers(try pages.read(1...1000)) == Array(201...500))
+    #expect(!pages.isReplaced)
+    #expect(numbers(try JournalReader(folder: copy).read()) == Array(201...500))
+    let report = try JournalVerifier(folder: copy).verify()
+    #expect(report.findings.isEmpty && report.envelopes == 300)
+    #expect(JournalReader.isSegment(copy))
+    let other = fixture.folder.appending(path: "other")
+    try Data("WLJ1 and more than a head".utf8).write(to: other)
+    #expect(!JournalReader.isSegment(other))
+    #expect(throws: JournalError.self) { try JournalPages(folder: other).bounds() }
+  }
+
+  @Test func `a torn end of one segment is repaired in its file`() throws {
+    let writer = try fixture.begunWriter()
+    try fixture.fill(writer, to: 9)
+    let copy = fixture.folder.appending(path: "copy")
+    try Data(try fixture.bytes(try fixture.segments[0]).dropLast()).write(to: copy)
+    let verifier = JournalVerifier(folder: copy)
+    #expect(try verifier.repair().map(\.kind) == [.tornEnd])
+    #expect(try verifier.verify().findings.isEmpty)
+    #expect(numbers(try JournalReader(folder: copy).read()) == Array(1...8))
+  }
+
   @Test func `a torn record at the end is left out until it is whole, or a newer segment begins`() throws {
     let writer = try fixture.begunWriter()
     try fixture.fill(writer, to: 100)
@@ -109,25 +169,5 @@ import Testing
     #expect(numbers(try pages.select(1...700) { $0.hasKind("bus.started") }) == [1, 201, 501])
     #expect(try pages.select(1...700) { $0.hasKind("bus.start") }.isEmpty)
     #expect(numbers(try pages.select(1...700) { $0.id == RecordIdentifier(wanted.header.id) }) == [123])
-  }
-
-  @Test(.timeLimit(.minutes(1))) func `a watch announces what is written, in a folder that appears later`() async throws
-  {
-    let watch = JournalWatch(folder: fixture.folder)
-    defer { watch.end() }
-    var announcements = watch.announcements.makeAsyncIterator()
-    #expect(await announcements.next() != nil, "the first look needs no change")
-    let writer = try fixture.begunWriter()
-    let pages = pages
-    var last: UInt64 = 1
-    while try pages.bounds()?.upperBound != last { await announcements.next() }
-    for _ in 0..<20 {
-      last += 1
-      try fixture.fill(writer, to: last)
-      while try pages.bounds()?.upperBound != last { await announcements.next() }
-      watch.looked(foundSomething: true)
-    }
-    watch.end()
-    while await announcements.next() != nil {}
   }
 }

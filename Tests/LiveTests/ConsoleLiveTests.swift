@@ -177,39 +177,75 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a console shows one file of a journal`() async throws {
+    try await LiveFixture.run("one segment") { fixture in
+      let cluster = fixture.cluster
+      try await cluster.run("reload", LiveFixture.kind)
+      try await cluster.journal.waitFor("a timeline") { $0.kind == TimelineStored.kind.name }
+      let file = cluster.folder + "/copied segment"
+      let names = try FileManager.default.contentsOfDirectory(atPath: cluster.folder + "/journal")
+      let name = try #require(names.filter { $0.hasSuffix(".journal") }.min())
+      try FileManager.default.copyItem(atPath: "\(cluster.folder)/journal/\(name)", toPath: file)
+      let console = try await ConsoleProcessFixture.start(cluster, ["--journal", file])
+      let client = try await console.client()
+      let state = try await client.get("/api/state").json()
+      #expect(state["isReadOnly"] as? Bool == true)
+      #expect(state["commandSuffix"] as? String == " --journal '\(file)'")
+      #expect((try await client.get("/api/screen").json()["tiles"] as? [[String: Any]])?.count == 1)
+      await console.end()
+      let listed = try await cluster.run("tail", "--journal", file, "--output", "json")
+      #expect(listed.split(separator: "\n").first?.contains(#""sequence":1,"#) == true)
+      await #expect(throws: LabError.self) {
+        _ = try await ConsoleProcessFixture.start(cluster, ["--journal", cluster.folder + "/widgetlab.yaml"])
+      }
+    }
+  }
+
   @Test func `up starts a console, and restarts it at the same link`() async throws {
     try await LiveFixture.run("up with a console") { fixture in
       let cluster = fixture.cluster
-      let folder = cluster.folder + "/second"
-      let child = try await LabChild.start(
-        cluster.executables + "/widgetlab",
-        [
-          "up", "--json", "--console", "--instance", folder, "--config", cluster.folder + "/widgetlab.yaml",
-          "--executables", cluster.executables, "--die-with-parent", "\(getpid())",
-        ], output: cluster.folder + "/second.out", errors: cluster.folder + "/second.err")
-      let ending = Task { await child.ending() }
-      struct Ready: Decodable {
-        let console: String
-        let pids: [String: Int32]
-      }
-      var ready: Ready?
-      try await cluster.eventually("the second cluster is ready") {
-        let line = (try? Data(contentsOf: URL(filePath: cluster.folder + "/second.out"))) ?? Data()
-        ready = try? JSONDecoder().decode(Ready.self, from: line)
-        return ready != nil
-      }
-      let (link, pid) = (try #require(ready?.console), try #require(ready?.pids["console"]))
+      let second = try await SecondCluster.start(cluster, ["--console"])
+      let (link, pid) = (try #require(second.ready.console), try #require(second.ready.pids["console"]))
       let client = try await ConsoleClient.signedIn(link: link)
       #expect(try await client.get("/api/state").json()["isHostConnected"] as? Bool == true)
       try LabProcess(pid: pid).signal(SIGKILL)
       try await cluster.eventually("the restarted console accepts the session of the page") {
         (try? await client.get("/api/state").status) == 200 && !LabProcess(pid: pid).isAlive
       }
-      let mode = try FileManager.default.attributesOfItem(atPath: folder + "/console.json")[.posixPermissions]
+      let mode = try FileManager.default.attributesOfItem(atPath: second.folder + "/console.json")[.posixPermissions]
       #expect(mode as? Int == 0o600)
-      try LabProcess(pid: child.pid).signal(SIGTERM)
-      #expect(await ending.value == 0)
+      #expect(try await second.end() == 0)
       await #expect(throws: LabError.self) { try await client.get("/api/health") }
+    }
+  }
+
+  @Test func `a console shows the new cluster after its instance was removed and made again`() async throws {
+    try await LiveFixture.run("made again") { fixture in
+      let cluster = fixture.cluster
+      let former = try await SecondCluster.start(cluster)
+      let console = try await ConsoleProcessFixture.start(cluster, ["--instance", former.folder])
+      let client = try await console.client()
+      func state() async throws -> [String: Any] { try await client.get("/api/state").json() }
+      #expect(try await client.act(["look", "lockScreen"]).json()["exit"] as? Int == 0)
+      let events = try await client.events("rows=1&after=0")
+      _ = try await events.until { $0.kinds.contains(ScreenChanged.kind.name) }
+      #expect(try await former.end() == 0)
+      try FileManager.default.removeItem(atPath: former.folder)
+      let next = try await SecondCluster.start(cluster)
+      while try await events.next() != nil {}
+      #expect((try await state()["journal"] as? [String: Any])?["generation"] as? Int == 1)
+      try await cluster.eventually("the console is connected to the new bus") {
+        let state = try await state()
+        return state["isBusConnected"] as? Bool == true && state["isHostConnected"] as? Bool == true
+      }
+      // The new bus has other keys and another port.
+      #expect(try await client.act(["look", "lockScreen"]).json()["exit"] as? Int == 0)
+      #expect(try await client.get("/api/screen").json()["source"] as? String == "device")
+      let again = try await client.events("rows=1&after=0")
+      let seen = try await again.until { $0.kinds.contains(ScreenChanged.kind.name) }
+      #expect(seen.first?.sequences.first == 1)
+      await console.end()
+      #expect(try await next.end() == 0)
     }
   }
 
@@ -219,6 +255,47 @@ import WidgetLabTesting
       #expect(await console.end(SIGTERM) == 0)
       while try await events.next() != nil {}
     }
+  }
+}
+
+/// A second cluster, whose `widgetlab up` a test starts and ends itself.
+private struct SecondCluster {
+  struct Ready: Decodable {
+    let console: String?
+    let pids: [String: Int32]
+  }
+
+  let folder: String
+  let ready: Ready
+  private let up: LabProcess
+  private let ending: Task<Int32, Never>
+
+  static func start(_ cluster: LabCluster, _ arguments: [String] = []) async throws -> SecondCluster {
+    let (folder, output) = (cluster.folder + "/second", "\(cluster.folder)/up-\(UUID().uuidString)")
+    let child = try await LabChild.start(
+      cluster.executables + "/widgetlab",
+      [
+        "up", "--json", "--instance", folder, "--config", cluster.folder + "/widgetlab.yaml", "--executables",
+        cluster.executables, "--die-with-parent", "\(getpid())",
+      ] + arguments, output: output + ".out", errors: output + ".err")
+    let ending = Task { await child.ending() }
+    let up = LabProcess(pid: child.pid)
+    var ready: Ready?
+    try await cluster.eventually("the second cluster is ready") {
+      guard up.isAlive else {
+        throw LabError((try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "`widgetlab up` ended")
+      }
+      let line = (try? Data(contentsOf: URL(filePath: output + ".out"))) ?? Data()
+      ready = try? JSONDecoder().decode(Ready.self, from: line)
+      return ready != nil
+    }
+    return SecondCluster(folder: folder, ready: try #require(ready), up: up, ending: ending)
+  }
+
+  /// Ends the cluster, and returns the exit code of `up`.
+  func end() async throws -> Int32 {
+    try up.signal(SIGTERM)
+    return await ending.value
   }
 }
 

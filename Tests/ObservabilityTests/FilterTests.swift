@@ -139,4 +139,25 @@ import Testing
     #expect(throws: FilterError.self) { try FilterExpression(deep) }
     #expect(throws: FilterError.self) { try FilterExpression(String(repeating: "!", count: 100_000) + "pid == 1") }
   }
+
+  @Test func `a filter's text is read by the characters of Unicode, and only ASCII digits are digits`() throws {
+    #expect(
+      try FilterExpression("note == \"\u{301}x\"")
+        == .comparison(FilterComparison(field: .note, relation: .equal, value: .glob("\u{301}x"))))
+    let digits = #expect(throws: FilterError.self) { try FilterExpression("id == \u{FF10}\u{FF21}") }
+    #expect(digits?.message.contains("needs the digits of an identifier") == true)
+  }
+
+  @Test func `an error about a value with a line end has four lines`() {
+    let error = #expect(throws: FilterError.self) { try FilterExpression("time == \"a\nb\"") }
+    #expect(error?.description.split(separator: "\n").count == 4)
+  }
+
+  @Test func `a long chain is evaluated, and a longer one is refused`() throws {
+    let chain = { (count: Int) in Array(repeating: "pid>1", count: count).joined(separator: "||") }
+    let envelope = try #require(try envelopes().first)
+    _ = try FilterExpression(chain(1_400)).matches(envelope)
+    let error = #expect(throws: FilterError.self) { try FilterExpression(chain(20_000)) }
+    #expect(error?.message == "the expression is too long")
+  }
 }

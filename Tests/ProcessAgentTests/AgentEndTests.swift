@@ -79,7 +79,8 @@ struct AgentEndTests {
     let kinds = await fixture.bus.sent.map(\.header.kind)
     let retired = try #require(kinds.firstIndex(of: RetireInstance.kind.answered(.ok)))
     #expect(retired < (try #require(kinds.firstIndex(of: Goodbye.kind))))
-    #expect(try await fixture.received(RetireInstance.self).generation == instance.generation)
+    // An earlier one is of a spawn that was tried again: `AgentFixture.spawn`.
+    _ = try await fixture.received(RetireInstance.self) { $0.generation == instance.generation }
     await fixture.end()
   }
 

@@ -55,9 +55,9 @@ import Testing
     }
   }
 
-  @Test func `the comments of the sample configuration document the limits of the bus`() throws {
+  @Test func `the comments of the sample configuration document the settings of the bus`() throws {
     let sample = try tree.read("widgetlab.yaml")
-    #expect(limits.count == 3)
+    #expect(limits.count == 4)
     for key in limits where !sample.contains("#   \(key): ") { Issue.record("widgetlab.yaml does not mention \(key)") }
   }
 

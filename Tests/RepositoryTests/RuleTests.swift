@@ -38,6 +38,11 @@ import Testing
       SourceRules.timeLimited, "@Suite(.timeLimit(.minutes(1))) struct A {}\n@Test func a() async {}", 2,
       "@Test func a() {}"
     ),
+    (
+      SourceRules.mistakesOnlyInFaults, "@_spi(BrokenBuilds) import FaultPoints", 1,
+      "if PlantedFault.misrouted.isPlanted { return }"
+    ),
+    (SourceRules.mistakesOnlyInFaults, "fault_plant(1)", 1, "fault_is_planted(1)"),
     (SourceRules.documented, "@MainActor public func a() {}", 1, "public import Foundation\npackage extension A {}"),
   ]
 

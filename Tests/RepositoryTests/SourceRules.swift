@@ -22,7 +22,19 @@ enum SourceRules {
     ("package and public declarations are documented", documented),
     ("asynchronous tests have a time limit", timeLimited),
     ("every task has an owner", ownedTasks),
+    ("only Faults plants mistakes", mistakesOnlyInFaults),
   ]
+
+  /// A production executable cannot make a mistake of `PlantedFault`: nothing in it calls `plant()`.
+  static func mistakesOnlyInFaults(_ file: SourceFile) -> [Finding] {
+    let allowed = ["Sources/Testing/Faults/main.swift", "Sources/Bus/FaultPoints/PlantedFault.swift"]
+    guard !allowed.contains(file.path) else { return [] }
+    return file.code.indices.filter { line in
+      file.code[line].identifiers.contains { ["BrokenBuilds", "fault_plant", "fault_planted_here"].contains($0) }
+    }.map {
+      Finding(path: file.path, line: $0 + 1, advice: "only \(allowed[0]) may plant a mistake")
+    }
+  }
 
   static func shortFiles(_ file: SourceFile) -> [Finding] {
     guard file.lines.count > lineLimit else { return [] }

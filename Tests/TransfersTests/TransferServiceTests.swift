@@ -84,31 +84,6 @@ private let bytes = figures(300_000)
     await fixture.end(service)
   }
 
-  @Test(.rule("TRANSFER-63"))
-  func `a download begins again after a restart of the machine, and an ended one is kept`() async throws {
-    let fixture = try await TransferFixture(.init(bytes: bytes, cutAfter: 100_000))
-    let service = try await fixture.host()
-    let owner = try await ModelOwner(fixture.bus)
-    try await owner.open()
-    try await owner.create(1, fixture.server.url)
-    await fixture.recorded(.retrying)
-    await fixture.end(service)
-    let boot = fixture.folder + "/transfers/boot"
-    #expect(FileManager.default.fileExists(atPath: boot))
-    try Data("another boot".utf8).write(to: URL(fileURLWithPath: boot))
-    let second = try await fixture.host()
-    await fixture.clock.whenSleeping(within: 1)
-    fixture.clock.advance(by: 1)
-    #expect(await fixture.recorded(.finished)?.sha256 == digest(bytes))
-    #expect(fixture.server.seen.map(\.range) == [nil, nil])
-    await fixture.end(second)
-    try Data("a third boot".utf8).write(to: URL(fileURLWithPath: boot))
-    let third = try await fixture.host()
-    await third.awake(widget, generation: 1, woken: false)
-    #expect(await owner.next()?.files == [Data(bytes)])
-    await fixture.end(third)
-  }
-
   @Test(.rule("TRANSFER-01"))
   func `a download continues at the end of its file after a host restart`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, cutAfter: 100_000))

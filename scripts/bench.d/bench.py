@@ -14,6 +14,7 @@ import time
 
 import broker
 import compare
+import console
 import day
 import extension
 import host
@@ -21,15 +22,16 @@ import picture
 import push
 import results
 import transfers
-from figure import table
+from figure import Skipped, table
 from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
-    "transfers": transfers.measure, "day": day.measure, "push": push.measure, "picture": picture.measure}
+    "transfers": transfers.measure, "day": day.measure, "push": push.measure, "picture": picture.measure,
+    "console": console.measure}
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",
-    "FixtureDay", "FixturePushes", "FixtureViews", "PictureTimes"]
+    "FixtureDay", "FixturePushes", "FixtureViews", "PictureTimes", "containing-app", "widget-extension"]
 
 # Minutes after which a run is aborted as hanging.
 LONGEST, LONGEST_QUICK = 20, 8
@@ -127,11 +129,15 @@ def end_at(minutes):
 
 
 def measured(name, asked, scratch):
-    """The figures of one name, or `None` when they could not be measured; the reason goes to standard error."""
+    """The figures of one name; empty when they were skipped, and `None` when they could not be measured. The reason goes
+    to standard error."""
     print(f"==> measuring: {name}", file=sys.stderr, flush=True)
     run, began = Run(asked, scratch), time.monotonic()
     try:
         return FIGURES[name](run)
+    except Skipped as reason:
+        print(f"SKIPPED: {name}: {reason}", file=sys.stderr)
+        return []
     except (Exception, Overdue) as error:
         text = str(error) if isinstance(error, (RuntimeError, Overdue)) else f"{type(error).__name__}: {error}"
         print(f"error: {name}: {text}\n       logs and journals: {run.keep(f'{KEPT}/{name}')}", file=sys.stderr)
@@ -150,7 +156,7 @@ def measure_all(asked):
     try:
         for name in names:
             found = measured(name, asked, scratch)
-            if found:
+            if found is not None:
                 figures += found
                 failed.remove(name)
     except Overdue:

@@ -6,6 +6,10 @@ import math
 from statistics import median
 
 
+class Skipped(Exception):
+    """What a figure needs is not installed. Only a figure whose needs scripts/bench does not install raises it."""
+
+
 def percentile(values, share):
     """The percentile by nearest rank; `share` is between 0 and 1."""
     ordered = sorted(values)

@@ -35,13 +35,23 @@ class Cluster:
         shutil.copy(ROOT / "widgetlab.yaml", self.folder)
         self.instance = self.folder / ".widgetlab/default"
         self.log = open(self.folder / "up.log", "w")
+        self.consoles = []
+        self.start()
+
+    def start(self):
         self.up = subprocess.Popen(
             [BIN / "widgetlab", "up", "--console"], cwd=self.folder, stdout=self.log, stderr=subprocess.STDOUT)
-        self.consoles = []
         until(lambda: self.announcement() or self.up.poll() is not None, "`widgetlab up --console` is ready")
         if self.up.poll() is not None:
             raise AssertionError((self.folder / "up.log").read_text())
         self.run("wait", "--for", "host=ready")
+
+    def make_again(self):
+        """Stops the cluster, removes its instance folder, and starts it."""
+        self.up.send_signal(signal.SIGINT)
+        self.up.wait(30)
+        shutil.rmtree(self.instance)
+        self.start()
 
     def announcement(self):
         """What the console of `up` announces: link, url, port, pid; None while it has not started."""

@@ -5,6 +5,7 @@
 import shutil
 import signal
 
+from console_browser import Keys
 from console_cluster import until
 from console_session import ConsoleTest
 
@@ -135,3 +136,21 @@ class L_ReadOnly(ConsoleTest):
         finally:
             self.browser.url = main
             self.browser.open("/screen")
+
+
+class M_MadeAgain(ConsoleTest):
+    def test_a_page_shows_the_new_cluster_after_its_instance_was_removed_and_made_again(self):
+        browser = self.browser
+        browser.enter(self.cluster.console()["link"])
+        browser.open("/bus")
+        browser.has_text("#bus-state", "Live")
+        browser.script("window.isFormer = true")
+        self.cluster.make_again()
+        browser.wait(lambda: browser.script("return !window.isFormer") and "Live" in browser.text("#bus-state"), "the page was loaded again")
+        browser.focus("windowed-table")
+        browser.press(Keys.HOME)
+        browser.wait(lambda: "bus.started" in browser.text("windowed-table tbody tr"), "the first message of the new journal")
+        browser.wait(lambda: not browser.text("#banner"), "the new host is connected")
+        browser.open("/screen")
+        browser.click(browser.button("Reload", ".card"))
+        browser.done("widgetlab reload CaffeineTracker")

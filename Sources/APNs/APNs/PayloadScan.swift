@@ -93,11 +93,29 @@ struct PayloadScan {
   }
 
   private mutating func below(_ path: Path, key: Range<Int>, depth: Int) -> Path {
-    if bytes[key].elementsEqual("content-changed".utf8) {
+    if spells(key, "content-changed") {
       if path == .aps { return .contentChanged }
       isContentChangedElsewhere = true
     }
-    return path == .root && depth == 0 && bytes[key].elementsEqual("aps".utf8) ? .aps : .other
+    return path == .root && depth == 0 && spells(key, "aps") ? .aps : .other
+  }
+
+  /// Whether a key is this ASCII text, also with escapes: RFC 8259, section 8.3.
+  private func spells(_ key: Range<Int>, _ text: String) -> Bool {
+    guard bytes[key].contains(UInt8(ascii: "\\")) else { return bytes[key].elementsEqual(text.utf8) }
+    var rest = bytes[key]
+    for wanted in text.utf8 {
+      guard let byte = rest.popFirst() else { return false }
+      guard byte == UInt8(ascii: "\\") else {
+        guard byte == wanted else { return false }
+        continue
+      }
+      // None of the texts has a character with another escape.
+      guard rest.popFirst() == UInt8(ascii: "u") else { return false }
+      guard Int(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) == Int(wanted) else { return false }
+      rest = rest.dropFirst(4)
+    }
+    return rest.isEmpty
   }
 
   private mutating func array(depth: Int) throws(Flaw) {

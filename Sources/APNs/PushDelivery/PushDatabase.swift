@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import GRDB
 import Messages
@@ -170,6 +171,11 @@ struct PushDatabase: Sendable {
   @discardableResult
   func write(_ changes: Changes, forgetting age: Age? = nil) throws -> Int {
     guard age != nil || !changes.isEmpty else { return 0 }
+    let points =
+      changes.tokens.isEmpty
+      ? StoreFaultPoints(before: .pushServerBeforePushesSaved, after: .pushServerAfterPushesSaved)
+      : StoreFaultPoints(before: .pushServerBeforeTokensSaved, after: .pushServerAfterTokensSaved)
+    defer { points.after.reached() }
     return try database.write { db in
       try insert(changes.requests, db)
       try insert(changes.steps, db)
@@ -180,7 +186,9 @@ struct PushDatabase: Sendable {
         for number in changes.dropped { try delete.perform(number) }
       }
       for write in changes.tokens { try perform(write, db) }
-      return try age.map { try forget($0, db) } ?? 0
+      let forgotten = try age.map { try forget($0, db) } ?? 0
+      try points.beforeCommit()
+      return forgotten
     }
   }
 

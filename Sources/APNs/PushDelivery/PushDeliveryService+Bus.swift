@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import MessageBus
 package import Messages
@@ -79,8 +80,9 @@ extension PushDeliveryService {
   /// Sends a notification to its device; this process's connection sends it again until it is acknowledged.
   func send(_ notification: PushedNotification) {
     let id = notification.uniqueID
+    let device = notification.subject.device + (PlantedFault.pushToAnotherDevice.isPlanted ? "-2" : "")
     bus.submit(
-      DeliverPush(notification: notification), to: .host(notification.subject.device), id: id,
+      DeliverPush(notification: notification), to: .host(device), id: id,
       context: MessageContext(correlation: id)
     ) { [weak self] result in
       switch result {

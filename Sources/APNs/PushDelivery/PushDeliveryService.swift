@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 package import GRDB
 package import MessageBus
@@ -143,11 +144,21 @@ package actor PushDeliveryService {
       for job in jobs {
         if isBroken { Self.turnDown(job, Self.brokenError) } else { add(job, to: &batch) }
       }
+      if PlantedFault.answeredBeforeSaved.isPlanted, !batch.changes.requests.isEmpty, batch.tokens.isEmpty {
+        await answer(&batch)
+      }
       perform(batch)
       guard batch.changes.requests.count >= settings.busy else { continue }
       // Collects further requests for the next transaction.
       try? await Task.sleep(for: .seconds(settings.gathering))
     }
+  }
+
+  /// The mistake `answered-before-saved`.
+  private func answer(_ batch: inout Batch) async {
+    for then in batch.thens { then(false) }
+    batch.thens = []
+    try? await Task.sleep(for: .milliseconds(100))
   }
 
   private func perform(_ batch: Batch) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import HeapModule
 import Messages
@@ -203,7 +204,8 @@ struct PushStateMachine: Sendable {
     var sent = push
     sent.isSent = true
     queues[subject, default: SubjectQueue()].sent.append(sent)
-    return [.step(push, .sent, detail: nil), .send(push.notification)]
+    let sending: [Action] = [.step(push, .sent, detail: nil), .send(push.notification)]
+    return PlantedFault.deliveredWhenSent.isPlanted ? sending + [.step(push, .delivered, detail: nil)] : sending
   }
 
   /// Sends all notifications that the device accepts now.
@@ -254,7 +256,10 @@ struct PushStateMachine: Sendable {
     guard let subject = subjects[id], let index = queues[subject]?.sent.firstIndex(where: { $0.id == id }),
       let push = queues[subject]?.sent.remove(at: index)
     else { return [] }
-    return [.step(push, .delivered, detail: nil)] + forget(push) + sendStored(subject, now)
+    var actions: [Action] = PlantedFault.deliveredWhenSent.isPlanted ? [] : [.step(push, .delivered, detail: nil)]
+    if PlantedFault.loggedTwice.isPlanted { actions += actions }
+    if PlantedFault.sentAgain.isPlanted { actions.append(.send(push.notification)) }
+    return actions + forget(push) + sendStored(subject, now)
   }
 
   private mutating func refused(_ id: UUID, _ why: String, _ again: Bool, _ now: Date) -> [Action] {

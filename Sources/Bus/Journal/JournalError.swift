@@ -33,6 +33,11 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
 
   package var description: String { "\(code.rawValue): \(path): \(message)" }
 
+  /// A failure that an injector has armed.
+  init(_ code: Code, _ path: String, injected error: Int32) {
+    self.init(code, path, "injected: \(String(cString: strerror(error)))")
+  }
+
   /// The failure of the last system call on this thread.
   static func last(_ code: Code, _ path: String, _ call: String) -> JournalError {
     JournalError(code, path, "\(call): \(String(cString: strerror(errno)))")

@@ -21,8 +21,8 @@ package final class JournalPages: Sendable {
   private let indices = Mutex<[UInt64: Segment]>([:])
   private static let openLimit = 64
 
-  /// - Parameter folder: a missing folder is treated as empty.
-  package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
+  /// - Parameter folder: of the segments, or the file of one; a missing folder is treated as empty.
+  package init(folder: URL) { self.folder = SegmentFolder(folder) }
 
   /// The first and the last number in the journal; nil when it is empty.
   ///
@@ -76,6 +76,14 @@ package final class JournalPages: Sendable {
       slice = min(slice * 4, 65_536)
     }
     return nil
+  }
+
+  /// Whether the folder has another journal than the one that was read: it was removed and made again.
+  package var isReplaced: Bool {
+    let newest = indices.withLock { indices in indices.max { $0.key < $1.key } }
+    guard let newest, let segments = try? folder.segments(), let oldest = segments.first else { return false }
+    // A broker with a size limit removes the oldest segments, and so even those that were the newest.
+    return segments.contains(newest.key) ? newest.value.file.isReplaced : oldest < newest.key
   }
 
   // MARK: Segments

@@ -15,18 +15,15 @@ package enum JournalPosition: Hashable, Sendable {
   case end
 }
 
-/// Reads the journal from a folder that may be read-only, copied from elsewhere, or in use by a running broker.
+/// Reads the journal from a folder, or one segment from its file. Either may be read-only, copied from elsewhere, or in use by a running broker.
 package struct JournalReader: Sendable {
   private let folder: SegmentFolder
 
-  /// Creates a reader of a folder. A missing folder is treated as empty.
-  package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
+  /// Creates a reader of a folder, or of the file of one segment. A missing folder is treated as empty.
+  package init(folder: URL) { self.folder = SegmentFolder(folder) }
 
-  /// Creates a reader of one segment; `nil` when the file does not have the name of a segment.
-  package init?(segment file: URL) {
-    guard let first = SegmentLayout.firstSequence(ofName: file.lastPathComponent) else { return nil }
-    folder = SegmentFolder(path: file.deletingLastPathComponent().path(percentEncoded: false), only: first)
-  }
+  /// Whether a file begins as a segment does.
+  package static func isSegment(_ file: URL) -> Bool { (try? SegmentFolder(file).segments()) != nil }
 
   /// Returns all envelopes from a position to the current end of the journal.
   ///

@@ -27,7 +27,7 @@ package struct JournalRecovery: Hashable, Sendable {
   ///
   /// - Throws: `notReadable`, `notAJournal`.
   package static func read(folder: URL) throws(JournalError) -> JournalRecovery {
-    let folder = SegmentFolder(path: folder.path(percentEncoded: false))
+    let folder = SegmentFolder(folder)
     let segments = try folder.segments()
     var begin = segments.startIndex
     for index in segments.indices.reversed() {

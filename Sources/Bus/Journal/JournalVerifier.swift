@@ -53,8 +53,8 @@ package struct JournalVerifier: Sendable {
 
   private let folder: SegmentFolder
 
-  /// Creates a verifier of a folder, which a broker may be writing to.
-  package init(folder: URL) { self.folder = SegmentFolder(path: folder.path(percentEncoded: false)) }
+  /// Creates a verifier of a folder, which a broker may be writing to, or of the file of one segment.
+  package init(folder: URL) { self.folder = SegmentFolder(folder) }
 
   /// Reads all segments. It never writes, so a read-only or copied folder is sufficient; the record that a running
   /// broker is just writing is not a finding.
@@ -96,7 +96,7 @@ package struct JournalVerifier: Sendable {
   package func repair() throws(JournalError) -> [Finding] {
     var mended: [Finding] = []
     for finding in try verify().findings where finding.kind.isRepairable {
-      let path = "\(folder.path)/\(finding.segment)"
+      let path = folder.path(ofName: finding.segment)
       guard let file = try SegmentFile.writable(path), file.lock() else { continue }
       if finding.kind == .draft {
         guard unlink(path) == 0 else { throw .last(.notWritable, path, "unlink") }

@@ -5,25 +5,17 @@ package import Foundation
 import Glibc
 import Synchronization
 
-/// Announces that a journal may have grown. Any thread; one consumer.
+/// Announces that a journal may have grown. Any thread; one consumer, which calls `looked` after each announcement.
 ///
-/// The kernel reports writes in the folder (inotify). Since a mounted folder may deliver no notifications, it also
-/// announces at intervals: each 500 ms, or each 20 ms when an interval found what no notification had announced.
+/// While the journal is quiet the kernel reports a write in the folder (inotify). Each report costs the writer as much as
+/// a fifth of its work for a message, so it is not requested while the journal grows: `JournalWatchPace`.
 package final class JournalWatch: Sendable {
-  private struct State {
-    /// The descriptor of the notifications has a watch of the folder.
-    var isWatching = false
-    /// A notification arrived since the last look.
-    var wasNotified = false
-    var isShort = false
-  }
-
   /// An element for each announcement, several at once as one.
   package let announcements: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let path: String
   private let descriptor: Int32
-  private let state = Mutex(State())
+  private let pace = Mutex(JournalWatchPace())
   // No data race: set once in `init`, and the methods of dispatch sources are safe on any thread.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
   // No data race: as above.
@@ -42,10 +34,9 @@ package final class JournalWatch: Sendable {
     reader?.setEventHandler { [weak self] in self?.notified() }
     reader?.setCancelHandler { close(descriptor) }
     reader?.resume()
-    watch()
-    timer.setEventHandler { [weak self] in self?.ticked() }
-    schedule(isShort: false)
+    timer.setEventHandler { continuation.yield() }
     timer.resume()
+    watch()
     continuation.yield()
   }
 
@@ -58,38 +49,87 @@ package final class JournalWatch: Sendable {
     continuation.finish()
   }
 
-  /// Reports whether the last look found something, so that the interval suits the folder.
+  /// Reports whether a look found something, which determines the next one.
   package func looked(foundSomething: Bool) {
-    let change = state.withLock { state -> Bool? in
-      defer { state.wasNotified = false }
-      guard foundSomething, state.isShort == state.wasNotified else { return nil }
-      state.isShort = !state.wasNotified
-      return state.isShort
-    }
-    if let change { schedule(isShort: change) }
+    let next = pace.withLock { $0.looked(foundSomething: foundSomething) }
+    if next.arms { watch() }
+    timer.schedule(
+      deadline: .now() + .milliseconds(next.milliseconds), leeway: .milliseconds(next.milliseconds / 10))
   }
 
-  private func schedule(isShort: Bool) {
-    let interval = DispatchTimeInterval.milliseconds(isShort ? 20 : 500)
-    timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(isShort ? 2 : 50))
-  }
-
+  /// Has the kernel report the next write, and no further one. The folder may be another one than before.
   private func watch() {
     guard descriptor >= 0 else { return }
-    let events = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE)
-    let isWatching = inotify_add_watch(descriptor, path, events) >= 0
-    state.withLock { $0.isWatching = isWatching }
+    _ = inotify_add_watch(descriptor, path, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE) | IN_ONESHOT)
   }
 
   private func notified() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while read(descriptor, &buffer, buffer.count) > 0 {}
-    state.withLock { $0.wasNotified = true }
+    pace.withLock { $0.notified() }
     continuation.yield()
   }
+}
 
-  private func ticked() {
-    if !state.withLock({ $0.isWatching }) { watch() }
-    continuation.yield()
+/// When a watch looks next, and whether the kernel reports a write until then.
+struct JournalWatchPace {
+  private enum Phase {
+    /// The report was requested, and what was written before is looked for.
+    case arming
+    /// The next write is reported.
+    case waiting
+    /// The journal grows: looks at intervals. Milliseconds since that began, and since a look found something.
+    case busy(age: Int, quiet: Int)
+  }
+
+  /// The intervals of looks while the journal grows: at the beginning, which shows the result of an action without
+  /// delay, and after `beginning`.
+  private static let (short, long, beginning) = (10, 25, 200)
+  /// After this time without a find the report is requested again.
+  private static let lull = 200
+  /// A mounted folder may deliver no reports, so there are looks also while one is expected.
+  private static let (usual, withoutReports) = (500, 20)
+
+  private var phase = Phase.arming
+  private var wasNotified = false
+  private var hasReports = true
+
+  mutating func notified() {
+    wasNotified = true
+    hasReports = true
+  }
+
+  /// - Returns: the milliseconds until the next look, and whether to request the report of a write before.
+  mutating func looked(foundSomething: Bool) -> (milliseconds: Int, arms: Bool) {
+    defer { wasNotified = false }
+    let idle = hasReports ? Self.usual : Self.withoutReports
+    switch phase {
+    case .arming where !foundSomething:
+      phase = .waiting
+      return (idle, false)
+    case .waiting where !foundSomething && wasNotified:
+      // The report is used up.
+      phase = .arming
+      return (0, true)
+    case .waiting where !foundSomething:
+      // The folder may have been made in the meantime.
+      return (idle, true)
+    case .waiting where !wasNotified:
+      hasReports = false
+      fallthrough
+    case .arming, .waiting:
+      phase = .busy(age: 0, quiet: 0)
+      return (Self.short, false)
+    case .busy(let age, let quiet):
+      let interval = age < Self.beginning ? Self.short : Self.long
+      let silence = foundSomething ? 0 : quiet + interval
+      guard silence < Self.lull else {
+        phase = .arming
+        return (0, true)
+      }
+      let next = age + interval
+      phase = .busy(age: next, quiet: silence)
+      return (next < Self.beginning ? Self.short : Self.long, false)
+    }
   }
 }

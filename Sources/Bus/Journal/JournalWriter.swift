@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import Foundation
 import Glibc
 package import Messages
@@ -44,7 +45,7 @@ package final class JournalWriter {
   package init(
     folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit, isSynchronized: Bool = false
   ) throws(JournalError) {
-    self.folder = SegmentFolder(path: folder.path(percentEncoded: false))
+    self.folder = SegmentFolder(folder)
     self.limit = limit
     self.isSynchronized = isSynchronized
     self.segmentLimit = min(segmentLimit, limit / 4)
@@ -74,6 +75,7 @@ package final class JournalWriter {
     let draft = path + SegmentLayout.draftSuffix.dropFirst(SegmentLayout.suffix.count)
     let next = try SegmentFile.empty(draft, renamedTo: path)
     do throws(JournalError) {
+      if let code = FaultPoint.busBeforeSegment.failure() { throw JournalError(.notWritable, path, injected: code) }
       try write(next, bytes, 0)
       if isSynchronized { try next.synchronize() }
       guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }
@@ -85,6 +87,7 @@ package final class JournalWriter {
     file = next
     length = bytes.count
     lastSequence = first
+    FaultPoint.busAfterSegment.reached()
   }
 
   /// Appends stamped frames with one write. Their numbers follow the last one without a gap.
@@ -97,6 +100,9 @@ package final class JournalWriter {
     buffer.removeAll(keepingCapacity: true)
     for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
+      if let code = FaultPoint.busBeforeJournal.failure() {
+        throw JournalError(.notWritable, file.path, injected: code)
+      }
       try write(file, buffer, length)
       if isSynchronized { try file.synchronize() }
     } catch {
@@ -105,6 +111,7 @@ package final class JournalWriter {
     }
     length += buffer.count
     lastSequence += UInt64(frames.count)
+    FaultPoint.busAfterJournal.reached()
   }
 
   /// The oldest segments to remove so that the journal stays below its limit when the current segment is full; nil when

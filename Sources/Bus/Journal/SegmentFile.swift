@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Glibc
 
 /// An open file, closed with its last reference.
@@ -32,6 +33,13 @@ final class SegmentFile: Sendable {
       throw .last(.notWritable, path, "open")
     }
     return SegmentFile(path: path, descriptor: descriptor)
+  }
+
+  /// Whether the path leads to another file than this one.
+  var isReplaced: Bool {
+    var (own, other) = (stat(), stat())
+    guard fstat(descriptor, &own) == 0, stat(path, &other) == 0 else { return false }
+    return own.st_ino != other.st_ino || own.st_dev != other.st_dev
   }
 
   /// Takes the file's lock, which a writer holds while it runs; false when another process has it.
@@ -95,15 +103,29 @@ final class SegmentFile: Sendable {
   func truncate(to length: Int) { _ = ftruncate(descriptor, off_t(length)) }
 }
 
-/// The segments of a folder.
+/// The segments of a folder, or one segment of any name.
 struct SegmentFolder: Sendable {
+  /// The folder, or the file of the segment.
   let path: String
-  /// The only segment to read; `nil`: all.
-  var only: UInt64?
+  private let isFile: Bool
+
+  /// - Parameter place: a missing one is treated as an empty folder.
+  init(_ place: URL) {
+    path = place.path(percentEncoded: false)
+    var status = stat()
+    isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
 
   /// The first sequence numbers of all segments, in order; empty when the folder is missing.
+  ///
+  /// - Throws: `notReadable`; `notAJournal` for a file that is not a segment.
   func segments() throws(JournalError) -> [UInt64] {
-    try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.filter { only == nil || $0 == only }.sorted()
+    guard isFile else { return try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.sorted() }
+    guard let file = try SegmentFile.existing(path) else { return [] }
+    guard let first = SegmentLayout.firstSequence(ofHead: try file.read(SegmentLayout.headLength, at: 0)) else {
+      throw JournalError(.notAJournal, path, "it does not begin with the head of a segment")
+    }
+    return [first]
   }
 
   /// The names of unfinished segments.
@@ -113,10 +135,13 @@ struct SegmentFolder: Sendable {
 
   /// Whether a running writer has the file of this name; also true when the file is gone.
   func isBeingWritten(_ name: String) throws(JournalError) -> Bool {
-    try SegmentFile.existing("\(path)/\(name)")?.isBeingWritten ?? true
+    try SegmentFile.existing(path(ofName: name))?.isBeingWritten ?? true
   }
 
+  func path(ofName name: String) -> String { isFile ? path : "\(path)/\(name)" }
+
   private func names() throws(JournalError) -> [String] {
+    guard !isFile else { return [] }
     guard let folder = opendir(path) else {
       if errno == ENOENT { return [] }
       throw .last(.notReadable, path, "opendir")
@@ -140,7 +165,7 @@ struct SegmentFolder: Sendable {
     guard fsync(descriptor) == 0 else { throw .last(.notWritable, path, "fsync") }
   }
 
-  func path(ofSegment first: UInt64) -> String { "\(path)/\(SegmentLayout.name(firstSequence: first))" }
+  func path(ofSegment first: UInt64) -> String { path(ofName: SegmentLayout.name(firstSequence: first)) }
 
   /// In bytes; 0 when the segment is gone.
   func length(ofSegment first: UInt64) -> Int {

@@ -37,6 +37,13 @@ package enum SegmentLayout {
     return UInt64(name.dropLast(suffix.count))
   }
 
+  /// The first sequence number of a segment from its head; nil for other bytes.
+  static func firstSequence(ofHead bytes: [UInt8]) -> UInt64? {
+    guard bytes.count == headLength else { return nil }
+    let first = bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+    return bytes == head(firstSequence: first) ? first : nil
+  }
+
   static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
     append(UInt32(frame.count), to: &bytes)
     append(checksum(frame[...]), to: &bytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import Messages
 import ZeroMQ
 
@@ -85,6 +86,8 @@ extension Connection {
 
   private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {
     guard end == nil else { return }
+    FaultPoint.peerBeforeAnswer.reached()
     perform(session.answer(envelope, answer, body: body))
+    FaultPoint.peerAfterAnswer.reached()
   }
 }

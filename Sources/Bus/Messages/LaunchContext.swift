@@ -23,11 +23,13 @@ package struct LaunchContext: Codable, Sendable, Hashable {
   package let rules: ProcessRules
   /// The agent's process id: a child with another parent was orphaned before it could set its parent-death signal.
   package let agentPid: Int32
+  /// The page by which faults are injected into the process; `nil` in ordinary use.
+  package let faultPoints: String?
 
   package init(
     address: Address, generation: UInt32, host: Address, endpoint: String, serverKey: String, publicKey: String,
     secretKey: String, container: String, groups: [String: String], rules: ProcessRules = ProcessRules(),
-    agentPid: Int32
+    agentPid: Int32, faultPoints: String? = nil
   ) {
     self.address = address
     self.generation = generation
@@ -40,5 +42,6 @@ package struct LaunchContext: Codable, Sendable, Hashable {
     self.groups = groups
     self.rules = rules
     self.agentPid = agentPid
+    self.faultPoints = faultPoints
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import Foundation
 package import Messages
 
@@ -97,6 +98,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
   private func verdict(
     _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, _ now: Date
   ) -> BudgetVerdict {
+    if PlantedFault.overdrawn.isPlanted { return BudgetVerdict(.granted, "budget") }
     let spacingEnd = lastReload?.addingTimeInterval(policy.minimumSpacing) ?? now
     if situation.isInsideProvider, spacingEnd > now {
       return BudgetVerdict(.delayed, "asked-by-its-own-provider", until: spacingEnd)

@@ -218,7 +218,13 @@ package struct DeliveryStateMachine: Sendable {
   private mutating func ended(_ task: TaskKey, _ now: Date) -> [Action] {
     guard sessions[task.session]?.running.remove(task.identifier) != nil else { return [] }
     sessions[task.session]?.ended.append(task.identifier)
-    return propose(task.session, now)
+    let proposed = propose(task.session, now)
+    guard proposed.isEmpty, sessions[task.session]?.running.isEmpty == true else { return proposed }
+    // An earlier host began a delivery, and may have exited before it recorded that the owner's instance ended.
+    return ids { $0.session == task.session && !$0.isUnderWay && !$0.wakes }.flatMap { id in
+      deliveries[id]?.wakes = true
+      return want(id, now)
+    }
   }
 
   /// Makes the next delivery from a session's ended tasks, if its owner can receive them now.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -35,6 +36,7 @@ extension EventDelivery {
       do {
         let events = try message(delivery, attempt, try await outcomes(of: delivery))
         handle(.sent(delivery.id, generation: attempt.generation))
+        if PlantedFault.deletedWhenSent.isPlanted { return deleteWhenSent(events, of: delivery) }
         return await send(events, of: delivery)
       } catch {
         guard !Task.isCancelled else { return }
@@ -64,6 +66,17 @@ extension EventDelivery {
       return handle(.refused(delivery.id))
     }
     handle(.acknowledged(delivery.id, of: delivery.tasks))
+    if PlantedFault.deliveredTwice.isPlanted {
+      context.bus.submit(events, to: destination, id: UUID(), context: delivery.session.context) { _ in }
+    }
+  }
+
+  /// The mistake `deleted-when-sent`.
+  private func deleteWhenSent(_ events: SessionEvents, of delivery: DeliveryStateMachine.Delivery) {
+    context.bus.submit(
+      events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context
+    ) { _ in }
+    handle(.acknowledged(delivery.id, of: delivery.tasks))
   }
 
   private func message(
@@ -91,7 +104,10 @@ extension EventDelivery {
     let whole = tasks.filter { $0.failure == nil }
     let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
     do {
+      FaultPoint.hostBeforeFilesCopied.reached()
       try await WholeFile.copy(zip(whole, copies).map { (context.path($0.key), $1) })
+      FaultPoint.hostAfterFilesCopied.reached()
+      if PlantedFault.truncatedCopy.isPlanted { for copy in copies { truncate(copy, off_t(WholeFile.size(copy)) - 1) } }
       try Task.checkCancellation()
     } catch {
       for copy in copies { unlink(copy) }

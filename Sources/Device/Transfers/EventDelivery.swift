@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -142,6 +143,7 @@ actor EventDelivery {
 
   /// Removes the host's files and the remaining copies of a delivery. Its rows are removed already.
   private func removeFiles(of delivery: DeliveryStateMachine.Delivery) {
+    if PlantedFault.acknowledgementForgotten.isPlanted { return }
     for task in delivery.tasks { unlink(context.path(TaskKey(session: delivery.session, identifier: task))) }
     do {
       try files.remove(of: delivery.id)

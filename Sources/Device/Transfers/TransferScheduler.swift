@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CookieFiles
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -145,6 +146,14 @@ actor TransferScheduler {
     }
   }
 
+  /// The mistake `accepted-before-saved`.
+  func createLater(_ request: CreateTransfer, from owner: Address) {
+    tasks.start {
+      try? await Task.sleep(for: .seconds(2))
+      try? await self.create(request, from: owner)
+    }
+  }
+
   /// Changes properties of a task. Has no effect on a task that has ended.
   ///
   /// - Throws: database errors.
@@ -221,6 +230,7 @@ actor TransferScheduler {
     let step: TransferProgress.Step = failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
     let detail = failure?.message ?? result.map { "HTTP \($0.response.status)" }
     context.record(key, step, bytes, detail, result?.sha256)
+    if PlantedFault.endReportedTwice.isPlanted { context.record(key, step, bytes, detail, result?.sha256) }
     withdrawQuestion(about: key)
     handle(.ended(key))
     delivery.assumeIsolated { $0.handle(.ended(key)) }

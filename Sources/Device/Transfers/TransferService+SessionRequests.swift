@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import MessageBus
 package import Messages
 
@@ -40,7 +41,10 @@ extension TransferService {
   ///
   /// - Throws: `no-such-session` (definite) when no process ever created the session; database errors.
   package func create(_ request: CreateTransfer, _ from: Received) throws -> Done {
-    try scheduler.assumeIsolated { try $0.create(request, from: from.source) }
+    try scheduler.assumeIsolated { scheduler in
+      if PlantedFault.acceptedBeforeSaved.isPlanted { return scheduler.createLater(request, from: from.source) }
+      try scheduler.create(request, from: from.source)
+    }
     return Done()
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import GRDB
 import Messages
@@ -38,6 +39,7 @@ struct TransferStore: Sendable {
       CREATE TABLE limiters (
         account TEXT PRIMARY KEY, owner TEXT NOT NULL, delay REAL NOT NULL, since REAL NOT NULL, until REAL NOT NULL);
       """)
+    if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
   }
 
   // MARK: Sessions

@@ -4,25 +4,44 @@ package import Foundation
 import Journal
 package import JournalAnalysis
 import Messages
+import Synchronization
 
-/// The journal as the console reads it: pages of messages, the live end, and the analysis.
+/// The journal as the console reads it.
 package final class ConsoleJournal: Sendable {
-  let pages: JournalPages
-  let feed: LiveFeed
-  let analyst: JournalAnalyst
-  /// The folder of the segments.
+  /// What is read of one journal: pages of messages, the live end, and the analysis.
+  struct Contents: Sendable {
+    /// Counts the journals that were in the folder since the console started, from 0.
+    let generation: Int
+    let pages: JournalPages
+    let feed: LiveFeed
+    let analyst = JournalAnalyst()
+
+    init(_ folder: URL, generation: Int) throws(JournalError) {
+      self.generation = generation
+      pages = JournalPages(folder: folder)
+      feed = LiveFeed(last: try pages.bounds()?.upperBound ?? 0)
+    }
+  }
+
+  private let current: Mutex<Contents>
+  /// The folder of the segments, or the file of one.
   package let folder: URL
 
   /// - Throws: `JournalError` when the folder is not a journal.
   package init(folder: URL) throws {
     self.folder = folder
-    pages = JournalPages(folder: folder)
-    feed = LiveFeed(last: try pages.bounds()?.upperBound ?? 0)
-    analyst = JournalAnalyst()
+    current = Mutex(try Contents(folder, generation: 0))
   }
 
+  var contents: Contents { current.withLock { $0 } }
+  var pages: JournalPages { contents.pages }
+  var feed: LiveFeed { contents.feed }
+
   /// What the analysis knows, including everything up to now if it was complete before.
-  package func summary() async -> JournalSummary { await analyst.summary(upTo: feed.last) }
+  package func summary() async -> JournalSummary {
+    let contents = contents
+    return await contents.analyst.summary(upTo: contents.feed.last)
+  }
 
   /// Follows the journal until the task is cancelled.
   func follow() async {
@@ -30,6 +49,7 @@ package final class ConsoleJournal: Sendable {
     defer { watch.end() }
     await withTaskCancellationHandler {
       for await _ in watch.announcements {
+        await beginAgain()
         watch.looked(foundSomething: readNew())
       }
     } onCancel: {
@@ -37,8 +57,18 @@ package final class ConsoleJournal: Sendable {
     }
   }
 
+  /// Reads another journal when the folder was removed and made again. The streams end, and pages read everything again.
+  private func beginAgain() async {
+    let former = contents
+    guard former.pages.isReplaced, let next = try? Contents(folder, generation: former.generation + 1) else { return }
+    current.withLock { $0 = next }
+    former.feed.end()
+    await former.analyst.finish()
+  }
+
   /// Publishes what was written since the last call.
   private func readNew() -> Bool {
+    let (pages, feed) = (pages, feed)
     var hasFound = false
     // A folder that cannot be read now is read at the next announcement.
     while let bounds = try? pages.bounds(), bounds.upperBound > feed.last, !Task.isCancelled {
@@ -53,21 +83,30 @@ package final class ConsoleJournal: Sendable {
 
   /// Analyses the journal from its beginning until the task is cancelled.
   func analyse() async {
-    let (id, signals) = feed.join(isClient: false)
-    defer { feed.leave(id) }
-    await withTaskCancellationHandler {
-      for await _ in signals {
-        while !Task.isCancelled, await analyseNext() { await Task.yield() }
+    while !Task.isCancelled {
+      let contents = contents
+      let (id, signals) = contents.feed.join(isClient: false)
+      defer { contents.feed.leave(id) }
+      await withTaskCancellationHandler {
+        for await _ in signals {
+          while !Task.isCancelled, await contents.analyseNext() { await Task.yield() }
+        }
+      } onCancel: {
+        contents.feed.leave(id)
       }
-    } onCancel: {
-      feed.leave(id)
     }
   }
 
+  /// Ends the questions that wait for the analysis.
+  func end() async { await contents.analyst.finish() }
+}
+
+extension ConsoleJournal.Contents {
   /// Analyses the next messages.
   ///
   /// - Returns: whether there may be more.
-  private func analyseNext() async -> Bool {
+  fileprivate func analyseNext() async -> Bool {
+    guard !feed.hasEnded else { return false }
     let position = await analyst.position
     guard position < feed.last else {
       feed.publish(await analyst.reachedEnd())
@@ -84,12 +123,10 @@ package final class ConsoleJournal: Sendable {
     feed.publish(await analyst.handle(new, upTo: last))
     return true
   }
-}
 
-extension ConsoleJournal {
   /// The next announcement tries again; no question waits for it.
   private func cannotRead() async -> Bool {
-    await analyst.end()
+    await analyst.resumeWaiting()
     return false
   }
 }
@@ -102,6 +139,7 @@ actor JournalAnalyst {
   /// The analysis has reached the end once.
   private(set) var isComplete = false
   private var waiting: [(sequence: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+  private var hasFinished = false
   private var announced = ContinuousClock.now
 
   /// What an incomplete analysis changes as it goes on.
@@ -130,7 +168,7 @@ actor JournalAnalyst {
 
   /// The analysis; when it was complete before, including the number.
   func summary(upTo sequence: UInt64) async -> JournalSummary {
-    if isComplete, position < sequence {
+    if isComplete, !hasFinished, position < sequence {
       await withCheckedContinuation { waiting.append((sequence, $0)) }
     }
     return summary
@@ -141,9 +179,15 @@ actor JournalAnalyst {
     waiting.removeAll { $0.sequence <= position }
   }
 
-  /// Resumes all waiting questions with what is known: the journal cannot be read, or the console ends.
-  func end() {
+  /// Resumes all waiting questions with what is known: the journal cannot be read.
+  func resumeWaiting() {
     for waiter in waiting { waiter.continuation.resume() }
     waiting = []
+  }
+
+  /// Nothing follows: the console ends, or shows another journal.
+  func finish() {
+    hasFinished = true
+    resumeWaiting()
   }
 }

@@ -38,6 +38,7 @@ extension ConsoleResponder {
   private struct State: Encodable {
     struct Journal: Encodable {
       let folder: String
+      let generation: Int
       let first: UInt64
       let last: UInt64
     }
@@ -68,7 +69,8 @@ extension ConsoleResponder {
   }
 
   private func state() async throws -> State {
-    let bounds = try journal.pages.bounds()
+    let contents = journal.contents
+    let bounds = try contents.pages.bounds()
     let summary = await journal.summary()
     let isBusConnected = await server.cluster?.isBusConnected() ?? false
     let facts = server.facts
@@ -77,11 +79,10 @@ extension ConsoleResponder {
       isReadOnly: facts.readOnlyReason != nil, readOnlyReason: facts.readOnlyReason, commandSuffix: facts.commandSuffix,
       device: facts.device,
       journal: State.Journal(
-        folder: journal.folder.path(percentEncoded: false), first: bounds?.lowerBound ?? 0,
-        last: bounds?.upperBound ?? 0
-      ),
+        folder: journal.folder.path(percentEncoded: false), generation: contents.generation,
+        first: bounds?.lowerBound ?? 0, last: bounds?.upperBound ?? 0),
       analysis: State.Analysis(
-        sequence: await journal.analyst.position, isComplete: await journal.analyst.isComplete),
+        sequence: await contents.analyst.position, isComplete: await contents.analyst.isComplete),
       isBusConnected: isBusConnected, isHostConnected: isBusConnected && summary.isHostConnected,
       addresses: summary.addresses.map(\.short).sorted(), kinds: summary.kinds.sorted(),
       fields: FilterField.allCases.map {
@@ -113,14 +114,15 @@ extension ConsoleResponder {
     if let last = request.headers[.lastEventID].flatMap({ UInt64($0) }) {
       (subscription.after, subscription.isResumed) = (last, true)
     }
-    let stream = EventStream(subscription, journal)
+    let contents = journal.contents
+    let stream = EventStream(subscription, contents)
     guard let id = streams.enter(context.channel) else {
       var response = Response(
         ConsoleError(503, "too many pages of this console are open", advice: "close some of them"))
       response.headers[.connection] = "close"
       return response
     }
-    let (streams, feed) = (streams, journal.feed)
+    let (streams, feed) = (streams, contents.feed)
     let body = ResponseBody { writer in
       let (client, signals) = feed.join(isClient: true)
       defer {

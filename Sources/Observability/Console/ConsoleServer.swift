@@ -105,7 +105,7 @@ package struct ConsoleServer: Sendable {
 
   private func end(_ background: TaskOwner) async {
     background.cancel()
-    await journal.analyst.end()
+    await journal.end()
     await background.end()
   }
 }

@@ -22,16 +22,15 @@ struct EventStream {
   /// The most rows of one event, and the most messages that are looked at for it.
   private static let rowLimit = 500
   private static let scanLimit = 2000
-  /// The least time between two events.
-  private static let spacing = Duration.milliseconds(50)
 
   let subscription: Subscription
-  let journal: ConsoleJournal
+  let journal: ConsoleJournal.Contents
   private var position: UInt64
   private var version: UInt64
   private var beat: UInt64
+  private var pace = EventPace(at: .now)
 
-  init(_ subscription: Subscription, _ journal: ConsoleJournal) {
+  init(_ subscription: Subscription, _ journal: ConsoleJournal.Contents) {
     self.subscription = subscription
     self.journal = journal
     version = journal.feed.version
@@ -48,7 +47,7 @@ struct EventStream {
     for await _ in signals {
       while let bytes = try next() {
         try await write(bytes)
-        try await Task.sleep(for: Self.spacing)
+        if let pause = pace.pause(at: .now) { try await Task.sleep(for: pause) }
       }
     }
   }
@@ -105,5 +104,27 @@ struct EventStream {
   private static func changed(_ topics: [ConsoleTopic], _ last: UInt64, at position: UInt64) -> String {
     let names = topics.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
     return "id: \(position)\nevent: changed\ndata: {\"last\":\(last),\"topics\":[\(names)]}\n\n"
+  }
+}
+
+/// When the next event of a stream may be sent: the first ones at once, so that an action shows its result without a
+/// pause, and then at most 40 a second, each with all that has happened in between.
+struct EventPace {
+  private static let rate = 40.0
+  private static let burst = 10.0
+
+  /// How many events may be sent at once.
+  private var credit = Self.burst
+  private var time: ContinuousClock.Instant
+
+  init(at time: ContinuousClock.Instant) { self.time = time }
+
+  /// Counts an event that was sent.
+  ///
+  /// - Returns: how long to wait before the next one; nil for not at all.
+  mutating func pause(at now: ContinuousClock.Instant) -> Duration? {
+    credit = min(Self.burst, credit + (now - time) / .seconds(1) * Self.rate) - 1
+    time = now
+    return credit < 1 ? .seconds((1 - credit) / Self.rate) : nil
   }
 }

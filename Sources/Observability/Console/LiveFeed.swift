@@ -29,6 +29,7 @@ final class LiveFeed: Sendable {
     /// Counts the heartbeats.
     var beat: UInt64 = 0
     var nextWaiting: UInt64 = 0
+    var hasEnded = false
 
     mutating func mark(_ topics: Set<ConsoleTopic>) {
       guard !topics.isEmpty else { return }
@@ -109,12 +110,24 @@ final class LiveFeed: Sendable {
     }
   }
 
-  /// An element after each publication, several as one. Ends with `leave`.
+  /// Ends all streams of elements: another journal is shown from now on.
+  func end() {
+    let waiting = state.withLock { state in
+      state.hasEnded = true
+      return state.waiting.values
+    }
+    for continuation in waiting { continuation.finish() }
+  }
+
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  /// An element after each publication, several as one. Ends with `leave` or `end`.
   func join(isClient: Bool) -> (id: UInt64, signals: AsyncStream<Void>) {
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     continuation.yield()
     let id = state.withLock { state in
       state.nextWaiting += 1
+      if state.hasEnded { continuation.finish() }
       state.waiting[state.nextWaiting] = continuation
       if isClient { state.clients.insert(state.nextWaiting) }
       return state.nextWaiting

@@ -42,14 +42,17 @@ extension ClusterConfiguration.Product {
     ]
     if isExtension { keys["NSExtension"] = ["NSExtensionPointIdentifier": InfoPlist.widgetExtensionPoint] }
     guard let infoPlist else { return keys }
-    let settings = BuildSettings(of: self)
+    var settings = BuildSettings(of: self)
     for (key, value) in try InfoPlist.read(infoPlist) {
       do {
         keys[key] = try settings.insert(into: value)
       } catch {
-        throw ClusterError(
-          .configuration,
-          "\(infoPlist): \(key): there is no build setting \(error.name): add it to buildSettings of \(bundle)")
+        let reason =
+          switch error {
+          case .missing(let name): "there is no build setting \(name): add it to buildSettings of \(bundle)"
+          case .tooLong: "with the values of build settings, the file is longer than \(InfoPlist.longest) bytes"
+          }
+        throw ClusterError(.configuration, "\(infoPlist): \(key): \(reason)")
       }
     }
     // Whatever the file says, the executable is this one.
@@ -85,11 +88,15 @@ extension ClusterConfiguration.Product {
 
 /// The build settings that an `Info.plist` can refer to, as `$(NAME)` or `${NAME}`. Xcode inserts their values.
 struct BuildSettings {
-  struct Missing: Error {
-    let name: String
+  enum Fault: Error, Hashable {
+    case missing(String)
+    /// The values are longer than an `Info.plist` may be.
+    case tooLong
   }
 
   private let values: [String: String]
+  /// How many bytes may be inserted.
+  private var room = InfoPlist.longest
 
   init(of product: ClusterConfiguration.Product) {
     let own = [
@@ -102,7 +109,7 @@ struct BuildSettings {
   }
 
   /// Inserts values into all texts of a property list.
-  func insert(into value: Any) throws(Missing) -> Any {
+  mutating func insert(into value: Any) throws(Fault) -> Any {
     switch value {
     case let text as String: return try insert(into: text)
     case let list as [Any]:
@@ -117,9 +124,11 @@ struct BuildSettings {
     }
   }
 
-  private func insert(into text: String) throws(Missing) -> String {
+  private mutating func insert(into text: String) throws(Fault) -> String {
     var result = ""
     var rest = text[...]
+    /// Those that do not occur in the rest, so that it is searched once.
+    var absent: Set<Character> = []
     while let dollar = rest.firstIndex(of: "$") {
       result += rest[..<dollar]
       rest = rest[dollar...]
@@ -129,21 +138,27 @@ struct BuildSettings {
         case "{": "}"
         default: nil
         }
-      guard let closing, let end = rest.firstIndex(of: closing) else {
+      guard let closing, !absent.contains(closing), let end = rest.firstIndex(of: closing) else {
+        if let closing { absent.insert(closing) }
         result.append(rest.removeFirst())
         continue
       }
-      result += try value(of: rest[rest.index(dollar, offsetBy: 2)..<end])
+      let value = try value(of: rest[rest.index(dollar, offsetBy: 2)..<end])
+      room -= value.utf8.count
+      guard room >= 0 else { throw .tooLong }
+      result += value
       rest = rest[rest.index(after: end)...]
     }
     return result + rest
   }
 
   /// - Parameter reference: a name, with Xcode's operators after colons.
-  private func value(of reference: Substring) throws(Missing) -> String {
+  private func value(of reference: Substring) throws(Fault) -> String {
     let parts = reference.split(separator: ":", omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard var value = values[name] else { throw Missing(name: name) }
+    // Each operator makes a new text.
+    guard parts.count <= 8 else { throw .missing("\(name) with more than 7 operators") }
+    guard var value = values[name] else { throw .missing(name) }
     for part in parts.dropFirst() {
       switch part {
       case "rfc1034identifier", "c99extidentifier":
@@ -151,7 +166,7 @@ struct BuildSettings {
         value = String(value.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : replacement })
       case "lower": value = value.lowercased()
       case "upper": value = value.uppercased()
-      default: throw Missing(name: String(reference))
+      default: throw .missing(String(reference))
       }
     }
     return value

@@ -2,7 +2,6 @@
 
 import Foundation
 package import Messages
-import Yams
 
 /// The contents of `widgetlab.yaml`: the device, its apps and extensions, the provider, the push server, and the
 /// settings of rules that Apple does not document.
@@ -139,13 +138,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
   /// - Parameter file: the file name used in error messages.
   /// - Throws: `configuration`, with the file, the line and the key.
   package init(yaml: String, file: String = "widgetlab.yaml") throws(ClusterError) {
-    let node: Node?
-    do {
-      node = try Yams.compose(yaml: yaml)
-    } catch {
-      throw ClusterError(.configuration, "\(file) is not YAML: \(error)")
+    guard let node = try BoundedYAML.compose(yaml, file: file) else {
+      throw ClusterError(.configuration, "\(file) is empty: at least `device:` is required")
     }
-    guard let node else { throw ClusterError(.configuration, "\(file) is empty: at least `device:` is required") }
     var root = try ConfigurationReader(node, file: file, path: "")
     var device = try root.requiredMapping("device")
     self.device = try Device(reading: &device)
@@ -224,6 +219,9 @@ extension ClusterConfiguration.Product {
     guard agent > 0 else { throw reader.error("agent", "must be at least 1") }
     environment = try reader.dictionary("environment")
     for (name, value) in environment {
+      guard !name.isEmpty, !name.contains("=") else {
+        throw reader.error("environment", "\"\(name)\" is not the name of a variable; it must not be empty or have a =")
+      }
       do {
         try Expansion.check(value)
       } catch {

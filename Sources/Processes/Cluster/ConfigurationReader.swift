@@ -40,13 +40,9 @@ package struct ConfigurationReader {
     } catch {
       throw ClusterError(.configuration, "\(file) cannot be read: check the path and its permissions")
     }
-    let node: Node?
-    do {
-      node = try Yams.compose(yaml: text)
-    } catch {
-      throw ClusterError(.configuration, "\(file) is not YAML: \(error)")
+    guard let node = try BoundedYAML.compose(text, file: file) else {
+      throw ClusterError(.configuration, "\(file) is empty")
     }
-    guard let node else { throw ClusterError(.configuration, "\(file) is empty") }
     try self.init(node, file: file, path: "")
   }
 
@@ -70,7 +66,10 @@ package struct ConfigurationReader {
 
   package mutating func integer(_ name: String) throws(ClusterError) -> Int? {
     guard let node = take(name) else { return nil }
-    guard let value = node.int else { throw error(name, "expected a whole number") }
+    // Yams reads 1:30 as 90, as YAML 1.1 does, and traps when the result is too large.
+    guard node.scalar?.string.contains(":") == false, let value = node.int else {
+      throw error(name, "expected a whole number")
+    }
     return value
   }
 
@@ -100,6 +99,7 @@ package struct ConfigurationReader {
   package mutating func numbers(_ name: String) throws(ClusterError) -> [Double]? {
     guard let node = take(name) else { return nil }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list of numbers") }
+    try limit(sequence.count, name)
     var result: [Double] = []
     for element in sequence {
       guard let value = element.float, value.isFinite else { throw error(name, "expected a list of numbers") }
@@ -111,6 +111,7 @@ package struct ConfigurationReader {
   package mutating func strings(_ name: String) throws(ClusterError) -> [String] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
+    try limit(sequence.count, name)
     var result: [String] = []
     for element in sequence { result.append(try text(element, name)) }
     return result
@@ -119,6 +120,7 @@ package struct ConfigurationReader {
   mutating func dictionary(_ name: String) throws(ClusterError) -> [String: String] {
     guard let node = take(name) else { return [:] }
     guard case .mapping(let mapping) = node else { throw error(name, "expected a mapping of names and values") }
+    try limit(mapping.count, name)
     var result: [String: String] = [:]
     for (key, value) in mapping { result[try text(key, name)] = try text(value, name) }
     return result
@@ -137,6 +139,7 @@ package struct ConfigurationReader {
   mutating func mappings(_ name: String) throws(ClusterError) -> [ConfigurationReader] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
+    try limit(sequence.count, name, BoundedYAML.products)
     var result: [ConfigurationReader] = []
     for (index, element) in sequence.enumerated() {
       result.append(try ConfigurationReader(element, file: file, path: "\(join(path, name))[\(index)]"))
@@ -179,7 +182,16 @@ package struct ConfigurationReader {
     guard case .scalar(let scalar) = node else {
       throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "expected a string")
     }
+    // It would end a path, an argument or a variable of a process.
+    guard !scalar.string.utf8.contains(0) else {
+      throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "has a NUL character")
+    }
     return scalar.string
+  }
+
+  /// Aliases make a short file long.
+  private func limit(_ count: Int, _ name: String, _ most: Int = BoundedYAML.entries) throws(ClusterError) {
+    guard count <= most else { throw error(name, "has \(count) entries, of which at most \(most) are read") }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 
 /// The folder of one running cluster: its keys, its journal, its devices. Clusters with different folders run side by
@@ -16,6 +17,7 @@ import Foundation
 /// provider.json    where the provider server listens
 /// push-server/     the push server's database and credentials
 /// push-server.json where the push server listens, and the credentials that a provider needs
+/// fault-points     only during a campaign: the page by which faults are injected into the processes
 /// ```
 package struct InstanceFolder: Sendable, Hashable {
   /// Absolute, without a trailing slash.
@@ -38,6 +40,8 @@ package struct InstanceFolder: Sendable, Hashable {
   /// Certificates and provider keys. Its subfolder `provider` holds the files for a provider.
   package var pushCredentials: String { pushServer + "/credentials" }
   package var pushServerAnnouncement: String { path + "/push-server.json" }
+  /// The page by which a campaign injects faults. Processes that start without it have no fault points.
+  package var faultPoints: String { path + "/" + FaultPointPage.fileName }
 
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }

@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 import Cluster
+import FaultPoints
 import GRDB
 package import Logging
 import MessageBus
@@ -27,9 +28,11 @@ package struct HostCommand: StandingProcessCommand {
   /// - Parameter faults: the faults of a deliberately broken build.
   package func serve(_ logger: Logger, faults: InjectedFaults) async throws {
     let configuration = try config.load()
+    let hasFaultPoints = try options.joinFaultPoints(as: .host(configuration.device.name))
     let folder = options.folder
     try folder.create()
     let database = try openDatabase(folder)
+    if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.host) }
     // Not started yet: the downloads do not wait for the bus.
     let connection = try await Cluster.connection(
       as: .host, address: .host(configuration.device.name), instance: folder)

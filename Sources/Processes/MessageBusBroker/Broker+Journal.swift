@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Journal
 import Logging
 import Messages
@@ -39,11 +40,12 @@ extension Broker {
     perform(routing?.decide(at: .now, body) ?? [])
   }
 
-  private func perform(_ actions: [Routing<PeerID>.Action]) {
+  func perform(_ actions: [Routing<PeerID>.Action]) {
     guard stall == nil else {
       stall?.actions += actions
       return
     }
+    if PlantedFault.journalAfterForwarding.isPlanted { return forwardUnwritten(actions) }
     var actions = actions
     while !actions.isEmpty {
       do throws(JournalError) {
@@ -61,6 +63,23 @@ extension Broker {
     }
     show(frame)
     trim()
+  }
+
+  /// The mistake `journal-after-forwarding`.
+  private func forwardUnwritten(_ actions: [Routing<PeerID>.Action]) {
+    if unwritten.isEmpty {
+      _ = loop.after(.milliseconds(50)) { [weak self] in
+        self?.assumeIsolated { broker in
+          try? broker.journal?.append(broker.unwritten)
+          broker.unwritten = []
+        }
+      }
+    }
+    var actions = actions
+    while !actions.isEmpty {
+      unwritten += records(of: actions)
+      actions = carryOut(actions)
+    }
   }
 
   private func records(of actions: [Routing<PeerID>.Action]) -> [[UInt8]] {
@@ -83,10 +102,16 @@ extension Broker {
     if !subscriptions.isEmpty {
       for frame in records(of: actions) { show(frame) }
     }
+    FaultPoint.busAfterForwarding.reached()
     return consequences
   }
 
   private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
+    if LineFaults.areArmed || !delayed.isEmpty { return forwardWithFaults(frame, to: line) }
+    return forwardNow(frame, to: line)
+  }
+
+  func forwardNow(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
     let result = send(frame, to: line)
     guard result != .queued else { return [] }
     return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []

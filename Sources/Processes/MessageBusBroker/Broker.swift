@@ -23,6 +23,10 @@ package actor Broker {
   var journal: JournalWriter?
   /// The pending work while the journal cannot be written; nil otherwise.
   var stall: Stall?
+  /// Records that a build with the mistake `journal-after-forwarding` has not written yet.
+  var unwritten: [[UInt8]] = []
+  /// The frames that wait for a line with an injected delay.
+  var delayed: [PeerID: [[UInt8]]] = [:]
   var router: Socket?
   var tap: Socket?
   private var authenticator: Authenticator?

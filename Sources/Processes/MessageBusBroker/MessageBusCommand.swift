@@ -2,9 +2,11 @@
 
 package import ArgumentParser
 import Cluster
+import FaultPoints
 import Glibc
 import Journal
 package import Logging
+import Messages
 package import StandingProcesses
 import ZeroMQ
 
@@ -95,6 +97,7 @@ package struct MessageBusCommand: StandingProcessCommand {
   }
 
   package func serve(_ logger: Logger) async throws {
+    try options.joinFaultPoints(as: .messageBus)
     async let asked = StandingProcess.untilAskedToEnd()
     StandingProcess.raiseDescriptorLimit()
     // With SIGXFSZ ignored, a file size limit is a write error with a code and does not kill the broker.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 import Foundation
 import Journal
 import Messages
@@ -76,7 +77,7 @@ struct Routing<Line: Hashable & Sendable> {
   /// The highest generation of a registration that was dropped.
   var droppedGeneration: UInt32
   var peers: [Line: Peer] = [:]
-  private var lines: [Address: Line] = [:]
+  private(set) var lines: [Address: Line] = [:]
   var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
@@ -93,7 +94,10 @@ struct Routing<Line: Hashable & Sendable> {
     self.generation = recovered.busGeneration + 1
     self.sequence = recovered.lastSequence
     self.now = now
-    self.registrations = recovered.registrations.filter { !$0.key.role.isPassing }
+    self.registrations = recovered.registrations.filter {
+      !$0.key.role.isPassing
+        && !(PlantedFault.registrationsForgotten.isPlanted && $0.key.bundleIdentifier != nil)
+    }
     for key in recovered.formerKeys { keys.revoke(key) }
     self.droppedGeneration = recovered.droppedGeneration
     admitRecovered()
@@ -207,6 +211,7 @@ struct Routing<Line: Hashable & Sendable> {
     guard header.destination.role != .journal, header.destination != .messageBus else { return }
     interest.note(header.source, in: header.destination)
     if let destination {
+      if PlantedFault.isAnyPlanted { return forwardWithMistake(stamped, header, to: destination) }
       actions.append(.forward(stamped, to: destination))
     } else {
       undelivered(header, .unreachable)

@@ -2,6 +2,7 @@
 
 import ChildProcesses
 package import Cluster
+import FaultPoints
 import Foundation
 import Glibc
 import Logging
@@ -23,6 +24,8 @@ package actor Agent {
   private let executables: ExecutableSearch
   var bundles: BundleFolder?
   private let bus: @Sendable () throws -> BusPlace
+  /// The page of fault points, which the children also map; `nil` in ordinary use.
+  private let faultPoints: String?
   private let logger: Logger
   private let incarnation = UUID()
   private let thread: ChildThread
@@ -52,11 +55,12 @@ package actor Agent {
   ///   - executables: where the names of executables are looked up.
   ///   - bundles: where bundles are made; `nil`: processes have none.
   ///   - bus: returns the broker's current address.
+  ///   - faultPoints: the page of fault points, which the children also map; `nil` in ordinary use.
   ///   - reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a deliberate
   ///     fault.
   package init(
     connection: any BusConnection, executables: ExecutableSearch, bundles: BundleFolder? = nil,
-    bus: @escaping @Sendable () throws -> BusPlace,
+    bus: @escaping @Sendable () throws -> BusPlace, faultPoints: String? = nil,
     reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }
   ) {
     self.connection = connection
@@ -64,6 +68,7 @@ package actor Agent {
     self.executables = executables
     self.bundles = bundles
     self.bus = bus
+    self.faultPoints = faultPoints
     self.logger = Logger(label: "process-agent")
     let (events, reportEvent) = AsyncStream.makeStream(of: AgentEvent.self)
     self.events = events
@@ -150,10 +155,12 @@ package actor Agent {
     }
     let instance: ChildInstance
     do {
+      FaultPoint.agentBeforeInstanceRegistered.reached()
       let registration = RegisterInstance(address: address, publicKey: keys.publicKey)
       let reply = try await connection.request(
         registration, to: .messageBus, context: context, within: .seconds(10), whenUnreachable: .wait)
       instance = ChildInstance(address: address, generation: reply.generation)
+      FaultPoint.agentAfterInstanceRegistered.reached()
     } catch {
       throw BusError(.notStarted, "the broker did not register \(address), so it was not started: \(error)")
     }
@@ -161,7 +168,7 @@ package actor Agent {
     let launchContext = LaunchContext(
       address: address, generation: instance.generation, host: host, endpoint: place.endpoint,
       serverKey: place.serverKey, publicKey: keys.publicKey, secretKey: keys.secretKey, container: request.container,
-      groups: request.groups, rules: request.rules, agentPid: getpid())
+      groups: request.groups, rules: request.rules, agentPid: getpid(), faultPoints: faultPoints)
     return SpawnOrder(
       instance: instance, executable: executable, environment: environment, directory: request.container,
       input: try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")], memory: request.memory)
@@ -266,7 +273,9 @@ package actor Agent {
       guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
       logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
+      if PlantedFault.exitOfAnother.isPlanted { report(exit.ofNextGeneration, UUID()) }
       report(exit, id)
+      if PlantedFault.exitReportedTwice.isPlanted { report(exit, UUID()) }
       retire(instance)
       announceAgain()
       checkQuiet()
@@ -282,6 +291,7 @@ package actor Agent {
 
   private func acknowledged(_ id: UUID) {
     table.acknowledged(id)
+    FaultPoint.agentAfterExitAcknowledged.reached()
     checkQuiet()
   }
 
@@ -368,5 +378,12 @@ package actor Agent {
 
   private func metadata(_ instance: ChildInstance, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
+  }
+}
+
+extension ProcessExited {
+  /// The mistake `exit-of-another`.
+  fileprivate var ofNextGeneration: ProcessExited {
+    ProcessExited(address: address, generation: generation + 1, pid: pid, ending: ending)
   }
 }

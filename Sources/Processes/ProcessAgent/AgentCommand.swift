@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 import Cluster
+import FaultPoints
 import Foundation
 import Glibc
 package import Logging
@@ -41,13 +42,14 @@ package struct AgentCommand: StandingProcessCommand {
     let configuration = try config.load()
     let instance = options.folder
     let address = Address.agent(configuration.device.name, number)
+    let hasFaultPoints = try options.joinFaultPoints(as: address)
     logger.info("waiting for the bus", metadata: ["address": "\(address)", "instance": "\(instance.path)"])
     let executables = ExecutableSearch(configuration: config.path, named: executables)
     let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
     let agent = Agent(
       connection: connection, executables: executables,
       bundles: BundleFolder(configuration, in: instance.device(configuration.device.name)),
-      bus: { try AgentCommand.place(in: instance) },
+      bus: { try AgentCommand.place(in: instance) }, faultPoints: hasFaultPoints ? instance.faultPoints : nil,
       reportedPid: reportedPid)
     agent.listen()
     StandingProcess.answerPeers(on: connection)

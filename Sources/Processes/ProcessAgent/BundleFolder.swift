@@ -83,7 +83,7 @@ package struct BundleFolder: Sendable {
   }
 
   /// What a bundle links to, by name: the folders of resources, where `Bundle.module` finds them, and the contents of
-  /// those of its own target, which Xcode puts into the bundle itself.
+  /// those of the product's target, which Xcode puts into the bundle itself.
   ///
   /// - Parameter resources: those of `widgetlab.yaml`, which replace others of the same name.
   private static func contents(

@@ -2,6 +2,7 @@
 
 import CPlatform
 import ChildProcesses
+import FaultPoints
 import Foundation
 import Glibc
 import Messages
@@ -174,7 +175,9 @@ final class ChildThread: Sendable {
 
   private func spawnNow(_ order: SpawnOrder) -> WatchedChild? {
     do throws(SpawnFailure) {
+      if let code = FaultPoint.agentBeforeSpawn.failure() { throw SpawnFailure(code: code) }
       let child = try WatchedChild.spawn(order)
+      FaultPoint.agentAfterSpawn.reached()
       events.yield(.child(.spawned(order.instance, pid: child.pid)))
       return child
     } catch {
@@ -199,6 +202,7 @@ final class ChildThread: Sendable {
     }
     guard hasEnded, let ending = child.reap() else { return false }
     child.close()
+    FaultPoint.agentBeforeExitReported.reached()
     events.yield(.child(.ended(child.instance, ending)))
     return true
   }

@@ -4,8 +4,10 @@ import APNs
 import APNsServer
 package import ArgumentParser
 import Cluster
+import FaultPoints
 import GRDB
 package import Logging
+import Messages
 package import StandingProcesses
 
 /// The command `push-server`.
@@ -50,6 +52,7 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.advertise = advertise ?? configuration.advertise
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
+    try options.joinFaultPoints(as: .pushServer)
     try await PushServerService(configuration, instance: options.folder, logger: logger).run()
   }
 

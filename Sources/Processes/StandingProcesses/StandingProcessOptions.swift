@@ -2,6 +2,8 @@
 
 package import ArgumentParser
 package import Cluster
+package import FaultPoints
+package import Messages
 
 /// The options of every standing process.
 package struct StandingProcessOptions: ParsableArguments {
@@ -17,6 +19,16 @@ package struct StandingProcessOptions: ParsableArguments {
 
   /// The instance's folder.
   package var folder: InstanceFolder { InstanceFolder(instance) }
+
+  /// Maps the page of fault points, if the instance has one. Call it before anything is written.
+  ///
+  /// - Parameter address: of this process.
+  /// - Returns: whether it has one.
+  /// - Throws: when the page cannot be used.
+  @discardableResult
+  package func joinFaultPoints(as address: Address) throws(FaultPointError) -> Bool {
+    try FaultPointPage.join(folder.faultPoints, as: address)
+  }
 }
 
 /// The option of a standing process that needs a `widgetlab.yaml`.

@@ -22,7 +22,7 @@ enum Exit {
   /// The configuration or an executable is not usable.
   static let configuration = ExitCode(78)
 
-  /// The demo was interrupted, as a shell reports SIGINT.
+  /// The demo or a campaign was interrupted, as a shell reports SIGINT.
   static let interrupted = ExitCode(130)
 
   static let table = """
@@ -30,13 +30,14 @@ enum Exit {
       0   success; the answer is yes
       1   the answer is no: no reply, no such process, a missing demo step,
           a broken law
-      2   the demo observed a violation; `check` cannot judge a law
+      2   the demo observed a violation; `check` or `chaos` cannot judge a
+          law
       64  the command line is wrong
       69  the instance is not running, or its bus does not reply
       70  widgetlab or a process of the cluster failed
       75  another `widgetlab up` holds the instance
       78  the configuration or an executable is not usable
-      130 the demo was interrupted
+      130 the demo or a campaign was interrupted
     """
 }
 

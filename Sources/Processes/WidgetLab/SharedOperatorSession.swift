@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cluster
 import MessageBus
 
 /// One connection for all questions and commands of a console. It is opened when it is needed first. It survives the
-/// end of the broker, and is opened again when it has ended.
+/// end of the broker, and is opened again when it has ended or when the instance was made again, with other keys.
 actor SharedOperatorSession {
   /// The connection that commands of the current task use; nil when each opens one.
   @TaskLocal static var current: SharedOperatorSession?
@@ -11,6 +12,8 @@ actor SharedOperatorSession {
   private let cluster: ClusterFacts
   nonisolated let folder: String
   private var opened: OperatorSession?
+  /// The key of the bus to which the connection was opened.
+  private var publicKey: String?
   private var opening: Task<OperatorSession, any Error>?
 
   init(_ cluster: ClusterFacts) {
@@ -22,11 +25,18 @@ actor SharedOperatorSession {
   ///
   /// - Throws: a command error when the bus does not reply in time.
   func session(within limit: Duration) async throws -> OperatorSession {
-    if let opened, await opened.connection.end == nil { return opened }
+    let announced = try? BusAnnouncement.read(in: cluster.instance)?.publicKey
+    let former = opened
+    if let former, announced == nil || announced == publicKey, await former.connection.end == nil { return former }
     if let opening { return try await opening.value }
+    // Another caller has opened one in the meantime.
+    if let opened, opened.connection !== former?.connection { return opened }
     let cluster = cluster
-    let task = Task { try await OperatorSession.open(cluster, within: limit) }
-    opening = task
+    let task = Task {
+      await former?.connection.leave()
+      return try await OperatorSession.open(cluster, within: limit)
+    }
+    (opening, opened, publicKey) = (task, nil, announced)
     defer { opening = nil }
     let session = try await task.value
     opened = session

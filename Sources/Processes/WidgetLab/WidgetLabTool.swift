@@ -7,6 +7,8 @@ import JournalAnalysis
 /// The operator's tool, one file per command. Shared: finding an instance, connecting to the bus, error reports, and
 /// exit codes.
 struct WidgetLabTool: AsyncParsableCommand {
+  static let version = "0.1.0"
+
   static let configuration = CommandConfiguration(
     commandName: "widgetlab",
     abstract: "Runs an iOS widget as real processes, lets you kill any of them, and shows what survives.",
@@ -21,6 +23,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab ps                     running processes, why they run, last exits
         widgetlab diagnose               mistakes in the code, and what to do
         widgetlab check                  is the journal without a loss or a disorder?
+        widgetlab chaos                  kill everything hundreds of times, and judge
         widgetlab sessions               each transfer, and what it waits for
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
@@ -35,7 +38,7 @@ struct WidgetLabTool: AsyncParsableCommand {
 
       \(Exit.table)
       """,
-    version: "0.1.0",
+    version: version,
     groupedSubcommands: [
       CommandGroup(
         name: "Cluster",
@@ -67,7 +70,9 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
       CommandGroup(
         name: "Faults",
-        subcommands: [KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self]),
+        subcommands: [
+          ChaosCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self,
+        ]),
     ])
 }
 

@@ -2,6 +2,7 @@
 
 package import Archive
 import CPlatform
+import FaultPoints
 import Foundation
 import Glibc
 import MessageBus
@@ -23,6 +24,13 @@ extension HostedProcess {
     // The agent may have exited before the signal was requested. Then the signal is never sent.
     guard getppid() == launchContext.agentPid else {
       leave(0, "the agent \(launchContext.agentPid) that spawned this process has exited")
+    }
+    if let page = launchContext.faultPoints {
+      do throws(FaultPointError) {
+        try FaultPointPage.join(page, as: launchContext.address)
+      } catch {
+        writeLine("\(error)")
+      }
     }
     let nothing = open("/dev/null", O_RDONLY)
     if nothing >= 0 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -17,6 +18,7 @@ extension SessionRegistry {
   ///   completed without creating it. The host keeps the events until a session is created. Also errors of
   ///   `allOutcomes`.
   func deliver(_ events: SessionEvents, cause: UUID) async throws(BusError) {
+    FaultPoint.authorBeforeEventsHandled.reached()
     await takeTurn(events.session)
     defer { setWake(cause, nil) }
     let completions: Completions?
@@ -29,6 +31,7 @@ extension SessionRegistry {
     endTurn(events.session)
     await completions?.allCalled()
     await process.settled()
+    FaultPoint.authorAfterEventsHandled.reached()
   }
 
   /// Calls the handlers first. The delegate receives the events once a session with the identifier exists, whether it

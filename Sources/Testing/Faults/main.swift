@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host and agent with one deliberate fault each. They prove that `widgetlab demo` can fail, and that it names the
-// failing step.
-// The executable's name selects the process, WIDGETLAB_FAULT the fault:
-//
-//   misrouted   host-system    sends the events of the extension's session to the containing app
-//   unlaunched  host-system    never launches an owner that is not running
-//   false-pid   process-agent  reports a process id other than the child's
+// The standing processes, each with one deliberate mistake. They prove that `widgetlab demo` can fail and names the
+// failing step, and that a campaign finds each mistake by a law.
+// The executable's name selects the process, WIDGETLAB_FAULT the mistake (`PlantedFault`). `Faults --list` prints all,
+// one in a line with tabs: name, executable, law, sentence.
 
+@_spi(BrokenBuilds) import FaultPoints
 import Foundation
 import HostSystem
+import MessageBusBroker
 import Messages
 import ProcessAgent
+import PushServer
 import StandingProcesses
-
-let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
-let fault = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
 
 /// The app that contains the extension at `address`: its bundle identifier without the last component.
 @Sendable func containingApp(of address: Address) -> Address {
@@ -25,24 +22,40 @@ let fault = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
   return .app(device, String(bundle[..<lastDot]))
 }
 
-switch (name, fault) {
-case ("host-system", "misrouted"):
-  await HostCommand.start {
-    try await $0.serve($1, faults: HostSystem.InjectedFaults(deliverTo: containingApp))
-  }
-case ("host-system", "unlaunched"):
-  await HostCommand.start { try await $0.serve($1, faults: HostSystem.InjectedFaults(relaunches: false)) }
-case ("process-agent", "false-pid"):
-  await AgentCommand.start { command, logger in
-    try await command.serve(logger, reportedPid: { $0 + 1 })
-  }
-default:
-  FileHandle.standardError.write(
-    Data(
-      """
-      \(name): unknown fault "\(fault)". Run it as host-system with WIDGETLAB_FAULT=misrouted or
-      WIDGETLAB_FAULT=unlaunched, or as process-agent with WIDGETLAB_FAULT=false-pid; see scripts/test-broken-builds.
-
-      """.utf8))
+func refuse(_ text: String) -> Never {
+  FileHandle.standardError.write(Data("\(text)\n".utf8))
   exit(64)
+}
+
+let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+if CommandLine.arguments.dropFirst() == ["--list"] {
+  for fault in PlantedFault.allCases {
+    print(fault.name, fault.executable, fault.law ?? "-", fault.summary, separator: "\t")
+  }
+  exit(0)
+}
+
+let wanted = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
+guard let fault = PlantedFault(name: wanted) else {
+  refuse("\(name): unknown fault \"\(wanted)\" in WIDGETLAB_FAULT; `Faults --list` prints all")
+}
+guard fault.executable == name else {
+  refuse("\(name): the fault \(wanted) is one of \(fault.executable); run this executable under that name")
+}
+fault.plant()
+
+switch fault {
+case .misrouted:
+  await HostCommand.start { try await $0.serve($1, faults: InjectedFaults(deliverTo: containingApp)) }
+case .unlaunched:
+  await HostCommand.start { try await $0.serve($1, faults: InjectedFaults(relaunches: false)) }
+case .falsePid:
+  await AgentCommand.start { command, logger in try await command.serve(logger, reportedPid: { $0 + 1 }) }
+default:
+  switch name {
+  case "message-bus": await MessageBusCommand.start()
+  case "host-system": await HostCommand.start()
+  case "process-agent": await AgentCommand.start()
+  default: await PushServerCommand.start()
+  }
 }

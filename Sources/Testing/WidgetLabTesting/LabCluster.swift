@@ -103,8 +103,17 @@ public final class LabCluster: Sendable {
     _ name: String, configuration: String, executables: String? = nil,
     _ body: (LabCluster) async throws -> R
   ) async throws -> R {
+    try await with(name, configuration: configuration, executables: executables, prepare: { _ in }, body)
+  }
+
+  /// The same, with work between the creation of the instance's folder and the start of the processes.
+  package static func with<R>(
+    _ name: String, configuration: String, executables: String? = nil, prepare: (InstanceFolder) throws -> Void,
+    _ body: (LabCluster) async throws -> R
+  ) async throws -> R {
     let folder = try makeFolder(name)
     try configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+    try prepare(InstanceFolder(folder))
     return try await with(name, in: folder, executables: executables, body)
   }
 

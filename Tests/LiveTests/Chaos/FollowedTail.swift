@@ -31,14 +31,17 @@ struct FollowedTail: Sendable {
   /// Starts the tail.
   ///
   /// - Parameter first: the first sequence number; 1 for no `--since`.
-  static func start(_ cluster: LabCluster, _ form: Form, from first: UInt64) async throws -> FollowedTail {
+  static func start(
+    _ executables: String, _ folder: String, _ form: Form, from first: UInt64
+  ) async throws -> FollowedTail {
     let name = "\(form.rawValue) tail from #\(first)"
-    let output = "\(cluster.folder)/tail-\(form.rawValue)-\(first).out"
+    let output = "\(folder)/tail-\(form.rawValue)-\(first).out"
     let place = first == 1 ? [] : ["--since", "seq:\(first)"]
     let columns = form == .pretty ? ["--columns", "sequence,kind", "--color", "never"] : []
     let child = try await LabChild.start(
-      cluster.executables + "/widgetlab",
-      ["tail", "--follow", "--output", form.rawValue, "--instance", cluster.folder] + place + columns, output: output,
+      executables + "/widgetlab",
+      ["tail", "--follow", "--output", form.rawValue, "--journal", "\(folder)/journal"] + place + columns,
+      output: output,
       errors: output + ".err")
     let ending = Task { await child.ending() }
     return FollowedTail(name: name, first: first, form: form, output: output, child: child, ending: ending)

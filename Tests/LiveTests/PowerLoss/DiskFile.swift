@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Foundation
 
 /// The content of one file on a disk that may lose power: what is synchronised, and the changes since.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Foundation
 
 /// A disk that may lose power at any time: from the calls of processes it computes what the disk may have then.
@@ -10,7 +11,7 @@ import Foundation
 struct DiskModel {
   /// A change by one call of a process. Paths are absolute.
   enum Change: Equatable {
-    /// `open` with `O_CREAT`: a file, unless it exists.
+    /// `open` with `O_CREAT`: a file, if it does not exist.
     case create(String)
     case write(String, at: Int, [UInt8])
     /// A write with `O_APPEND`.

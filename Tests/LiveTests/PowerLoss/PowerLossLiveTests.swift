@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Foundation
 import Messages
 import Testing
@@ -8,14 +9,13 @@ import WidgetLabTesting
 /// A power failure at any write of a running cluster. Its host, push server and broker are traced; `DiskModel` computes
 /// what their disk may have at any time; and each such disk is opened and searched for everything that was acknowledged
 /// before. `WIDGETLAB_SEED` repeats the choice of an earlier run, over a new trace.
-@Suite(
-  .live, .timeLimit(.live),
-  .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
-struct `Power failures` {
+@Suite(.live, .timeLimit(.live)) struct `Power failures` {
   private static let failures = BulkFixture.isLong ? 2000 : 240
 
-  @Test func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
-    let first = SplitMix64.seedOfThisRun
+  @Test(
+    .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
+  func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
+    let first = HostKillCampaign.seedOfThisRun
     for round in 1...LiveTrait.rounds {
       let seed = first &+ UInt64(round - 1)
       do {

@@ -4,7 +4,7 @@ import Foundation
 import Messages
 import WidgetLabTesting
 
-/// What was acknowledged to a process or a client, and when: what a power failure after that must not lose.
+/// What was acknowledged, and when: what a power failure after that must not lose.
 struct PowerPromises {
   struct Task: Hashable {
     let owner: String

@@ -28,7 +28,7 @@ import WidgetLabTesting
       #expect(report.contains("granted by budget"))
       let why = try await fixture.cluster.run("why", "3")
       #expect(why.contains("reload 3 of placement 1 (Hourly): because of policy"))
-      #expect(why.contains("outcome: a timeline of 1 entries"))
+      #expect(why.contains("outcome: a timeline of 1 entry"))
       let unknown = try await fixture.cluster.attempt(["why", "99"])
       #expect(unknown.status == 1 && unknown.errors.contains("the journal does not contain reload 99"))
     }

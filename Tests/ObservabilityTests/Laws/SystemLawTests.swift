@@ -130,6 +130,22 @@ import Testing
     try work.answer(DeliverPush.kind, .acknowledged, from: RecordedWork.host, to: .pushServer, cause: push)
   }
 
+  @Test(arguments: [true, false]) func `the push server knows each push that it answered with 200`(
+    isKnown: Bool
+  ) throws {
+    let verdict = try verdict("pushes-settled") { work in
+      try log(.accepted, &work)
+      let asked = try work.send(ListPushes(uniqueID: push), from: .operator("1"), to: .pushServer)
+      let record = PushRecord(
+        number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
+        steps: [])
+      try work.answer(
+        ListPushes.kind, .ok, ListPushes.Reply(pushes: isKnown ? [record] : [], count: isKnown ? 1 : 0),
+        from: .pushServer, to: .operator("1"), cause: asked)
+    }
+    #expect(verdict.answer == (isKnown ? .unknown : .broken), "\(verdict.findings)")
+  }
+
   private func delivered(_ work: inout RecordedWork) throws {
     try log(.accepted, &work)
     try log(.sent, &work)

@@ -83,3 +83,85 @@ size_t checksum_fold(const void *bytes, size_t count, uint32_t *sum);
 /// Writes the SHA-256 of the rest of a file to `digest` (32 bytes). Returns -1 with the reason in errno; EFBIG when more
 /// than `limit` bytes follow.
 int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest);
+
+// MARK: Fault points
+//
+// The page of an instance that an injector shares with the processes of a cluster: armed faults, and for each process
+// the last point that it reached. FaultPoints documents it. Faults are performed only while the injector, which holds a
+// lock on the file, runs. Texts that are longer than `fault_text_size - 1` are cut.
+
+enum { fault_page_size = 131072, fault_text_size = 256, fault_slots = 64 };
+
+/// What happens at a point or on a line. `value` is milliseconds for a stall or a delay, and an errno for a failure.
+enum { fault_crash = 1, fault_stall, fault_fail, fault_delay, fault_cut, fault_double };
+
+/// What a process reached last.
+struct fault_state {
+  int32_t pid;
+  /// 0: no point yet.
+  uint32_t point;
+  /// How many points it has reached.
+  uint64_t count;
+  /// Nanoseconds since it reached the point.
+  int64_t age;
+};
+
+/// Creates the file and maps it, with the lock of the injector. NULL with the reason in errno; EWOULDBLOCK when another
+/// injector has it.
+void *fault_page_create(const char *path, int *descriptor);
+
+/// Releases the lock of the injector: no fault takes effect any more.
+void fault_page_release(int descriptor);
+
+/// Arms a fault at a point of a process, or of each process if the text is empty. The first `skipped` hits and those
+/// after the next `times` have no effect. Returns the slot, or -1 when all are in use.
+int fault_page_arm_point(
+    void *page, const char *process, uint32_t point, uint32_t action, uint32_t value, uint32_t skipped,
+    uint32_t times);
+
+/// Arms a fault on a line of the bus. An empty text matches each address or type.
+int fault_page_arm_line(
+    void *page, const char *source, const char *destination, const char *type, uint32_t action, uint32_t value,
+    uint32_t skipped, uint32_t times);
+
+/// Ends a fault, and frees its slot. A stall that is under way ends.
+void fault_page_disarm(void *page, int slot);
+
+/// How often an armed fault took effect.
+uint32_t fault_page_performed(void *page, int slot);
+
+/// Writes what a process instance reached; `pid` 0 selects the last one. Returns 0, or -1 when it never joined or too
+/// many instances followed it.
+int fault_page_state(void *page, const char *process, int32_t pid, struct fault_state *state);
+
+/// Maps the page of an instance into this process under a name. Once in a process; returns -1 with the reason in errno,
+/// ENOENT without the file.
+int fault_page_join(const char *path, const char *process);
+
+/// The page of this process; NULL in ordinary use.
+extern void *fault_page_here;
+
+/// This process, which has a page, reached a point. Returns the errno of a fault of the kind fail, or 0.
+int fault_point_perform(uint32_t point);
+
+/// An envelope is forwarded. `may_double`: whether it may arrive twice. Returns the action of an armed fault, or 0.
+uint32_t fault_line_perform(
+    const char *source, const char *destination, const char *type, int may_double, uint32_t *value);
+/// Whether a fault on a line is armed in the page of this process.
+int fault_page_has_lines(void);
+
+/// Whether this process has a page.
+static inline int fault_page_is_here(void) {
+  return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0);
+}
+
+/// The mistake that a deliberately broken build makes; 0: none. See PlantedFault.
+extern uint32_t fault_planted_here;
+void fault_plant(uint32_t fault);
+
+static inline int fault_is_any_planted(void) { return __atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) != 0; }
+
+static inline int fault_is_planted(uint32_t fault) {
+  return __builtin_expect(__atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) == fault, 0);
+}
+

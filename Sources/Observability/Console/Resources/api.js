@@ -35,7 +35,12 @@ export async function startSession() {
 	await post('/api/session', {token})
 }
 
-export const readState = async () => {state = await get('/api/state')}
+/** Reads the state. When the instance was removed and made again, the page begins again. */
+export async function readState() {
+	const {generation} = state.journal
+	state = await get('/api/state')
+	if (state.journal.generation > generation) location.reload()
+}
 
 export const commandLine = (...args) => 'widgetlab ' + args.map(quoted).join(' ') + (state.commandSuffix ?? '')
 
@@ -92,7 +97,7 @@ class Live extends EventTarget {
 		source.onerror = async () => {
 			source.close()
 			if (this.#source !== source) return
-			this.#send('closed', await get('/api/state').then(() => null, error => error))
+			this.#send('closed', await readState().then(() => null, error => error))
 			if (this.#source !== source) return
 			this.#timer = setTimeout(() => this.#connect(), this.#pause)
 			this.#pause = Math.min(this.#pause * 1.5, 2000)

@@ -114,7 +114,7 @@ export class Bus extends Page {
 		put(byId('newer'), table.newer ? `↓ ${count(table.newer)} new` : '↓ To the newest')
 		byId('bus-empty').hidden = table.rows.length || table.isLoading
 		if (!byId('bus-empty').hidden) {
-			show(byId('bus-empty'), failure ? failed(failure) : where ? empty('No message matches the filter. New ones that match appear here.') : empty('The journal has no message.', 'widgetlab up'))
+			show(byId('bus-empty'), failure ? failed(failure) : where ? empty('No message matches the filter. New ones appear here.') : empty('The journal has no message.', 'widgetlab up'))
 		}
 	}
 

@@ -142,8 +142,6 @@ export const choices = (label, items, current) => h('div.choices', {role: 'group
 
 export const room = () => Math.max(280, byId('main').clientWidth - 56)
 
-// Numbers, times and names as texts
-
 const {format} = new Intl.NumberFormat('en-US')
 export const count = number => format(number)
 
@@ -190,10 +188,13 @@ export function moment(time) {
 
 export const iso = time => new Date(time * 1000).toISOString()
 
+// As Apple writes them.
+const apple = {'stand by': 'StandBy', 'car play': 'CarPlay', 'i phone widgets on mac': 'iPhone widgets on Mac'}
+
 /** "homeScreen" as "Home screen". */
 export function words(name) {
 	const text = name.replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`)
-	return (text[0].toUpperCase() + text.slice(1)).replace('I phone', 'iPhone')
+	return apple[text] ?? text[0].toUpperCase() + text.slice(1)
 }
 
 const colored = ['extension', 'host', 'app', 'agent', 'push-server', 'provider']

@@ -47,7 +47,7 @@ class FilterField extends HTMLElement {
 	connectedCallback() {
 		if (this.input) return
 		this.input = h('input', {
-			id: 'filter', type: 'text', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'filter-list', 'aria-autocomplete': 'list', 'aria-describedby': 'filter-error',
+			id: 'filter', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'filter-list', 'aria-autocomplete': 'list', 'aria-describedby': 'filter-error',
 			autocomplete: 'off', spellcheck: 'false', 'data-filter': '', placeholder: 'such as: kind == transfer.* && from == extension',
 			oninput: () => this.#suggest(), onclick: () => this.#suggest(), onkeydown: event => this.#keyed(event), onblur: () => this.#draw([]),
 		})

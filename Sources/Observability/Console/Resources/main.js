@@ -106,7 +106,7 @@ function drawBanner() {
 	show(byId('banner'), text && h('p', h('strong', text[0]), ' ', text[1], h('code', text[2])))
 }
 
-// Live updates: at most twenty a second
+// Live updates: at most forty a second
 
 const wanted = new Set()
 let isRefreshing = false
@@ -117,7 +117,7 @@ async function refresh(topics, isUrgent) {
 	for (const topic of topics) wanted.add(topic)
 	if (isRefreshing || !wanted.size) return
 	clearTimeout(timer)
-	const pause = refreshedAt + 50 - performance.now()
+	const pause = refreshedAt + 25 - performance.now()
 	if (pause > 0 && !isUrgent) {
 		timer = setTimeout(refresh, pause, [])
 		return

@@ -21,7 +21,7 @@ export class Pushes extends Page {
 		const {diagnoses} = this
 		return [
 			pagehead('Pushes and diagnoses'),
-			!isReachable && !state.isReadOnly && h('p.notice', 'The push server does not answer: the log and the tokens may be old. It is restarted by ', h('code', 'widgetlab up'), '.'),
+			!isReachable && !state.isReadOnly && h('p.notice', 'The push server does not answer: the log and the tokens may be old.'),
 			section('pushes', 'Deliveries', equivalent(commandLine('push', 'log')),
 				actionForm('push', 'Push', 'Send a push', [{name: 'app', label: 'App', options: apps().length ? apps() : [['', 'the only app']]}, {name: 'type', label: 'Type', options: ['widgets', 'alert', 'background', 'controls']}],
 				({app, type}) => ['push', ...app ? [app] : [], '--type', type], 'primary'),

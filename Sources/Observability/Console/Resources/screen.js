@@ -39,7 +39,7 @@ export class Screen extends Page {
 					...textSizes.filter(each => each !== textSize).map(each => [each, words(each)])]}], ({size}) => ['setting', 'text-size', size])),
 			h('div.screen', {style: {'--width': String(size.width), '--height': String(size.height)}}, this.#device(),
 				h('div.cards', tiles.length ? h('ol.cards', {'aria-label': 'Placements'}, tiles.map(tile => this.#card(tile)))
-					: empty(`No widget is placed on ${words(location).toLowerCase()}.`, commandLine('add', this.gallery.widgets[0]?.kind ?? 'KIND', '--location', location)),
+					: empty(`No widget is placed on ${words(location)}.`, commandLine('add', this.gallery.widgets[0]?.kind ?? 'KIND', '--location', location)),
 				!state.isReadOnly && this.#add())),
 		]
 	}
@@ -83,6 +83,7 @@ export class Screen extends Page {
 
 	#add() {
 		const {widgets, error} = this.gallery
+		const problems = widgets.filter(({problem}) => problem)
 		const {location} = this.report
 		const options = widgets.flatMap(({kind, bundle, displayName, locations}) => locations.flatMap(({name, families}) => families.map(family =>
 			[JSON.stringify([kind, '--family', family, '--location', name, '--bundle', bundle]), `${displayName}: ${words(name)}, ${familyName(family)}`])))
@@ -90,7 +91,8 @@ export class Screen extends Page {
 		return section('gallery', 'Add a widget', null, failed(error),
 			options.length ? actionForm('add', 'Add', 'Add a widget', [{name: 'widget', label: 'Widget', options}],
 				({widget}) => ['add', ...JSON.parse(widget)], 'primary')
-				: !error && h('p.dim', 'The gallery is empty: an extension announces its widgets when it is launched.'),
-			widgets.filter(({problem}) => problem).map(({kind, problem}) => h('p.dim', h('strong', kind), ` ${problem}`)))
+				: !error && h('p.dim', 'No widget can be added before its app was opened.'),
+			problems.map(({kind, problem}) => h('p.dim', h('strong', kind), ` ${problem}`)),
+			problems.length > 0 && toolbar('App', action('Open the app', ['app', 'open'])))
 	}
 }

@@ -17,7 +17,7 @@ package struct FilterError: Error, Equatable, CustomStringConvertible {
   /// Four lines: the error, the text, a mark below the position, and what is allowed there.
   package var description: String {
     // Characters other than plain spaces would misalign the mark.
-    let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    let line = text.onOneLine
     let mark = String(repeating: " ", count: place.lowerBound) + String(repeating: "^", count: max(1, place.count))
     return "\(message)\n  \(line)\n  \(mark)\n  \(allowed)"
   }
@@ -39,11 +39,14 @@ struct FilterParser {
   }
 
   private static let depthLimit = 64
+  /// Characters of Unicode. Each comparison of a chain needs stack when the expression is evaluated.
+  private static let lengthLimit = 10_000
   private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")", "=", "&", "|"]
-  private static let ofWords = Set("&|=!<>()\"'")
+  private static let ofWords = Set("&|=!<>()\"'".unicodeScalars)
 
   private let text: String
-  private let characters: [Character]
+  /// Not `Character`: a combining mark behind a quotation mark belongs to the text in the quotes.
+  private let characters: [Unicode.Scalar]
   private let now: Timestamp
   private var position = 0
   private var token = Token.end
@@ -53,12 +56,16 @@ struct FilterParser {
   /// Creates a parser. Relative times are relative to `now`.
   init(_ text: String, now: Timestamp) {
     self.text = text
-    self.characters = Array(text)
+    self.characters = Array(text.unicodeScalars)
     self.now = now
   }
 
   /// Parses the whole text.
   mutating func expression() throws(FilterError) -> FilterExpression {
+    guard characters.count <= Self.lengthLimit else {
+      place = Self.lengthLimit..<characters.count
+      throw error("the expression is too long", "at most \(Self.lengthLimit) characters are allowed")
+    }
     try advance()
     let found = try anyOf()
     guard token == .end else {
@@ -144,12 +151,14 @@ struct FilterParser {
       return .number(number)
     case .time:
       guard case .time(let time) = JournalFilter.Moment(text)?.fixed(now: now) else {
-        throw error("'\(text)' is not a time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
+        throw error(
+          "'\(text.onOneLine)' is not a time", "13:05:07 (UTC), 2026-11-21T13:05:07Z, 5m (ago) or @1790000000")
       }
       return .time(time)
     case .identifier:
       let digits = text.lowercased().filter { $0 != "-" }
-      guard !digits.isEmpty, digits.count <= 32, digits.allSatisfy(\.isHexDigit) else {
+      // Of ASCII: `isHexDigit` alone also accepts the wide digits of East Asian text.
+      guard !digits.isEmpty, digits.utf8.count <= 32, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
         throw error(
           "'\(field.rawValue)' needs the digits of an identifier", "the first digits, as the tail prints them: 3fa94c")
       }
@@ -160,7 +169,7 @@ struct FilterParser {
   // MARK: Tokens
 
   private mutating func advance() throws(FilterError) {
-    while position < characters.count, characters[position].isWhitespace { position += 1 }
+    while position < characters.count, characters[position].properties.isWhitespace { position += 1 }
     let start = position
     guard position < characters.count else {
       token = .end
@@ -170,14 +179,14 @@ struct FilterParser {
     let next = characters[position]
     if next == "\"" || next == "'" {
       token = .quoted(try quoted(next))
-    } else if let symbol = Self.symbols.first(where: { characters[position...].starts(with: $0) }) {
-      position += symbol.count
+    } else if let symbol = Self.symbols.first(where: { characters[position...].starts(with: $0.unicodeScalars) }) {
+      position += symbol.unicodeScalars.count
       token = .symbol(symbol)
     } else {
-      while position < characters.count, !characters[position].isWhitespace,
+      while position < characters.count, !characters[position].properties.isWhitespace,
         !Self.ofWords.contains(characters[position])
       { position += 1 }
-      token = .word(String(characters[start..<position]))
+      token = .word(characters[start..<position].text)
     }
     place = start..<position
     if token == .symbol("&") || token == .symbol("|") {
@@ -186,10 +195,10 @@ struct FilterParser {
   }
 
   /// Reads a text up to the same quotation mark. A backslash before the mark makes it part of the text.
-  private mutating func quoted(_ mark: Character) throws(FilterError) -> String {
+  private mutating func quoted(_ mark: Unicode.Scalar) throws(FilterError) -> String {
     let start = position
     position += 1
-    var found = ""
+    var found = String.UnicodeScalarView()
     while position < characters.count, characters[position] != mark {
       if characters[position] == "\\", position + 1 < characters.count, characters[position + 1] == mark {
         position += 1
@@ -202,10 +211,26 @@ struct FilterParser {
       throw error("these quotes are not closed", "expected: \(mark) at the end of the text")
     }
     position += 1
-    return found
+    return String(found)
   }
 
   private func error(_ message: String, _ allowed: String) -> FilterError {
-    FilterError(message: message, allowed: allowed, text: text, place: place)
+    let whole = text.count
+    let start = min(characters[..<place.lowerBound].text.count, whole)
+    let end = min(start + characters[place].text.count, whole)
+    return FilterError(message: message, allowed: allowed, text: text, place: start..<end)
   }
+}
+
+extension ArraySlice<Unicode.Scalar> {
+  fileprivate var text: String {
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: self)
+    return String(view)
+  }
+}
+
+extension String {
+  /// With a space for each character that would end the line or move what follows it.
+  fileprivate var onOneLine: String { String(map { $0.isNewline || $0 == "\t" ? " " : $0 }) }
 }

@@ -40,7 +40,7 @@ package struct ReloadHistory: Encodable, Sendable {
         guard let stored = envelope.reading(TimelineStored.self), stored.placement == lines.last?.placement else {
           continue
         }
-        outcome = "a timeline of \(stored.entries) entries, \(stored.bytes) bytes"
+        outcome = "a timeline of \(stored.entries) \(stored.entries == 1 ? "entry" : "entries"), \(stored.bytes) bytes"
       case ReloadFailed.kind where isAsking && outcome == nil:
         guard let failed = envelope.reading(ReloadFailed.self), failed.placement == lines.last?.placement else {
           continue

@@ -22,6 +22,7 @@ struct CheckCommand: AsyncParsableCommand {
       EXAMPLES
         widgetlab check                    this instance's journal
         widgetlab check ~/copied/journal   a copied folder, or one segment
+        widgetlab check chaos-7.tar        the journal of a failed campaign
         widgetlab check --law no-loss      only this law
         widgetlab check --json             for scripts and CI
         widgetlab check --list             all laws, with their sources
@@ -37,7 +38,10 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var limits: LawOptions
 
   @Argument(
-    help: "A journal, an instance folder or one segment file; by default the journal of this instance.",
+    help: """
+      A journal, an instance folder, one segment file, or the failure file of a campaign (`widgetlab chaos`); by default \
+      the journal of this instance.
+      """,
     completion: .file())
   var journal: String?
 
@@ -103,18 +107,8 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func reader() throws -> JournalReader {
     var place = try JournalLocation.parse([])
-    guard let journal else { return try place.reader(options) }
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: journal, isDirectory: &isFolder), !isFolder.boolValue else {
-      place.journal = journal
-      return try place.reader(options)
-    }
-    guard let reader = JournalReader(segment: URL(fileURLWithPath: journal).standardizedFileURL) else {
-      throw CommandError(
-        Exit.unavailable, "this file is not a segment of a journal", at: journal,
-        advice: "give a file with the name of a segment, or the folder of the segments")
-    }
-    return reader
+    place.journal = journal
+    return try place.reader(options)
   }
 
   private func printList() throws {

@@ -11,6 +11,8 @@ actor Supervisor {
   enum Event: Sendable {
     case launched(name: String, pid: Int32, generation: Int)
     case exited(name: String, pid: Int32, ending: String, again: Duration)
+    /// It could not be started again, such as while its executable is being built.
+    case notStarted(name: String, why: String, again: Duration)
   }
 
   private struct Held {
@@ -21,10 +23,13 @@ actor Supervisor {
     /// The running process; `nil` between an exit and the next start.
     var child: SpawnedProcess?
     var task: Task<Void, Never>?
+    /// Is done once, after the next exit and before the restart.
+    var whileDown: (@Sendable () -> Void)?
   }
 
   private let instance: String
   private let logs: String
+  private let restarts: RestartPolicy
   private let report: @Sendable (Event) -> Void
   private var held: [Held] = []
   private var isStopping = false
@@ -32,8 +37,11 @@ actor Supervisor {
   /// Set when a process repeatedly exits during the start.
   private(set) var startFailure: CommandError?
 
-  init(instance: String, report: @escaping @Sendable (Event) -> Void) {
+  init(
+    instance: String, restarts: RestartPolicy = .afterEachShortRun, report: @escaping @Sendable (Event) -> Void
+  ) {
     self.instance = instance
+    self.restarts = restarts
     self.logs = instance + "/logs"
     self.report = report
   }
@@ -65,6 +73,29 @@ actor Supervisor {
 
   func pid(of name: String) -> Int32? { pids[name] }
 
+  /// Sends a signal to processes, to all at once.
+  ///
+  /// - Returns: the pids of those that were running, by name.
+  func signal(_ names: [String], _ number: Int32) -> [String: Int32] {
+    var reached: [String: Int32] = [:]
+    for held in held where names.contains(held.process.name) {
+      guard let child = held.child, child.signal(number) == 0 else { continue }
+      reached[held.process.name] = child.pid
+    }
+    return reached
+  }
+
+  /// Kills a process, and does some work after its exit and before its restart.
+  ///
+  /// - Returns: its pid; `nil` when it was not running, and then the work is not done.
+  func kill(_ name: String, whileDown work: @escaping @Sendable () -> Void) -> Int32? {
+    guard let index = held.firstIndex(where: { $0.process.name == name }), let child = held[index].child,
+      child.signal(SIGKILL) == 0
+    else { return nil }
+    held[index].whileDown = work
+    return child.pid
+  }
+
   private func start(_ index: Int) async throws -> SpawnedProcess {
     let process = held[index].process
     let child = try await SpawnedProcess.start(
@@ -82,13 +113,15 @@ actor Supervisor {
     while true {
       let clock = ContinuousClock()
       let start = clock.now
-      let ending = await child.ending().text
+      let ending = await child.ending()
       let pause = recordExit(index, ending, after: clock.now - start)
       guard !isStopping else { return }
+      held[index].whileDown?()
+      held[index].whileDown = nil
       do {
         if pause > .zero { try await Task.sleep(for: pause) }
         guard !isStopping else { return }
-        child = try await self.start(index)
+        child = try await startAgain(index)
         if isStopping { child.signal(SIGKILL) }
       } catch let commandError as CommandError {
         startFailure = commandError
@@ -99,12 +132,27 @@ actor Supervisor {
     }
   }
 
-  private func recordExit(_ index: Int, _ ending: String, after runTime: Duration) -> Duration {
+  /// Starts a process that has exited. When the cluster is ready, a failure is not permanent: a build replaces executables.
+  private func startAgain(_ index: Int) async throws -> SpawnedProcess {
+    while true {
+      do {
+        return try await start(index)
+      } catch let failure as CommandError where isReady {
+        let pause = held[index].backOff.pause(afterRunOf: .zero)
+        report(.notStarted(name: held[index].process.name, why: failure.what, again: pause))
+        try await Task.sleep(for: pause)
+      }
+    }
+  }
+
+  private func recordExit(_ index: Int, _ childEnding: ChildEnding, after runTime: Duration) -> Duration {
+    let ending = childEnding.text
     let pid = held[index].record.pid ?? 0
     held[index].record.pid = nil
     held[index].child = nil
     held[index].record.lastEnding = ending
-    let pause = held[index].backOff.pause(afterRunOf: runTime)
+    let pause = held[index].backOff.pause(
+      afterRunOf: runTime, by: restarts, isKilled: childEnding == .signalled(SIGKILL))
     write()
     guard !isStopping else { return .zero }
     if !isReady {

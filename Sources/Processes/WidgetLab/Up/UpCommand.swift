@@ -209,6 +209,8 @@ struct UpCommand: AsyncParsableCommand {
       line = "^ \(name) pid \(pid)\(generation > 1 ? ", restarted (generation \(generation))" : "")"
     case .exited(let name, let pid, let ending, let pause):
       line = "! \(name) pid \(pid) exited: \(ending); restarting\(pause > .zero ? " in \(pause)" : "")"
+    case .notStarted(let name, let why, let pause):
+      line = "! \(name) was not restarted: \(why); the next attempt is in \(pause)"
     }
     if json { Output.printError(line) } else { Output.print(line) }
   }

@@ -10,10 +10,10 @@ struct PushesSettled: Law {
     statement: "A push that was answered with 200 is delivered to the device, or it has expired, was collapsed, "
       + "superseded or not stored, or its token is no longer active; the journal states which, once, and nothing "
       + "follows that. A push is delivered only when the device has acknowledged it, and one that was answered with "
-      + "another status is never sent.",
+      + "another status is never sent. The push server's log has each push without a result.",
     source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
       + "requests to APNs); ours: the delivery log",
-    check: "each result, each push that is sent, each step on the device",
+    check: "each result, each push that is sent, each step on the device, each reply to push.log about one push",
     limits: "Steps that the push server's limit per second keeps from the journal; then open pushes are unknown.")
 
   /// A push without a result.
@@ -36,6 +36,8 @@ struct PushesSettled: Law {
   /// Pushes that the device has acknowledged.
   private var acknowledged = Recent<UUID, Mark>(limit: 65_536)
   private var hasOmitted = false
+  /// The push that a request for the log is about, if it has no result.
+  private var questions = Recent<UUID, UUID>(limit: 256)
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
@@ -65,7 +67,23 @@ struct PushesSettled: Law {
       if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
         acknowledged[id] = Mark(header)
       }
+      judgeLog(seen)
     }
+  }
+
+  /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result.
+  private mutating func judgeLog(_ seen: LawEnvelope) {
+    let header = seen.header
+    if header.kind == ListPushes.kind {
+      guard let id = seen.envelope.reading(ListPushes.self)?.uniqueID, open[id] != nil else { return }
+      questions[header.id] = id
+    }
+    guard header.kind == ListPushes.kind.answered(.ok), let cause = header.cause, let id = questions[cause],
+      let push = open[id], let reply = try? BodyCoding.decode(ListPushes.Reply.self, from: seen.envelope.body)
+    else { return }
+    findings.check(
+      !reply.pushes.isEmpty,
+      LawFinding("the push server does not know a push that it answered with 200", [push.first, seen.evidence]))
   }
 
   private mutating func judge(_ logged: PushLogged, _ seen: LawEnvelope, _ record: LawRecord) {

@@ -15,19 +15,6 @@ struct CampaignLedger: Sendable {
     var description: String { "\(owner.short) \(session) #\(task)" }
   }
 
-  /// A process instance of an app or an extension that has sent `process.ready`.
-  struct Instance: Sendable {
-    let generation: UInt32
-    let pid: Int32
-    let readyAt: Timestamp
-  }
-
-  /// The expected content of a line of a tail.
-  struct Line: Sendable {
-    let id: UUID
-    let kind: String
-  }
-
   /// The owner of each session.
   private let owners: [String: Address]
   /// By correlation id: the address that must neither send nor receive an envelope with it.
@@ -35,13 +22,8 @@ struct CampaignLedger: Sendable {
   /// The SHA-256 that a download must have.
   private let digest: @Sendable (Download) -> String?
 
-  private var last: UInt64 = 0
-  /// Sequence number `n` is at index `n - 1` if none is missing.
-  private(set) var lines: [Line] = []
-  private(set) var instances: [Address: Instance] = [:]
-  /// The pids whose exit was reported.
-  private(set) var exits: Set<Int32> = []
-  private(set) var busRuns: [UInt32] = []
+  /// The number of the last envelope.
+  private(set) var last: UInt64 = 0
   /// The violations found.
   private(set) var faults: [String] = []
 
@@ -77,20 +59,12 @@ struct CampaignLedger: Sendable {
     let header = envelope.header
     if header.sequence != last + 1 { faults.append("#\(header.sequence) follows #\(last)") }
     last = header.sequence
-    lines.append(Line(id: header.id, kind: header.kind.name))
     if let correlation = header.correlation, let stranger = strangers[correlation],
       header.source == stranger || header.destination == stranger
     {
       faults.append("#\(header.sequence) \(header.kind) has the correlation id of a session that is not \(stranger)'s")
     }
-    switch header.kind {
-    case BusStarted.kind: if let body = read(BusStarted.self, envelope) { busRuns.append(body.generation) }
-    case ProcessReady.kind:
-      guard let body = read(ProcessReady.self, envelope) else { return }
-      instances[header.source] = Instance(generation: header.sourceGeneration, pid: body.pid, readyAt: header.sentAt)
-    case ProcessExited.kind: if let body = read(ProcessExited.self, envelope) { exits.insert(body.pid) }
-    default: takeTransfer(envelope)
-    }
+    takeTransfer(envelope)
   }
 
   private mutating func takeTransfer(_ envelope: Envelope) {

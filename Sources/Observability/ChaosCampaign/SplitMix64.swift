@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Steele, Lea and Flood's generator (SplittableRandom): the same seed gives the same numbers.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  /// Creates a generator.
+  package init(seed: UInt64) { state = seed }
 
-  /// The seed of this run: `WIDGETLAB_SEED` to repeat an earlier run, or a random one.
-  static var seedOfThisRun: UInt64 {
-    ProcessInfo.processInfo.environment["WIDGETLAB_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
-  }
-
-  mutating func next() -> UInt64 {
+  /// The next number.
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import Messages
+
+/// What a campaign needs to know from the journal, envelope by envelope: the instances of launched processes, what each
+/// process did last, and how much work was done.
+package struct CampaignObserver: Sendable {
+  /// A process instance of an app or an extension.
+  package struct Instance: Hashable, Sendable {
+    package let generation: UInt32
+    package let pid: Int32
+    package let executable: String
+    /// When it reported ready; `nil` before.
+    package fileprivate(set) var readyAt: Timestamp?
+  }
+
+  /// A message that a process sent or received.
+  private struct Last {
+    let text: String
+    let time: Timestamp
+  }
+
+  /// A process that has done nothing for longer was idle.
+  package static let idle = Duration.milliseconds(50)
+
+  private let victims: [Address: ChaosVictim]
+  private var last: [ChaosVictim: Last] = [:]
+  /// The running instances of launched processes.
+  package private(set) var instances: [ChaosVictim: Instance] = [:]
+  /// Brokers in the order of their start.
+  package private(set) var busGenerations: [UInt32] = []
+  /// Whether each broker since the first has written to the journal.
+  package var hasEveryBus: Bool {
+    guard let first = busGenerations.first else { return false }
+    return busGenerations == Array(first..<first + UInt32(busGenerations.count))
+  }
+
+  /// What was done so far.
+  package private(set) var work = CampaignWork()
+  private var deliveries: Set<UUID> = []
+  private var completed: Set<TaskKey> = []
+  /// What contradicts the expected content.
+  package private(set) var wrongFiles: [String] = []
+  /// The hash that each session's files must have.
+  private let digests: [String: String]
+
+  private struct TaskKey: Hashable {
+    let owner: Address
+    let session: String
+    let task: Int
+  }
+
+  /// Creates an instance that has seen no envelope.
+  ///
+  /// - Parameters:
+  ///   - victims: the processes by address.
+  ///   - digests: the SHA-256 of the files of a session, by its identifier; a session that is not there is not checked.
+  package init(victims: [Address: ChaosVictim], digests: [String: String] = [:]) {
+    self.victims = victims
+    self.digests = digests
+  }
+
+  /// What a process was doing at a time, by its last message in the journal.
+  package func state(of victim: ChaosVictim, at time: Timestamp) -> String {
+    guard victim != .provider else { return "not observed" }
+    guard let last = last[victim] else { return "idle" }
+    return .microseconds(time.microseconds - last.time.microseconds) > Self.idle ? "idle" : last.text
+  }
+
+  /// Processes the next envelope.
+  package mutating func handle(_ envelope: Envelope) {
+    let header = envelope.header
+    remember(header)
+    switch header.kind {
+    case BusStarted.kind:
+      guard let body = read(BusStarted.self, envelope), body.generation != busGenerations.last else { return }
+      busGenerations.append(body.generation)
+    case ProcessStarted.kind:
+      guard let body = read(ProcessStarted.self, envelope), let victim = victims[body.address] else { return }
+      instances[victim] = Instance(
+        generation: body.generation, pid: body.pid, executable: body.executable, readyAt: nil)
+    case ProcessReady.kind:
+      guard let body = read(ProcessReady.self, envelope), let victim = victims[header.source] else { return }
+      // The notice of its start may be lost with a connection.
+      instances[victim] = Instance(
+        generation: header.sourceGeneration, pid: body.pid, executable: body.executable, readyAt: header.sentAt)
+    case ProcessExited.kind:
+      guard let body = read(ProcessExited.self, envelope), let victim = victims[body.address] else { return }
+      if instances[victim]?.generation == body.generation { instances[victim] = nil }
+    default: count(envelope)
+    }
+  }
+
+  private mutating func remember(_ header: EnvelopeHeader) {
+    // The campaign's own question, which it asks while it waits for a process.
+    guard header.kind.asked != Ping.kind else { return }
+    if let source = victims[header.source] { last[source] = Last(text: "sent \(header.kind)", time: header.sentAt) }
+    if let destination = victims[header.destination], header.destinationGeneration > 0 {
+      last[destination] = Last(text: "received \(header.kind)", time: header.sentAt)
+    }
+    last[.messageBus] = Last(text: "routed \(header.kind)", time: header.sentAt)
+  }
+
+  private mutating func count(_ envelope: Envelope) {
+    let header = envelope.header
+    switch header.kind {
+    case CreateTransfer.kind.answered(.ok): work.accepted += 1
+    case SessionEvents.kind:
+      if !deliveries.insert(header.id).inserted { work.redelivered += 1 }
+    case DelegateCalled.kind:
+      guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
+      let key = TaskKey(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0)
+      if !completed.insert(key).inserted { work.repeated += 1 }
+    case SessionAcknowledged.kind: work.acknowledged += 1
+    case PushLogged.kind:
+      guard let body = read(PushLogged.self, envelope) else { return }
+      if body.step.name == .accepted { work.pushesAccepted += 1 }
+      if body.step.name == .delivered { work.pushesDelivered += 1 }
+    case EntryShown.kind: work.shown += 1
+    case TransferProgress.kind:
+      guard let body = read(TransferProgress.self, envelope), body.step == .finished else { return }
+      compare(body, header)
+    default: break
+    }
+  }
+
+  private mutating func compare(_ body: TransferProgress, _ header: EnvelopeHeader) {
+    guard let expected = digests[body.session] else { return }
+    work.compared += 1
+    guard body.sha256 != expected, wrongFiles.count < 16 else { return }
+    wrongFiles.append(
+      "#\(header.sequence): the file of task \(body.taskIdentifier) of \(body.session) is not the served one")
+  }
+
+  private func read<M: Message>(_: M.Type, _ envelope: Envelope) -> M? {
+    try? BodyCoding.decode(M.self, from: envelope.body)
+  }
+}
+
+/// How much work a campaign did, from the journal.
+package struct CampaignWork: Hashable, Sendable, Codable {
+  /// Background tasks that the host accepted.
+  package var accepted = 0
+  /// Deliveries of events that the host deleted after their acknowledgement.
+  package var acknowledged = 0
+  /// Deliveries of events that were sent again.
+  package var redelivered = 0
+  /// Calls of `didCompleteWithError` for a task that had been called before.
+  package var repeated = 0
+  /// Downloaded files whose bytes were compared with those of the provider.
+  package var compared = 0
+  package var pushesAccepted = 0
+  package var pushesDelivered = 0
+  /// Timeline entries that were shown.
+  package var shown = 0
+
+  package init() {}
+
+  /// Adds the work of another campaign.
+  mutating func add(_ other: CampaignWork) {
+    for path in [
+      \CampaignWork.accepted, \.acknowledged, \.redelivered, \.repeated, \.compared, \.pushesAccepted,
+      \.pushesDelivered,
+      \.shown,
+    ] { self[keyPath: path] += other[keyPath: path] }
+  }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FaultPoints
+
+/// What a user, a provider or a program does during a campaign.
+package enum WorkloadAction: String, Sendable, Codable, CaseIterable {
+  /// Asks for new timelines; the extension starts a background download when its figures are old.
+  case reload
+  /// Opens the app, which starts its own background download.
+  case openApp = "open-app"
+  /// Sends the app to the background.
+  case background
+  /// Posts to the provider, which sends a push over HTTP/2.
+  case drink
+  /// Sends a push as `widgetlab push` does.
+  case push
+  /// Taps the widget.
+  case tap
+
+  var weight: Int {
+    switch self {
+    case .reload: 40
+    case .openApp: 20
+    case .background: 6
+    case .drink: 8
+    case .push: 18
+    case .tap: 8
+    }
+  }
+}
+
+/// One step of a campaign: actions of the workload, then a fault after a delay.
+package struct CampaignStep: Hashable, Sendable, Codable {
+  /// From 1.
+  package let number: Int
+  /// What is started at its beginning.
+  package let actions: [WorkloadAction]
+  /// Milliseconds from its beginning to the fault.
+  package let delay: Int
+  /// The fault; `nil` in a replay that leaves it out.
+  package var fault: ChaosFault?
+  /// Whether the next step begins only when the processes that the fault killed are back.
+  package let waits: Bool
+
+  package init(number: Int, actions: [WorkloadAction], delay: Int, fault: ChaosFault?, waits: Bool) {
+    self.number = number
+    self.actions = actions
+    self.delay = delay
+    self.fault = fault
+    self.waits = waits
+  }
+}
+
+/// What can be disturbed now.
+package struct PossibleFaults: Sendable {
+  /// The processes that run.
+  package let running: [ChaosVictim]
+  /// The kinds that the campaign has chosen and this cluster permits.
+  package let kinds: Set<FaultKind>
+  /// Milliseconds for which a process may be stopped.
+  package let longestStop: Int
+
+  package init(running: [ChaosVictim], kinds: Set<FaultKind>, longestStop: Int = ChaosLimits.longestStop) {
+    self.running = running.sorted()
+    self.kinds = kinds
+    self.longestStop = longestStop
+  }
+}
+
+/// Draws the steps of a campaign from its seed. The workload has its own generator, so that it is the same whatever
+/// faults are possible.
+package struct CampaignPlan: Sendable {
+  private var workload: SplitMix64
+  private var faults: SplitMix64
+  private var number = 0
+
+  /// Creates the plan of a seed.
+  package init(seed: UInt64) {
+    var both = SplitMix64(seed: seed)
+    workload = SplitMix64(seed: both.next())
+    faults = SplitMix64(seed: both.next())
+  }
+
+  /// Draws the next step.
+  package mutating func next(_ possible: PossibleFaults) -> CampaignStep {
+    number += 1
+    let actions = (0..<Int.random(in: 1...3, using: &workload)).map { _ in
+      Self.draw(WorkloadAction.allCases, by: \.weight, &workload) ?? .reload
+    }
+    return CampaignStep(
+      number: number, actions: actions, delay: delay(), fault: fault(possible),
+      // In a quarter of the steps, the next fault hits while the system recovers.
+      waits: Int.random(in: 0..<4, using: &faults) > 0)
+  }
+
+  /// Most faults follow soon after the actions; some hit when all is quiet.
+  private mutating func delay() -> Int {
+    let longest = [30, 30, 150, 150, 600][Int.random(in: 0..<5, using: &faults)]
+    return Int.random(in: 0...longest, using: &faults)
+  }
+
+  private mutating func fault(_ possible: PossibleFaults) -> ChaosFault? {
+    let kinds = FaultKind.allCases.filter { possible.kinds.contains($0) && Self.isPossible($0, possible) }
+    guard let kind = Self.draw(kinds, by: \.weight, &faults) else { return nil }
+    switch kind {
+    case .kill: return .kill(victims: victims(1, of: possible))
+    case .several: return .kill(victims: victims(number(2...3), of: possible))
+    case .stop: return .stop(victim: victims(1, of: possible)[0], milliseconds: number(20...possible.longestStop))
+    case .journal: return .journal(damage: one(of: JournalDamage.allCases))
+    case .network: return .network(milliseconds: number(20...ChaosLimits.longestOutage))
+    case .clock: return .clock(seconds: number(1...ChaosLimits.longestJump))
+    case .point, .stall, .disk: return inside(kind, possible)
+    case .recreate: return .recreate(victim: one(of: possible.running.filter { !$0.isLaunched }))
+    case .spawn: return .spawn(times: number(1...2))
+    case .line:
+      let fault = one(of: LineFault.allCases)
+      // A sender repeats events and their acknowledgements after it has reconnected, and nothing else.
+      let types = fault == .double ? Self.events : Self.events + Self.others
+      return .line(
+        fault: fault, type: one(of: types), skipping: number(0...2), milliseconds: number(20...ChaosLimits.longestDelay)
+      )
+    }
+  }
+
+  private mutating func inside(_ kind: FaultKind, _ possible: PossibleFaults) -> ChaosFault {
+    let victims = possible.running.filter { !Self.points(of: $0, for: kind).isEmpty }
+    let victim = one(of: victims)
+    let point = one(of: Self.points(of: victim, for: kind)).name
+    switch kind {
+    case .stall: return .stall(victim: victim, point: point, milliseconds: number(20...ChaosLimits.longestStall))
+    case .disk: return .disk(victim: victim, point: point, error: one(of: DiskError.allCases), skipping: number(0...3))
+    default: return .point(victim: victim, point: point, skipping: number(0...3))
+    }
+  }
+
+  private static let events = [
+    "session.events", "push.deliver", "push.progress", "process.exited", "agent.started", "timeline.reload",
+  ].flatMap { [$0, $0 + "/ack"] }
+
+  private static let others = [
+    "transfer.create", "transfer.create/ok", "timeline.request", "timeline.request/ok", "process.spawn/ok",
+    "process.ready",
+  ]
+
+  /// The points at which a fault of a kind may act. A refusal to spawn has its own kind.
+  private static func points(of victim: ChaosVictim, for kind: FaultKind) -> [FaultPoint] {
+    kind == .disk ? victim.points.filter { $0.canFail && $0 != .agentBeforeSpawn } : victim.points
+  }
+
+  private static func isPossible(_ kind: FaultKind, _ possible: PossibleFaults) -> Bool {
+    switch kind {
+    case .kill, .stop: !possible.running.isEmpty
+    case .several: possible.running.count >= 2
+    case .recreate: possible.running.contains { !$0.isLaunched }
+    case .journal, .line: possible.running.contains(.messageBus)
+    case .network, .clock: possible.running.contains(.host) && possible.running.contains(.messageBus)
+    case .spawn: possible.running.contains { $0.points.contains(.agentBeforeSpawn) }
+    case .point, .stall, .disk: possible.running.contains { !points(of: $0, for: kind).isEmpty }
+    }
+  }
+
+  private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &faults) }
+
+  private mutating func one<T>(of all: [T]) -> T { all[number(0...all.count - 1)] }
+
+  private mutating func victims(_ count: Int, of possible: PossibleFaults) -> [ChaosVictim] {
+    Array(possible.running.shuffled(using: &faults).prefix(count)).sorted()
+  }
+
+  private static func draw<T>(_ all: [T], by weight: (T) -> Int, _ random: inout SplitMix64) -> T? {
+    let total = all.reduce(0) { $0 + weight($1) }
+    guard total > 0 else { return nil }
+    var rest = Int.random(in: 0..<total, using: &random)
+    return all.first { element in
+      rest -= weight(element)
+      return rest < 0
+    }
+  }
+}

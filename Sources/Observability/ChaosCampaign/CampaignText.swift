@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JournalAnalysis
+
+/// Formats a report for the terminal.
+package enum CampaignText {
+  /// All lines.
+  package static func lines(_ report: CampaignReport, isColored: Bool) -> [String] {
+    head(report) + [""] + victims(report) + [""] + faults(report) + [""] + laws(report, isColored)
+      + [""] + verdict(report, isColored)
+  }
+
+  /// One line about one campaign of several.
+  package static func line(_ report: CampaignReport) -> String {
+    "\(subject(report)): \(sentence(report.answer)); \(count(report.kills, "kill")) in \(duration(report.seconds))"
+  }
+
+  private static func head(_ report: CampaignReport) -> [String] {
+    let work = report.work
+    return [
+      "\(count(report.kills, "kill")) in \(duration(report.seconds)), \(report.killsPerHour) an hour; "
+        + quiet(report.runs),
+      "\(work.accepted) tasks accepted; \(work.acknowledged) deliveries acknowledged, \(work.redelivered) sent again; "
+        + "the delegate called again for \(work.repeated) tasks; \(work.pushesAccepted) pushes accepted, "
+        + "\(work.pushesDelivered) delivered; \(work.shown) timeline entries shown",
+    ]
+  }
+
+  static func quiet(_ runs: [CampaignReport.Run]) -> String {
+    let late = runs.filter { $0.quietAfter == nil }
+    guard late.isEmpty else {
+      return runs.count == 1 ? "not quiet at the end" : "\(late.count) of \(runs.count) runs not quiet at the end"
+    }
+    return "quiet \(String.seconds(runs.compactMap(\.quietAfter).max() ?? 0)) after the last fault"
+  }
+
+  private static func victims(_ report: CampaignReport) -> [String] {
+    let rows = report.victims.map { figures in
+      [figures.victim.rawValue, "\(figures.kills)", "\(figures.states.count)"]
+        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int($0.rounded())) ms" } ?? "-" }
+    }
+    return table(["victim", "kills", "states", "back p50", "p99", "max"], rows)
+  }
+
+  private static func faults(_ report: CampaignReport) -> [String] {
+    let rows = FaultKind.allCases.filter { report.asked[$0] != nil }.map { kind in
+      [kind.rawValue, "\(report.asked[kind] ?? 0)", "\(report.effective[kind] ?? 0)"]
+    }
+    return table(["fault", "asked", "took effect"], rows)
+  }
+
+  private static func laws(_ report: CampaignReport, _ isColored: Bool) -> [String] {
+    let laws = report.laws.flatMap { law in
+      let findings = law.broken > 0 ? law.breaches : law.doubts
+      return [
+        row(law.answer, law.code, law.checks == 0 ? "nothing to check" : count(law.checks, "check"), isColored)
+      ] + findings.prefix(4).flatMap(finding)
+    }
+    let checks = report.checks.map { row($0.holds ? .holds : .broken, $0.name, $0.text, isColored) }
+    return laws + checks
+  }
+
+  private static func finding(_ finding: LawFinding) -> [String] {
+    ["  \(finding.what)"] + finding.evidence.map { "    \("#\($0.sequence)".padded(8)) \($0.text)" }
+  }
+
+  private static func row(_ answer: LawVerdict.Answer, _ name: String, _ text: String, _ isColored: Bool) -> String {
+    let word = answer.rawValue.padded(8)
+    let colored: String =
+      switch answer {
+      case .holds: TerminalColor.green(word, isColored)
+      case .broken: TerminalColor.red(word, isColored)
+      case .unknown: TerminalColor.yellow(word, isColored)
+      }
+    return "\(colored) \(name.padded(30)) \(text)"
+  }
+
+  private static func verdict(_ report: CampaignReport, _ isColored: Bool) -> [String] {
+    let failures = report.runs.compactMap { run in
+      run.failure.map { "seed \(run.seed): \($0); run it again with `widgetlab chaos replay \($0)`" }
+    }
+    let interrupted = report.runs.contains(where: \.wasInterrupted) ? ", interrupted" : ""
+    return failures + [TerminalColor.bold("\(subject(report))\(interrupted): \(sentence(report.answer))", isColored)]
+  }
+
+  /// `1 kill`, `2 kills`.
+  package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+  static func subject(_ report: CampaignReport) -> String {
+    report.runs.count == 1 ? "seed \(report.runs[0].seed)" : "\(report.runs.count) seeds"
+  }
+
+  static func sentence(_ answer: LawVerdict.Answer) -> String {
+    switch answer {
+    case .holds: "all laws hold"
+    case .broken: "a law is broken"
+    case .unknown: "nothing is broken, and something could not be judged"
+    }
+  }
+
+  /// `1:05` for 65 s, `2:00:01` for more than an hour.
+  package static func duration(_ seconds: Double) -> String {
+    let whole = Int(seconds.rounded())
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    let short = "\(rest < 10 ? "0" : "")\(rest)"
+    return hours > 0 ? "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(short)" : "\(minutes):\(short)"
+  }
+
+  private static func table(_ headings: [String], _ rows: [[String]]) -> [String] {
+    var table = TextTable(headings: headings)
+    table.rows = rows
+    return table.lines
+  }
+}
+
+extension String {
+  /// Seconds with one digit after the point.
+  static func seconds(_ value: Double) -> String { "\((value * 10).rounded() / 10) s" }
+}

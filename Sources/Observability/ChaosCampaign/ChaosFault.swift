@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FaultPoints
+
+/// The kinds of faults, as `--faults` names them.
+package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
+  case kill
+  case several
+  case stop
+  case journal
+  case network
+  case clock
+  case point
+  case stall
+  case disk
+  case spawn
+  case line
+  case recreate
+
+  /// What happens, in one sentence.
+  package var sentence: String {
+    switch self {
+    case .kill: "SIGKILL ends one process at a random time."
+    case .several: "SIGKILL ends two or three processes at the same time."
+    case .stop: "SIGSTOP stops one process for a while, then SIGCONT continues it."
+    case .journal:
+      "The broker is killed, and its journal ends with a half-written or a damaged record when it restarts."
+    case .network: "The device has no network for up to \(ChaosLimits.longestOutage) ms."
+    case .clock: "The device's clock jumps by up to \(ChaosLimits.longestJump) s."
+    case .point: "A process ends by SIGKILL at a named point, such as between a write and its announcement."
+    case .stall: "A process waits at a named point for up to \(ChaosLimits.longestStall) ms."
+    case .disk: "A write to a database or to the journal fails: the disk is full, or has an I/O error."
+    case .spawn: "The kernel refuses to start a process of the author."
+    case .line: "A line of the bus delays or doubles a message, or is cut."
+    case .recreate: "With --compose: a container is removed and created again."
+    }
+  }
+
+  /// How often it is drawn, relative to the others. Kills are the measure of a campaign's length.
+  var weight: Int {
+    switch self {
+    case .kill: 50
+    case .several: 14
+    case .point: 24
+    case .stop, .line, .recreate: 6
+    case .journal, .network, .clock, .stall, .disk: 4
+    case .spawn: 3
+    }
+  }
+}
+
+/// Figures of the faults.
+package enum ChaosLimits {
+  /// Milliseconds for which a process is stopped, unless `--longest-stop` names another time.
+  package static let longestStop = 900
+  /// Milliseconds without a network.
+  package static let longestOutage = 800
+  /// Seconds by which the device's clock jumps.
+  package static let longestJump = 900
+  /// Milliseconds at a point.
+  package static let longestStall = 400
+  /// Milliseconds that a message waits.
+  package static let longestDelay = 400
+}
+
+/// How the end of the journal is damaged while the broker is dead. What the broker had written stays: a crash in the
+/// middle of a write leaves this, and nothing else, on a disk that keeps its promises.
+package enum JournalDamage: String, Sendable, Codable, CaseIterable {
+  /// The first half of another record follows the last one.
+  case half
+  /// The head of a record follows, and bytes that do not match its checksum.
+  case garbage
+  /// A segment was created, and its first record was not written.
+  case draft
+
+  var text: String {
+    switch self {
+    case .half: "half a record"
+    case .garbage: "a damaged record"
+    case .draft: "an empty segment"
+    }
+  }
+}
+
+/// How a write fails.
+package enum DiskError: String, Sendable, Codable, CaseIterable {
+  case full
+  case input
+
+  var text: String {
+    switch self {
+    case .full: "disk full"
+    case .input: "I/O error"
+    }
+  }
+}
+
+/// What a line of the bus does to a message.
+package enum LineFault: String, Sendable, Codable, CaseIterable {
+  case delay
+  case cut
+  case double
+}
+
+/// One fault with its details. Points and message types are named by text, so that a list can be read and edited.
+package enum ChaosFault: Hashable, Sendable, Codable {
+  case kill(victims: [ChaosVictim])
+  case stop(victim: ChaosVictim, milliseconds: Int)
+  case journal(damage: JournalDamage)
+  case network(milliseconds: Int)
+  case clock(seconds: Int)
+  /// `skipping`: how often the process reaches the point without an effect first.
+  case point(victim: ChaosVictim, point: String, skipping: Int)
+  case stall(victim: ChaosVictim, point: String, milliseconds: Int)
+  case disk(victim: ChaosVictim, point: String, error: DiskError, skipping: Int)
+  case spawn(times: Int)
+  case line(fault: LineFault, type: String, skipping: Int, milliseconds: Int)
+  case recreate(victim: ChaosVictim)
+
+  /// Its kind.
+  package var kind: FaultKind {
+    switch self {
+    case .kill(let victims): victims.count > 1 ? .several : .kill
+    case .stop: .stop
+    case .journal: .journal
+    case .network: .network
+    case .clock: .clock
+    case .point: .point
+    case .stall: .stall
+    case .disk: .disk
+    case .spawn: .spawn
+    case .line: .line
+    case .recreate: .recreate
+    }
+  }
+
+  /// A short description for a list.
+  package var text: String {
+    switch self {
+    case .kill(let victims): "kill \(victims.map(\.rawValue).joined(separator: " + "))"
+    case .stop(let victim, let milliseconds): "stop \(victim) for \(milliseconds) ms"
+    case .journal(let damage): "kill message-bus; its journal ends with \(damage.text)"
+    case .network(let milliseconds): "no network for \(milliseconds) ms"
+    case .clock(let seconds): "clock + \(seconds) s"
+    case .recreate(let victim): "remove the container of \(victim) and create it again"
+    case .point(let victim, let point, let skipping): "crash \(victim) at \(point)\(Self.after(skipping))"
+    case .stall(let victim, let point, let milliseconds): "stall \(victim) at \(point) for \(milliseconds) ms"
+    case .disk(let victim, let point, let error, let skipping):
+      "\(error.text) of \(victim) at \(point)\(Self.after(skipping))"
+    case .spawn(let times): "refuse to spawn \(times == 1 ? "once" : "\(times) times")"
+    case .line(let fault, let type, let skipping, let milliseconds):
+      "\(fault.rawValue) \(type)\(fault == .delay ? " by \(milliseconds) ms" : "")\(Self.after(skipping))"
+    }
+  }
+
+  private static func after(_ skipping: Int) -> String { skipping == 0 ? "" : ", the \(skipping + 1). time" }
+}
+
+extension ChaosVictim {
+  /// The fault points that it has. The provider has none.
+  package var points: [FaultPoint] {
+    let prefixes: [String] =
+      switch self {
+      case .messageBus: ["bus."]
+      case .provider: []
+      case .widgetExtension, .app: ["author.", "peer."]
+      case .host: ["host.", "peer."]
+      case .pushServer: ["push-server.", "peer."]
+      default: ["agent.", "peer."]
+      }
+    return FaultPoint.allCases.filter { point in prefixes.contains { point.name.hasPrefix($0) } }
+  }
+}

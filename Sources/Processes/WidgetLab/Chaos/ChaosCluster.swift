@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ChaosCampaign
+import FaultPoints
+
+/// A cluster that a campaign disturbs: its own, or one of containers.
+protocol ChaosCluster: Sendable {
+  var cluster: ClusterFacts { get }
+  /// The folder of the journal.
+  var journal: String { get }
+  /// The URL of the provider; `nil` when it is not known.
+  var provider: String? { get async }
+
+  /// Starts it, or joins it.
+  func start() async throws
+  /// Ends what this campaign started, and each fault.
+  func stop() async
+
+  /// The connection of the workload. It is another one when the broker has moved.
+  func session() async throws -> OperatorSession
+
+  /// The processes that run.
+  func running(_ instances: [ChaosVictim: CampaignObserver.Instance]) async -> [ChaosVictim]
+  /// Kills processes at once.
+  ///
+  /// - Returns: the pids of those that it reached.
+  func kill(_ victims: [ChaosVictim], _ instances: [ChaosVictim: CampaignObserver.Instance]) async -> [ChaosVictim:
+    Int32]
+  /// Stops or continues a process.
+  ///
+  /// - Returns: whether it was reached.
+  func setStopped(
+    _ isStopped: Bool, _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance]
+  ) async -> Bool
+  /// Kills the broker, and damages the end of its journal before it is restarted.
+  func killBus(_ damage: JournalDamage) async -> Int32?
+  /// Removes the container of a process and creates it again.
+  func recreate(_ victim: ChaosVictim) async -> Int32?
+  /// Whether a standing process with another pid was started since it was killed.
+  func isRestarted(_ victim: ChaosVictim, since pid: Int32) async -> Bool
+  /// The state that a process was in when it was killed; `nil` when it is not known.
+  func state(of victim: ChaosVictim, pid: Int32) -> String?
+  /// The fault points; `nil` when the processes have none.
+  var page: FaultPointPage? { get }
+}
+
+extension ChaosCluster {
+  /// Arms a fault inside a process.
+  ///
+  /// - Returns: `nil` when it is of another kind, names nothing that this version has, or too many are armed.
+  func arm(_ fault: ChaosFault) -> FaultPointPage.Fault? {
+    page.flatMap { ChaosPoints(page: $0, cluster: cluster).arm(fault) }
+  }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ChaosCampaign
+import Cluster
+import FaultPoints
+import Foundation
+import Glibc
+import JournalAnalysis
+import MessageBus
+import Messages
+import OwnedTasks
+
+/// One campaign in a running cluster: performs steps, measures recoveries, and waits until all is quiet.
+actor ChaosRun {
+  /// Where the steps come from.
+  enum Source: Sendable {
+    /// Drawn from the seed, until so many processes were killed or so much time has passed.
+    case drawn(
+      seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
+      longestStop: Int)
+    /// Those of an earlier run.
+    case given([CampaignStep])
+  }
+
+  /// After this time a killed process counts as lost.
+  static let patience = Duration.seconds(30)
+
+  /// How long a fault at a point stays armed when the process does not reach the point.
+  private static let armedTime = Duration.seconds(4)
+
+  /// A time by both clocks.
+  private struct Moment {
+    let instant: ContinuousClock.Instant
+    let time: Timestamp
+    static var now: Moment { Moment(instant: .now, time: .now) }
+  }
+
+  private let target: any ChaosCluster
+  private let workload: ChaosWorkload
+  private let journal: ChaosJournal
+  private let tasks = TaskOwner()
+  private let began = ContinuousClock.now
+
+  private(set) var record = CampaignRecord()
+  /// Processes that were not back in time.
+  private(set) var lost: [String] = []
+  private var recoveries: [ChaosVictim: Task<Void, Never>] = [:]
+  private var isOffline = false
+  private(set) var wasInterrupted = false
+  private(set) var isSettling = false
+
+  init(_ workload: ChaosWorkload, _ journal: ChaosJournal) {
+    target = workload.target
+    self.workload = workload
+    self.journal = journal
+  }
+
+  /// No further step is begun.
+  func interrupt() { wasInterrupted = true }
+
+  // MARK: The steps
+
+  /// Performs all steps. Ends early when a law is broken.
+  func play(_ source: Source) async {
+    switch source {
+    case .given(let steps):
+      for step in steps where await goesOn { await perform(step) }
+    case .drawn(let seed, let kinds, let victims, let kills, let duration, let longestStop):
+      var plan = CampaignPlan(seed: seed)
+      while await goesOn {
+        if let kills, record.kills >= kills { break }
+        if let duration, ContinuousClock.now - began >= duration { break }
+        let instances = await journal.look(\.instances)
+        let running = await target.running(instances).filter(victims.contains)
+        let possible = isOffline ? kinds.subtracting([.network]) : kinds
+        await perform(plan.next(PossibleFaults(running: running, kinds: possible, longestStop: longestStop)))
+      }
+    }
+  }
+
+  private var goesOn: Bool {
+    get async {
+      guard !wasInterrupted, !Task.isCancelled else { return false }
+      return await journal.breach == nil
+    }
+  }
+
+  private func perform(_ step: CampaignStep) async {
+    record.begin(step)
+    for action in step.actions { workload.start(action) }
+    try? await Task.sleep(for: .milliseconds(step.delay))
+    if let fault = step.fault { await inject(fault, step.number) }
+    guard step.waits else { return }
+    for task in recoveries.values { await task.value }
+  }
+
+  private func inject(_ fault: ChaosFault, _ step: Int) async {
+    switch fault {
+    case .kill(let victims):
+      let instances = await journal.look(\.instances)
+      let death = Moment.now
+      await killed(await target.kill(victims, instances), by: fault, step, death)
+    case .journal(let damage):
+      let death = Moment.now
+      guard let pid = await target.killBus(damage) else { return }
+      await killed([.messageBus: pid], by: fault, step, death)
+    case .stop(let victim, let milliseconds):
+      let instances = await journal.look(\.instances)
+      guard await target.setStopped(true, victim, instances) else { return }
+      took(fault, step)
+      tasks.start { await self.continueLater(victim, instances, after: milliseconds) }
+    case .network(let milliseconds):
+      isOffline = true
+      tasks.start { await self.outage(fault, step, milliseconds) }
+    case .clock(let seconds):
+      tasks.start {
+        guard await self.ask(SetClock(change: .advance(Double(seconds))), within: .seconds(20)) else { return }
+        await self.took(fault, step)
+      }
+    case .recreate(let victim):
+      let death = Moment.now
+      guard let pid = await target.recreate(victim) else { return }
+      await killed([victim: pid], by: fault, step, death)
+    case .point, .stall, .disk, .spawn, .line:
+      guard let page = target.page, let armed = target.arm(fault) else { return }
+      tasks.start { await self.follow(armed, page, fault, step) }
+    }
+  }
+
+  /// Waits until an armed fault takes effect, and disarms it then, or when its time is over.
+  private func follow(
+    _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int
+  ) async {
+    let deadline = ContinuousClock.now + Self.armedTime
+    while page.performed(armed) == 0, ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(4))
+    }
+    let death = Moment.now
+    let isEffective = page.performed(armed) > 0
+    if isEffective, case .stall(_, _, let milliseconds) = fault {
+      try? await Task.sleep(for: .milliseconds(milliseconds))
+    }
+    page.disarm(armed)
+    guard isEffective else { return }
+    await journal.disturbed()
+    if case .point(let victim, _, _) = fault, let address = target.cluster.address(of: victim),
+      let state = page.state(of: address)
+    {
+      await killed([victim: state.pid], by: fault, step, death)
+    } else {
+      took(fault, step)
+    }
+  }
+
+  private func took(_ fault: ChaosFault, _ step: Int, _ kills: [CampaignEvent.Kill] = []) {
+    let time = (ContinuousClock.now - began) / .seconds(1)
+    record.took(CampaignEvent(step: step, kind: fault.kind, text: fault.text, time: time, kills: kills))
+  }
+
+  private func continueLater(
+    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], after milliseconds: Int
+  ) async {
+    // Also continued when the campaign is cancelled.
+    try? await Task.sleep(for: .milliseconds(milliseconds))
+    _ = await target.setStopped(false, victim, instances)
+    await journal.disturbed()
+  }
+
+  private func outage(_ fault: ChaosFault, _ step: Int, _ milliseconds: Int) async {
+    if await ask(SetNetwork(state: NetworkState(path: .off))) { took(fault, step) }
+    try? await Task.sleep(for: .milliseconds(milliseconds))
+    while !Task.isCancelled {
+      if await ask(SetNetwork(state: NetworkState())) { break }
+    }
+    isOffline = false
+  }
+
+  private func ask<R: Request>(_ request: R, within limit: Duration = .seconds(5)) async -> Bool {
+    await (try? workload.ask(request, within: limit)) != nil
+  }
+
+  // MARK: Recovery
+
+  private func killed(
+    _ pids: [ChaosVictim: Int32], by fault: ChaosFault, _ step: Int, _ death: Moment
+  ) async {
+    guard !pids.isEmpty else { return }
+    let states = Dictionary(
+      uniqueKeysWithValues: pids.compactMap { victim, pid in target.state(of: victim, pid: pid).map { (victim, $0) } })
+    let kills = await journal.look { observer in
+      pids.keys.sorted().map {
+        CampaignEvent.Kill(victim: $0, state: states[$0] ?? observer.state(of: $0, at: death.time))
+      }
+    }
+    took(fault, step, kills)
+    for (victim, pid) in pids {
+      recoveries[victim]?.cancel()
+      recoveries[victim] = tasks.start { await self.measure(victim, pid, step, since: death) }
+    }
+  }
+
+  private func measure(
+    _ victim: ChaosVictim, _ pid: Int32, _ step: Int, since death: Moment
+  ) async {
+    let deadline = death.instant + Self.patience
+    var asked = death.instant - .seconds(10)
+    while !Task.isCancelled {
+      if victim.isLaunched {
+        let instance = await journal.look { $0.instances[victim] }
+        if let ready = instance?.readyAt, ready > death.time {
+          record.recovered(victim, step: step, after: Double(ready.microseconds - death.time.microseconds) / 1000)
+          return
+        }
+        if ContinuousClock.now - asked > .seconds(1) {
+          asked = .now
+          workload.start(victim == .app ? .openApp : .reload)
+        }
+      } else if await isBack(victim, but: pid) {
+        record.recovered(victim, step: step, after: (ContinuousClock.now - death.instant) / .milliseconds(1))
+        return
+      }
+      if ContinuousClock.now > deadline {
+        lost.append("\(victim), killed in step \(step), was not back within \(Self.patience)")
+        return
+      }
+      try? await Task.sleep(for: .milliseconds(4))
+    }
+  }
+
+  private func isBack(_ victim: ChaosVictim, but old: Int32) async -> Bool {
+    guard await target.isRestarted(victim, since: old) else { return false }
+    if let address = target.cluster.address(of: victim) { return await workload.isReady(address) }
+    guard let url = await target.provider else { return false }
+    return (try? await LocalRequest.send(url + "/health", within: .seconds(1))) != nil
+  }
+
+  // MARK: The end
+
+  /// Ends the faults and the workload, and waits until nothing is left to do.
+  ///
+  /// - Returns: the seconds that it took; `nil` when the limit was reached, or when a law was broken before.
+  func settle(within limit: Duration) async -> Double? {
+    let start = ContinuousClock.now
+    isSettling = true
+    for task in recoveries.values {
+      // A broken law is news enough; a process of a broken build may never be back.
+      if await journal.breach != nil { task.cancel() }
+      await task.value
+    }
+    await tasks.end()
+    _ = await ask(SetNetwork(state: NetworkState()))
+    while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
+      if workload.isIdle, await isQuiet() { return (ContinuousClock.now - start) / .seconds(1) }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+    return nil
+  }
+
+  /// Whether no transfer is left, and no law has anything open.
+  private func isQuiet() async -> Bool {
+    let status = try? await workload.ask(DeviceStatus(), within: .seconds(5))
+    guard let status, status.sessions.allSatisfy({ $0.running == 0 && $0.undelivered == 0 }) else { return false }
+    return await journal.verdicts().allSatisfy { $0.answer == .holds }
+  }
+}
+
+extension ClusterFacts {
+  /// The address of a victim; `nil` for the provider, which is not on the bus.
+  func address(of victim: ChaosVictim) -> Address? {
+    switch victim {
+    case .messageBus: .messageBus
+    case .host: host
+    case .pushServer: .pushServer
+    case .widgetExtension: extensions.first
+    case .app: apps.first
+    default: agents.first { Self.standingName(of: $0) == victim.rawValue }
+    }
+  }
+
+  /// The victims of this cluster, by address.
+  var chaosVictims: [Address: ChaosVictim] {
+    let all =
+      standing.filter { $0.role != .provider }.map { ChaosVictim(rawValue: Self.standingName(of: $0)) }
+      + [.widgetExtension, .app]
+    return Dictionary(
+      all.compactMap { victim in address(of: victim).map { ($0, victim) } }, uniquingKeysWith: { first, _ in first })
+  }
+}

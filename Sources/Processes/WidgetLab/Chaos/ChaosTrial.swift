@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ChaosCampaign
+import Cluster
+import Crypto
+import Foundation
+import Journal
+import JournalAnalysis
+import MessageBus
+import Messages
+
+/// One campaign in its own cluster, from the start of the cluster to the verdicts.
+struct ChaosTrial {
+  /// The result.
+  struct Outcome: Sendable {
+    var report: CampaignReport
+    let steps: [CampaignStep]
+    /// The journal, the logs and the configuration; empty when nothing is broken.
+    let files: [TarArchive.Member]
+  }
+
+  /// The newest segments of a journal that are kept in a failure file, in bytes.
+  private static let journalKept = 256 << 20
+
+  let seed: UInt64
+  let source: ChaosRun.Source
+  var options: ChaosOptions
+  /// The command line that repeats it.
+  let command: String
+  let interruption: ChaosInterruption
+  /// Whether it prints its progress.
+  var isShown = true
+
+  func run() async throws -> Outcome {
+    guard let project = options.compose else { return try await inOwnCluster() }
+    if isShown { Output.print("chaos: seed \(seed), compose project \(project)") }
+    let home = try ChaosHome(named: options.instance, configuration: nil)
+    await interruption.began(home)
+    defer { if home.isTemporary { home.remove() } }
+    return try await started(try await ComposeChaosCluster(project, home))
+  }
+
+  private func inOwnCluster() async throws -> Outcome {
+    let home = try ChaosHome(named: options.instance)
+    if isShown { Output.print("chaos: seed \(seed), cluster in \(home.folder)") }
+    await interruption.began(home)
+    let outcome = try await started(try await OwnChaosCluster(home, executables: options.executables))
+    let isKept = options.keep || !home.isTemporary
+    if !isKept { home.remove() } else if isShown { Output.print("kept: \(home.folder)") }
+    return outcome
+  }
+
+  private func started(_ target: any ChaosCluster) async throws -> Outcome {
+    do {
+      try await target.start()
+      return try await play(target)
+    } catch {
+      await target.stop()
+      throw error
+    }
+  }
+
+  private func play(_ target: any ChaosCluster) async throws -> Outcome {
+    let cluster = target.cluster
+    let workload = ChaosWorkload(target: target)
+    let observer = CampaignObserver(victims: cluster.chaosVictims, digests: try await digests(target))
+    let journal = ChaosJournal(target.journal, observer, limits: LawLimits(settle: options.within))
+    try await workload.prepare()
+    let run = ChaosRun(workload, journal)
+    await interruption.runs(run)
+    let (began, start) = (Date(), ContinuousClock.now)
+    var machine = MachineFacts.current
+    let progress = isShown ? ChaosProgress(run, journal) : nil
+    // Cancelled and awaited at the end of this scope.
+    async let _ = progress?.show()
+    await run.play(source)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let quiet = await run.settle(within: .seconds(options.within) + ChaosRun.patience)
+    // Before the processes end, which begins new work.
+    let laws = await journal.verdicts().map(CampaignReport.LawResult.init)
+    await workload.end()
+    await target.stop()
+    machine.loadAfter = MachineFacts.load
+    let record = await run.record
+    let observed = await journal.look { $0 }
+    let checks = try checks(target, observed, lost: await run.lost)
+    let facts = CampaignReport.Run(
+      seed: seed, answer: CampaignReport.answer(laws, checks, isQuiet: quiet != nil), kills: record.kills,
+      seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
+    let report = CampaignReport(
+      command: command, version: WidgetLabTool.version, machine: machine, date: began.formatted(.iso8601), run: facts,
+      record: record, work: observed.work, laws: laws, checks: checks)
+    return Outcome(report: report, steps: record.steps, files: report.answer == .broken ? files(target) : [])
+  }
+
+  /// The hashes of the files that the sessions download.
+  private func digests(_ target: any ChaosCluster) async throws -> [String: String] {
+    // In containers, the configuration is not this command's: the sizes are others.
+    guard options.compose == nil, let provider = await target.provider else { return [:] }
+    var digests: [String: String] = [:]
+    for (session, path) in ChaosHome.files {
+      let bytes = try await LocalRequest.send(provider + path, within: .seconds(20))
+      digests[session] = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+    }
+    return digests
+  }
+
+  /// What the laws do not judge.
+  private func checks(
+    _ target: any ChaosCluster, _ observed: CampaignObserver, lost: [String]
+  ) throws -> [CampaignReport.Check] {
+    let journal = try JournalVerifier(folder: URL(fileURLWithPath: target.journal)).verify()
+    let damage = journal.findings.filter { !$0.kind.isRepairable }
+    let files = CampaignReport.Check(
+      name: "files as served", holds: observed.wrongFiles.isEmpty,
+      text: observed.wrongFiles.first ?? "\(observed.work.compared) files")
+    return (options.compose == nil ? [files] : []) + [
+      CampaignReport.Check(
+        name: "killed processes came back", holds: lost.isEmpty,
+        text: lost.first ?? "each within \(ChaosRun.patience)"),
+      CampaignReport.Check(
+        name: "journal intact", holds: damage.isEmpty,
+        text: damage.first?.text ?? "\(journal.envelopes) envelopes in \(journal.segments) segments"),
+      CampaignReport.Check(
+        name: "no broker is missing", holds: observed.hasEveryBus,
+        text: "\(observed.busGenerations.count) brokers wrote the journal"),
+    ]
+  }
+
+  private func files(_ target: any ChaosCluster) -> [TarArchive.Member] {
+    func members(of folder: String, in name: String) -> [TarArchive.Member] {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return names.sorted().compactMap { file in
+        FileManager.default.contents(atPath: "\(folder)/\(file)").map { TarArchive.Member(name: name + file, data: $0) }
+      }
+    }
+    var kept = 0
+    let segments = members(of: target.journal, in: FailureFile.journalFolder).reversed().prefix { segment in
+      kept += segment.data.count
+      return kept <= Self.journalKept
+    }
+    let configuration = FileManager.default.contents(atPath: target.cluster.configurationPath) ?? Data()
+    return segments.reversed() + members(of: target.cluster.instance.logs, in: "logs/")
+      + [TarArchive.Member(name: "widgetlab.yaml", data: configuration)]
+  }
+}

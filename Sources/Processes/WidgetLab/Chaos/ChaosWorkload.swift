@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import APNs
+import Archive
+import ChaosCampaign
+import Cluster
+import Foundation
+import MessageBus
+import Messages
+import OwnedTasks
+
+/// What users, providers and programs do during a campaign. Nothing waits for a result: a process may be dead.
+struct ChaosWorkload: Sendable {
+  /// How many actions may be in progress; beyond that, none is started.
+  private static let most = 12
+  static let patience = Duration.seconds(8)
+
+  let target: any ChaosCluster
+  private let tasks = TaskOwner()
+
+  private var cluster: ClusterFacts { target.cluster }
+  private var connection: Connection {
+    get async throws { try await target.session().connection }
+  }
+  private var app: String { cluster.apps.first?.bundleIdentifier ?? "" }
+
+  /// Opens the app, without which no widget can be placed, and places the widget whose timelines are reloaded.
+  func prepare() async throws {
+    try await target.session().openApp(app)
+    _ = try await connection.request(
+      AddPlacement(widgetKind: ChaosHome.widgetKind, family: nil, location: .homeScreen), to: cluster.host,
+      within: .seconds(30), whenUnreachable: .wait)
+  }
+
+  /// Whether no action is in progress.
+  var isIdle: Bool { tasks.count == 0 }
+
+  /// Waits for no action any more.
+  func end() async { await tasks.end() }
+
+  /// Starts an action.
+  func start(_ action: WorkloadAction) {
+    guard tasks.count < Self.most else { return }
+    // A failure is a legitimate result while processes are killed; the laws judge what was promised.
+    tasks.start { try? await perform(action) }
+  }
+
+  /// Performs an action, and waits for its result.
+  func perform(_ action: WorkloadAction) async throws {
+    switch action {
+    case .reload: try await connection.deliver(ReloadTimelines(widgetKind: ChaosHome.widgetKind), to: cluster.host)
+    case .openApp: try await ask(OpenApp(bundle: app))
+    case .background: try await ask(ChangeScreen(.background(app: app)))
+    case .tap: try await ask(TapWidget(placement: 1))
+    case .drink:
+      guard let url = await target.provider else { return }
+      _ = try await LocalRequest.send(url + "/drinks", json: #"{"name":"Espresso","milligrams":63}"#)
+    case .push:
+      let subject = PushSubject(device: cluster.device, bundle: app, use: .widgets)
+      let push = SendPush(
+        token: nil, subject: subject,
+        headers: ["apns-push-type": "widgets", "apns-topic": app + PushType.widgets.topicSuffix],
+        payload: #"{"aps":{"content-changed":true}}"#)
+      _ = try await connection.request(push, to: .pushServer, within: Self.patience, whenUnreachable: .wait)
+    }
+  }
+
+  /// Sends a request to the host, which may be dead.
+  @discardableResult
+  func ask<R: Request>(_ request: R, within limit: Duration = patience) async throws -> R.Reply {
+    try await connection.request(request, to: cluster.host, within: limit, whenUnreachable: .wait)
+  }
+
+  /// Whether the process at an address replies and is ready.
+  func isReady(_ address: Address) async -> Bool {
+    let reply = try? await connection.request(Ping(), to: address, within: .seconds(5), whenUnreachable: .wait)
+    return reply?.isReady ?? false
+  }
+}
