@@ -124,7 +124,8 @@ struct DiskFile {
     content.withUnsafeMutableBytes { target in
       bytes.withUnsafeBytes { source in
         UnsafeMutableRawBufferPointer(rebasing: target[part])
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[part.lowerBound - offset..<part.upperBound - offset]))
+          .copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: source[part.lowerBound - offset..<part.upperBound - offset]))
       }
     }
   }

@@ -10,13 +10,14 @@ import WidgetLabTesting
 /// what their disk may have at any time; and each such disk is opened and searched for everything that was acknowledged
 /// before. `WIDGETLAB_SEED` repeats the choice of an earlier run, over a new trace.
 @Suite(.live, .timeLimit(.live)) struct `Power failures` {
-  private static let failures = BulkFixture.isLong ? 2000 : 120
+  private static let failures = BulkFixture.isLong ? 2000 : 240
 
   @Test(
     .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
   func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
-    let seed = HostKillCampaign.seedOfThisRun
+    let first = HostKillCampaign.seedOfThisRun
     for round in 1...LiveTrait.rounds {
+      let seed = first &+ UInt64(round - 1)
       do {
         try await LabCluster.with("power", configuration: PowerLossFixture.configuration) {
           try await play(PowerLossFixture(cluster: $0), seed)

@@ -26,15 +26,18 @@ struct PowerPromises {
 
   init(_ journal: [LabEnvelope], pushes: [UUID: Double]) {
     self.pushes = pushes
-    var byID: [UUID: LabEnvelope] = [:]
+    // An envelope that is sent again has the same id. A delivery then may have more tasks.
+    var first: [UUID: LabEnvelope] = [:]
+    var last: [UUID: LabEnvelope] = [:]
     for entry in journal {
-      if let cause = entry.cause.flatMap({ byID[$0] }) {
+      if let id = entry.cause, let cause = first[id] {
         if cause.destination == entry.source, entry.envelope.header.source != .messageBus {
           received.append((entry.sentAt, cause))
         }
-        take(entry, because: cause)
+        take(entry, because: last[id] ?? cause)
       }
-      if byID[entry.id] == nil { byID[entry.id] = entry }
+      if first[entry.id] == nil { first[entry.id] = entry }
+      last[entry.id] = entry
       guard let progress = entry.reading(TransferProgress.self), progress.step == .finished else { continue }
       let task = Task(owner: progress.owner.text, session: progress.session, number: progress.taskIdentifier)
       finished[task] = min(finished[task] ?? .infinity, entry.sentAt)
