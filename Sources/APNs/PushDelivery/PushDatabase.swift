@@ -175,8 +175,7 @@ struct PushDatabase: Sendable {
       changes.tokens.isEmpty
       ? StoreFaultPoints(before: .pushServerBeforePushesSaved, after: .pushServerAfterPushesSaved)
       : StoreFaultPoints(before: .pushServerBeforeTokensSaved, after: .pushServerAfterTokensSaved)
-    defer { points.after.reached() }
-    return try database.write { db in
+    let forgotten = try database.write { db in
       try insert(changes.requests, db)
       try insert(changes.steps, db)
       for progress in changes.progress { try insert(progress, db) }
@@ -190,6 +189,8 @@ struct PushDatabase: Sendable {
       try points.beforeCommit()
       return forgotten
     }
+    points.after.reached()
+    return forgotten
   }
 
   private func insert(_ requests: [Changes.Request], _ db: Database) throws {

@@ -154,9 +154,9 @@ int fault_page_state(void *bytes, const char *name, int32_t pid, struct fault_st
     struct process *process = &page->processes[slot];
     if (atomic_load(&process->state) != ready || !is_text(process->name, name)) continue;
     struct reached *reached = &process->current;
-    if (pid && atomic_load(&reached->pid) != pid) reached = &process->previous;
+    if (pid < 0 || (pid && atomic_load(&reached->pid) != pid)) reached = &process->previous;
     int32_t found = atomic_load(&reached->pid);
-    if (!found || (pid && found != pid)) return -1;
+    if (!found || (pid > 0 && found != pid)) return -1;
     uint32_t crash = atomic_load(&reached->crash);
     *state = (struct fault_state){
         .pid = found, .point = crash ? crash : atomic_load(&reached->point), .count = atomic_load(&reached->count),
@@ -233,6 +233,7 @@ static int takes_effect(struct fault *fault) {
   return 1;
 }
 
+/// The kernel reports neither the end of a fault nor that of the injector, so both are looked at every 5 ms.
 static void stall(struct fault *fault, uint32_t milliseconds) {
   int64_t end = monotonic() + (int64_t)milliseconds * 1000000;
   while (monotonic() < end && atomic_load(&fault->state) == ready && has_injector()) usleep(5000);

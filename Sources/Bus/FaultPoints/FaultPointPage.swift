@@ -152,6 +152,9 @@ package final class FaultPointPage: Sendable {
       age: .nanoseconds(state.age))
   }
 
+  /// What the last instance of a process reached, and the one before it.
+  package func lastStates(of process: Address) -> [State] { [0, -1].compactMap { state(of: process, pid: $0) } }
+
   /// The point that a process reached last; `nil` when it has reached none or never had the page.
   package func lastReached(_ process: Address) -> FaultPoint? { state(of: process)?.point }
 }

@@ -15,7 +15,8 @@ package enum JournalPosition: Hashable, Sendable {
   case end
 }
 
-/// Reads the journal from a folder, or one segment from its file. Either may be read-only, copied from elsewhere, or in use by a running broker.
+/// Reads the journal from a folder, or one segment from its file. Either may be read-only, copied from elsewhere, or in
+/// use by a running broker.
 package struct JournalReader: Sendable {
   private let folder: SegmentFolder
 
@@ -66,6 +67,8 @@ package struct JournalFollowing: AsyncSequence, Sendable {
       while !Task.isCancelled {
         if let envelope = try cursor.next() { return envelope }
         do {
+          // A file system that is shared with another machine reports no changes, so the end is read again: a follower is
+          // at most this late.
           try await Task.sleep(for: .milliseconds(20))
         } catch {
           return nil

@@ -19,43 +19,9 @@ struct FaultFixture: Sendable {
   static let app = SampleFixture.app
   private static let bundle = "com.example.CaffeineTracker"
 
-  private static let configuration = """
-    device:
-      name: \(LiveFixture.device)
-      version: "26.0"
-    appGroups:
-      - group.\(bundle)
-    apps:
-      - bundle: \(bundle)
-        executable: containing-app
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=32768
-    extensions:
-      - bundle: \(bundle).Widget
-        executable: widget-extension
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=65536
-          CAFFEINE_SERVER_URL: ${provider.url}
-    provider:
-      executable: provider-server
-      arguments:
-        - --apns-url=${pushServer.url}
-        - --apns-ca=${pushServer.ca}
-        - --apns-key=${pushServer.key}
-        - --apns-key-id=${pushServer.keyID}
-        - --apns-team-id=${pushServer.teamID}
-        - --apns-retry=1
-        - --apns-pause=1
-    pushServer: {}
-    settings:
-      developerMode: true
-      suspendAfter: 0.3
-      callDeadline: 60
-      limiterFirst: 0
-      crashBackoffFirst: 0.1
-    """
+  private static let configuration = SampleFixture.configuration(
+    app: "${provider.url}/figures?size=32768", widget: "${provider.url}/figures?size=65536",
+    settings: ["suspendAfter: 0.3", "crashBackoffFirst: 0.1"])
 
   let cluster: LabCluster
   let page: FaultPointPage
@@ -84,13 +50,12 @@ struct FaultFixture: Sendable {
     }
   }
 
-  /// The widget is placed and has its token.
+  /// Returns when the backend has the widget's token. The widget sends it once: without it no push ever follows.
   private func start() async throws {
     try await cluster.run("app", "open")
     try await cluster.run("reload", "CaffeineTracker")
-    try await cluster.eventually("the push server has a token of the widget") {
-      let listed = try await bus.request(ListTokens(), to: .pushServer, within: LabTimeout.usual)
-      return !listed.tokens.isEmpty
+    try await cluster.eventually("the backend has the token of the widget") {
+      try await SampleFixture(cluster: cluster).subscriptions().count == 1
     }
   }
 

@@ -41,8 +41,13 @@ struct SampleFixture: Sendable {
   let cluster: LabCluster
   var journal: LabJournal { cluster.journal }
 
-  /// The extension downloads nothing: it sends a request to the backend in `getTimeline`.
-  private static let configuration = """
+  /// The sample's products, backend and push server.
+  ///
+  /// - Parameters:
+  ///   - app, widget: the URLs of their downloads; empty for none.
+  ///   - settings: lines of `name: value`.
+  static func configuration(app: String, widget: String, settings: [String]) -> String {
+    """
     device:
       name: \(LiveFixture.device)
       version: "26.0"
@@ -53,13 +58,13 @@ struct SampleFixture: Sendable {
         executable: containing-app
         entitlements: {aps-environment: development}
         environment:
-          CAFFEINE_FIGURES_URL: ""
+          CAFFEINE_FIGURES_URL: "\(app)"
     extensions:
       - bundle: com.example.CaffeineTracker.Widget
         executable: widget-extension
         entitlements: {aps-environment: development}
         environment:
-          CAFFEINE_FIGURES_URL: ""
+          CAFFEINE_FIGURES_URL: "\(widget)"
           CAFFEINE_SERVER_URL: ${provider.url}
     provider:
       executable: provider-server
@@ -74,10 +79,13 @@ struct SampleFixture: Sendable {
     pushServer: {}
     settings:
       developerMode: true
-      suspendAfter: 0.5
       callDeadline: 60
       limiterFirst: 0
-    """
+    """ + settings.map { "\n  \($0)" }.joined()
+  }
+
+  /// The extension downloads nothing: it sends a request to the backend in `getTimeline`.
+  private static let configuration = configuration(app: "", widget: "", settings: ["suspendAfter: 0.5"])
 
   /// Runs the test `WIDGETLAB_REPEAT` times; `body` begins when the backend has the widget's token and the extension is
   /// suspended without work.

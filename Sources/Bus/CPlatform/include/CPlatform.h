@@ -130,8 +130,8 @@ void fault_page_disarm(void *page, int slot);
 /// How often an armed fault took effect.
 uint32_t fault_page_performed(void *page, int slot);
 
-/// Writes what a process instance reached; `pid` 0 selects the last one. Returns 0, or -1 when it never joined or too
-/// many instances followed it.
+/// Writes what a process instance reached; `pid` 0 selects the last one, -1 the one before it. Returns 0, or -1 when it
+/// never joined or too many instances followed it.
 int fault_page_state(void *page, const char *process, int32_t pid, struct fault_state *state);
 
 /// Maps the page of an instance into this process under a name. Once in a process; returns -1 with the reason in errno,

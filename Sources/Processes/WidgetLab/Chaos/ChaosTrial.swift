@@ -79,12 +79,14 @@ struct ChaosTrial {
     let quiet = await run.settle(within: .seconds(options.within) + ChaosRun.patience)
     // Before the processes end, which begins new work.
     let laws = await journal.verdicts().map(CampaignReport.LawResult.init)
+    // A process of a broken build may never reply.
+    let answers = await journal.breach == nil ? [await answeredPushes(workload)] : []
     await workload.end()
     await target.stop()
     machine.loadAfter = MachineFacts.load
     let record = await run.record
     let observed = await journal.look { $0 }
-    let checks = try checks(target, observed, lost: await run.lost)
+    let checks = try checks(target, observed, lost: await run.lost) + answers
     let facts = CampaignReport.Run(
       seed: seed, answer: CampaignReport.answer(laws, checks, isQuiet: quiet != nil), kills: record.kills,
       seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
@@ -126,6 +128,18 @@ struct ChaosTrial {
         name: "no broker is missing", holds: observed.hasEveryBus,
         text: "\(observed.busGenerations.count) brokers wrote the journal"),
     ]
+  }
+
+  /// A push that was answered with 200 is in the delivery log of the push server, whatever happened since.
+  private func answeredPushes(_ workload: ChaosWorkload) async -> CampaignReport.Check {
+    let name = "answered pushes are logged"
+    do {
+      let (answered, missing) = try await workload.pushesNotLogged()
+      let first = missing.sorted().first.map { "not logged: \(missing.count) of \(answered), such as \($0)" }
+      return CampaignReport.Check(name: name, holds: missing.isEmpty, text: first ?? "\(answered) pushes")
+    } catch {
+      return CampaignReport.Check(name: name, holds: false, text: "the push server does not reply: \(error)")
+    }
   }
 
   private func files(_ target: any ChaosCluster) -> [TarArchive.Member] {

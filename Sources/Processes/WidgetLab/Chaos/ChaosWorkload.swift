@@ -8,6 +8,7 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import Synchronization
 
 /// What users, providers and programs do during a campaign. Nothing waits for a result: a process may be dead.
 struct ChaosWorkload: Sendable {
@@ -15,8 +16,14 @@ struct ChaosWorkload: Sendable {
   private static let most = 12
   static let patience = Duration.seconds(8)
 
+  /// The pushes that were answered with 200, by the id that the push server gave them.
+  private final class AnsweredPushes: Sendable {
+    let ids = Mutex<Set<UUID>>([])
+  }
+
   let target: any ChaosCluster
   private let tasks = TaskOwner()
+  private let answered = AnsweredPushes()
 
   private var cluster: ClusterFacts { target.cluster }
   private var connection: Connection {
@@ -61,8 +68,28 @@ struct ChaosWorkload: Sendable {
         token: nil, subject: subject,
         headers: ["apns-push-type": "widgets", "apns-topic": app + PushType.widgets.topicSuffix],
         payload: #"{"aps":{"content-changed":true}}"#)
-      _ = try await connection.request(push, to: .pushServer, within: Self.patience, whenUnreachable: .wait)
+      let reply = try await connection.request(push, to: .pushServer, within: Self.patience, whenUnreachable: .wait)
+      if reply.status == 200 { answered.ids.withLock { _ = $0.insert(reply.uniqueID) } }
     }
+  }
+
+  /// Compares the pushes that were answered with 200 with the delivery log of the push server.
+  ///
+  /// - Returns: how many there are, and those that the log does not have.
+  /// - Throws: `BusError` when the push server does not reply.
+  func pushesNotLogged() async throws -> (answered: Int, missing: Set<UUID>) {
+    let all = answered.ids.withLock(\.self)
+    var missing = all
+    // Entries after this number; 0 would select the newest.
+    var last: Int64 = -1
+    while !missing.isEmpty {
+      let page = try await connection.request(
+        ListPushes(after: last, limit: 500), to: .pushServer, within: .seconds(30), whenUnreachable: .wait)
+      guard let newest = page.pushes.last?.number else { break }
+      missing.subtract(page.pushes.map(\.uniqueID))
+      last = newest
+    }
+    return (all.count, missing)
   }
 
   /// Sends a request to the host, which may be dead.
