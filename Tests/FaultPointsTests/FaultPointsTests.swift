@@ -9,8 +9,10 @@ import Testing
 /// A process maps its page once and for ever, so one page serves all tests, which run in order.
 @Suite(.serialized) struct `The fault points of a process` {
   private static let process = Address.host("iphone")
-  private static let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
   private static let joined: FaultPointPage = {
+    let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
+    // A mapped file needs no name.
+    defer { unlink(path) }
     do {
       let page = try FaultPointPage.create(at: path)
       try FaultPointPage.join(path, as: process)
@@ -90,11 +92,11 @@ import Testing
   }
 
   @Test func `only one injector has the page, and its faults end with it`() throws {
-    let error = #expect(throws: FaultPointError.self) { try FaultPointPage.create(at: Self.path) }
-    #expect(error?.code == EWOULDBLOCK)
     let path = NSTemporaryDirectory() + "fault-points-\(UUID().uuidString)"
     defer { unlink(path) }
     var first: FaultPointPage? = try FaultPointPage.create(at: path)
+    let error = #expect(throws: FaultPointError.self) { try FaultPointPage.create(at: path) }
+    #expect(error?.code == EWOULDBLOCK)
     let fault = try #require(first?.arm(.crash, at: .busAfterJournal, times: nil))
     #expect(first?.performed(fault) == 0)
     first = nil

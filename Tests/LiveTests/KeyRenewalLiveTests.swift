@@ -160,7 +160,7 @@ import ZeroMQ
         $0.reading(RegistrationChanged.self)?.change == .retired
       }
       let file = try #require(FileManager.default.contents(atPath: folder + "/certificate"))
-      let certificate = try JSONDecoder().decode(LaunchContext.self, from: file)
+      let certificate = try #require(LaunchContext(line: Array(file)))
       #expect(certificate.address == LiveFixture.widgetExtension)
       let life = try #require(retired.reading(RegistrationChanged.self)).registration
       #expect(life.publicKey == certificate.publicKey || certificate.generation > life.generation)

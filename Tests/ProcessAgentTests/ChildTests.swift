@@ -17,7 +17,7 @@ struct ChildTests {
     try await withFixture { fixture in
       let instance = try await fixture.spawn(executable: "/bin/cat")
       let line = try await fixture.received(ProcessOutput.self).line
-      let certificate = try JSONDecoder().decode(LaunchContext.self, from: Data(line.utf8))
+      let certificate = try #require(LaunchContext(line: Array(line.utf8)))
       #expect(certificate.address == AgentFixture.child)
       #expect(certificate.generation == instance.generation)
       #expect(certificate.host == .host("d"))

@@ -71,13 +71,12 @@ import Testing
       fixture.process.asCurrent { files.containerURL(forSecurityApplicationGroupIdentifier: "group.other") } == nil)
   }
 
-  @Test func `a process reads its launch context from one line of JSON and rejects any other input`() throws {
+  @Test func `a process reads its launch context from one line and rejects any other input`() throws {
     let fixture = try SDKFixture()
     let launchContext = LaunchContext(
       address: SDKFixture.widget, generation: 3, host: .host("phone"), endpoint: "tcp://127.0.0.1:1", serverKey: "s",
       publicKey: "p", secretKey: "q", container: fixture.folder.path, groups: [:], agentPid: 1)
-    let line = try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")]
-    for (bytes, expected) in [(line, launchContext), (Array("garbage\n".utf8), nil), ([], nil)] {
+    for (bytes, expected) in [(launchContext.line, launchContext), (Array("garbage\n".utf8), nil), ([], nil)] {
       let file = fixture.folder.appendingPathComponent(UUID().uuidString)
       try Data(bytes).write(to: file)
       let handle = try FileHandle(forReadingFrom: file)

@@ -20,6 +20,7 @@ import extension
 import host
 import picture
 import push
+import recovery
 import results
 import transfers
 from figure import Skipped, table
@@ -27,7 +28,7 @@ from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure, "picture": picture.measure,
-    "console": console.measure}
+    "console": console.measure, "recovery": recovery.measure}
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",

@@ -14,6 +14,9 @@ SIGKILL = 9
 # Symbol names in an executable that belong to server libraries.
 SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
 
+# The address of the bare executable, which is no product of the cluster.
+BARE = f"{EXTENSION}.Bare"
+
 # The rules for the author's code.
 RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False,
          "callsProvidersConcurrently": False}
@@ -60,13 +63,13 @@ class Spawner:
         self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
         return (answer.sent_at - asked) / 1e3, own / 1024
 
-    def spawn(self, executable, first_line):
+    def spawn(self, executable, first_line, address=EXTENSION):
         """Milliseconds from the agent's spawn to the child's first line, and from the request to `process.ready`
         (None for a child that never sends it)."""
         self.journal.forget()
         self.host.kept = []
         request = {
-            "address": EXTENSION, "executable": executable, "environment": {"TRIAL_GROUP": GROUP},
+            "address": address, "executable": executable, "environment": {"TRIAL_GROUP": GROUP},
             "container": f"{self.cluster.folder}/device/container", "groups": {GROUP: self.cluster.group},
             "rules": RULES, "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
@@ -77,13 +80,14 @@ class Spawner:
         registered = self.journal.wait(lambda e: e.kind == "instance.register/ok", "instance.register/ok")
         line = self.journal.wait(printed(first_line), f"the line '{first_line}'")
         if ready is not None:
-            self.host.request("process.signal", AGENT, {"address": EXTENSION, "signal": SIGKILL})
+            self.host.request("process.signal", AGENT, {"address": address, "signal": SIGKILL})
         self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
         return (int(line.json["line"].split()[-1]) - registered.sent_at) / 1e3, ready
 
 
 def spawn_both(spawner, run):
-    bare, _ = spawner.spawn(f"{run.tools}/bare", "began ")
+    # At another address: the agent makes the bundle of a product again when its executable is another one.
+    bare, _ = spawner.spawn(f"{run.tools}/bare", "began ", BARE)
     first, ready = spawner.spawn("FixtureExtension", "reached launched ")
     return bare, first, ready
 

@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--limit", type=int, default=900, help="seconds for one campaign")
     parser.add_argument("--jobs", type=int, default=1, help="campaigns that run at the same time")
+    parser.add_argument("--results", type=pathlib.Path, help="a file to which each campaign is added; those in it are not run again")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE}")
     parser.add_argument("faults", nargs="*")
     return parser.parse_args()
@@ -79,6 +80,14 @@ def campaign(executables, fault, executable, seed, options, scratch):
     return laws, sum(run["kills"] for run in found["runs"])
 
 
+def earlier(file):
+    """The campaigns in a file of results, by fault and seed."""
+    if not file or not file.exists():
+        return {}
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    return {(line["fault"], line["seed"]): (line["broken"], line["kills"]) for line in lines}
+
+
 def row(fault, results, seeds):
     name, executable, law, text = fault
     found = [(laws, kills) for laws, kills in filter(None, results) if laws]
@@ -95,12 +104,23 @@ def main():
     faults = [fault for fault in planted(options.executables) if fault[2]]
     if options.faults:
         faults = [fault for fault in faults if fault[0] in options.faults]
-    rows, missed = [], []
     seeds = range(1, options.seeds + 1)
+    known = earlier(options.results)
+    rows, missed = [], []
+
+    def result(fault, seed, scratch):
+        if (fault[0], seed) not in known:
+            found = campaign(options.executables, fault[0], fault[1], seed, options, scratch)
+            if options.results and found:
+                with options.results.open("a") as file:
+                    file.write(json.dumps({"fault": fault[0], "seed": seed, "broken": found[0], "kills": found[1]}) + "\n")
+            return found
+        return known[fault[0], seed]
+
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for fault in faults:
-            results = list(pool.map(lambda seed: campaign(
-                options.executables, fault[0], fault[1], seed, options, scratch), seeds))
+        runs = [[pool.submit(result, fault, seed, scratch) for seed in seeds] for fault in faults]
+        for fault, those in zip(faults, runs):
+            results = [run.result() for run in those]
             rows.append(row(fault, results, options.seeds))
             print(rows[-1], flush=True)
             # 19 of 20 seeds must find it.

@@ -57,7 +57,7 @@ struct PeerSession {
   private var drainID: UUID?
   /// A hello awaits its reply.
   var isGreeting: Bool { helloID != nil }
-  private var awaiting: [UUID: Awaiting] = [:]
+  private var awaiting = [UUID: Awaiting]()
   /// How many of `awaiting` were never sent.
   private var unsentAwaiting = 0
   private var unsentNotices = Queue<Unsent>()
@@ -65,7 +65,7 @@ struct PeerSession {
   /// Messages are numbered in the order in which the connection passed them on, and are sent and sent again in that
   /// order. They are sorted when that happens, so that a finished one is removed from `awaiting` in constant time.
   private var lastNumber: UInt64 = 0
-  private var inHand: Set<UUID> = []
+  private var inHand = Set<UUID>()
   private var answered: Remembered<UUID, Envelope>
 
   /// How many messages may wait for the broker. Beyond it each new message replaces the oldest waiting notice.
@@ -301,7 +301,7 @@ struct PeerSession {
 
 /// A bounded dictionary; the oldest entries are removed first.
 struct Remembered<Key: Hashable, Value> {
-  private var values: [Key: Value] = [:]
+  private var values = [Key: Value]()
   private var keys: [Key] = []
   private let limit: Int
 

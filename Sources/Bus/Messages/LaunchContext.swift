@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The launch context that an agent passes to a child on standard input: one line of JSON, then end of file. The
-/// runtime reads and closes it before the author's code runs, so the key is in no environment and no argument list.
-package struct LaunchContext: Codable, Sendable, Hashable {
+/// The launch context that an agent passes to a child on standard input: one line, then end of file. The runtime reads
+/// and closes it before the author's code runs, so the key is in no environment and no argument list.
+///
+/// The line has fields such as `generation=3`, separated by tabs. It is not JSON: a process would look up a dozen
+/// protocol conformances for `JSONDecoder` before its author's first line, at 0.1 ms each.
+package struct LaunchContext: Sendable, Hashable {
   /// The child's address on the bus.
   package let address: Address
   /// The generation of this process instance.
@@ -43,5 +46,147 @@ package struct LaunchContext: Codable, Sendable, Hashable {
     self.rules = rules
     self.agentPid = agentPid
     self.faultPoints = faultPoints
+  }
+}
+
+// MARK: The line
+
+extension LaunchContext {
+  /// The prefix of the field of an app group, whose name ends with the group's identifier.
+  private static let groupPrefix = "group:"
+
+  /// The line, with its line feed.
+  package var line: [UInt8] {
+    var fields = [
+      ("address", address.text), ("generation", "\(generation)"), ("host", host.text), ("endpoint", endpoint),
+      ("serverKey", serverKey), ("publicKey", publicKey), ("secretKey", secretKey), ("container", container),
+      ("callDeadline", "\(rules.callDeadline)"), ("inlineRedirectLimit", "\(rules.inlineRedirectLimit)"),
+      ("firstCompletionCounts", "\(rules.firstCompletionCounts)"),
+      ("callsProvidersConcurrently", "\(rules.callsProvidersConcurrently)"), ("agentPid", "\(agentPid)"),
+    ]
+    if let faultPoints { fields.append(("faultPoints", faultPoints)) }
+    for (identifier, folder) in groups { fields.append((Self.groupPrefix + identifier, folder)) }
+    var line: [UInt8] = []
+    for (name, value) in fields {
+      if !line.isEmpty { line.append(UInt8(ascii: "\t")) }
+      Self.append(name, to: &line)
+      line.append(UInt8(ascii: "="))
+      Self.append(value, to: &line)
+    }
+    return line + [UInt8(ascii: "\n")]
+  }
+
+  /// Reads the line. `nil` when a field is missing or malformed. Unknown fields are ignored.
+  package init?(line: [UInt8]) {
+    var texts = Texts()
+    var groups: [String: String] = [:]
+    var start = line.startIndex
+    let end = line.firstIndex(of: UInt8(ascii: "\n")) ?? line.endIndex
+    while start < end {
+      var (sign, stop) = (start, start)
+      while stop < end, line[stop] != UInt8(ascii: "\t") { stop += 1 }
+      while sign < stop, line[sign] != UInt8(ascii: "=") { sign += 1 }
+      guard sign < stop, let name = Self.text(line[start..<sign]), let value = Self.text(line[(sign + 1)..<stop])
+      else { return nil }
+      if name.hasPrefix(Self.groupPrefix) {
+        groups[String(name.dropFirst(Self.groupPrefix.count))] = value
+      } else {
+        texts.set(name, value)
+      }
+      start = stop + 1
+    }
+    guard let address = Address(texts.address), let generation = UInt32(texts.generation),
+      let host = Address(texts.host), let agentPid = Int32(texts.agentPid), let rules = texts.rules
+    else { return nil }
+    for text in [texts.endpoint, texts.serverKey, texts.publicKey, texts.secretKey, texts.container]
+    where text.isEmpty { return nil }
+    self.init(
+      address: address, generation: generation, host: host, endpoint: texts.endpoint, serverKey: texts.serverKey,
+      publicKey: texts.publicKey, secretKey: texts.secretKey, container: texts.container, groups: groups, rules: rules,
+      agentPid: agentPid, faultPoints: texts.faultPoints)
+  }
+
+  /// The values of the fields; empty for a field that was not given.
+  private struct Texts {
+    var address = "", generation = "", host = "", endpoint = "", serverKey = "", publicKey = "", secretKey = ""
+    var container = "", callDeadline = "", inlineRedirectLimit = "", firstCompletionCounts = ""
+    var callsProvidersConcurrently = "", agentPid = ""
+    var faultPoints: String?
+
+    mutating func set(_ name: String, _ value: String) {
+      switch name {
+      case "address": address = value
+      case "generation": generation = value
+      case "host": host = value
+      case "endpoint": endpoint = value
+      case "serverKey": serverKey = value
+      case "publicKey": publicKey = value
+      case "secretKey": secretKey = value
+      case "container": container = value
+      case "callDeadline": callDeadline = value
+      case "inlineRedirectLimit": inlineRedirectLimit = value
+      case "firstCompletionCounts": firstCompletionCounts = value
+      case "callsProvidersConcurrently": callsProvidersConcurrently = value
+      case "agentPid": agentPid = value
+      case "faultPoints": faultPoints = value
+      default: break
+      }
+    }
+
+    var rules: ProcessRules? {
+      guard let callDeadline = Double(callDeadline), let inlineRedirectLimit = Int(inlineRedirectLimit),
+        let firstCompletionCounts = Bool(firstCompletionCounts),
+        let callsProvidersConcurrently = Bool(callsProvidersConcurrently)
+      else { return nil }
+      var rules = ProcessRules()
+      rules.callDeadline = callDeadline
+      rules.inlineRedirectLimit = inlineRedirectLimit
+      rules.firstCompletionCounts = firstCompletionCounts
+      rules.callsProvidersConcurrently = callsProvidersConcurrently
+      return rules
+    }
+  }
+
+  /// Bytes that separate, and the byte that begins an escape.
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "%")
+  }
+
+  /// Writes such bytes as `%` and two hexadecimal digits.
+  private static func append(_ text: String, to line: inout [UInt8]) {
+    let digits = Array("0123456789ABCDEF".utf8)
+    for byte in text.utf8 {
+      if isEscaped(byte) {
+        line += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      } else {
+        line.append(byte)
+      }
+    }
+  }
+
+  private static func text(_ field: ArraySlice<UInt8>) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(field.count)
+    var place = field.startIndex
+    while place < field.endIndex {
+      var byte = field[place]
+      if byte == UInt8(ascii: "%") {
+        guard place + 2 < field.endIndex, let high = digit(field[place + 1]), let low = digit(field[place + 2])
+        else { return nil }
+        byte = high << 4 | low
+        place += 2
+      }
+      bytes.append(byte)
+      place += 1
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

@@ -39,7 +39,8 @@ package enum SocketEvent: Sendable, Equatable {
 
 /// Reads a monitor's messages and tracks which connections are in the handshake, since only some events name theirs.
 struct EventReader {
-  private var shaking: Set<Int32> = []
+  /// Their descriptors; few, because a handshake has a deadline.
+  private var shaking: [Int32] = []
   /// How many handshakes have ended without a known descriptor.
   private var endedUnknown = 0
 
@@ -47,10 +48,10 @@ struct EventReader {
   mutating func event(_ number: Int32, value: Int32) -> SocketEvent? {
     switch number {
     case ZMQ_EVENT_CONNECTED:
-      shaking.insert(value)
+      add(value)
       return .connected
     case ZMQ_EVENT_ACCEPTED:
-      shaking.insert(value)
+      add(value)
       return .accepted(descriptor: value)
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .handshakeSucceeded(descriptor: endOfHandshake())
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
@@ -77,7 +78,7 @@ struct EventReader {
 extension EventReader {
   /// Returns the connection in the handshake if it is the only one.
   private mutating func endOfHandshake() -> Int32 {
-    if shaking.count == 1, let only = shaking.popFirst() {
+    if shaking.count == 1, let only = shaking.popLast() {
       endedUnknown = 0
       return only
     }
@@ -86,9 +87,14 @@ extension EventReader {
     return SocketEvent.unknownDescriptor
   }
 
+  private mutating func add(_ descriptor: Int32) {
+    if !shaking.contains(descriptor) { shaking.append(descriptor) }
+  }
+
   /// A connection that ended while it was still listed had finished its handshake with an unknown descriptor.
   private mutating func remove(_ descriptor: Int32) {
-    guard shaking.remove(descriptor) != nil else { return }
+    guard let index = shaking.firstIndex(of: descriptor) else { return }
+    shaking.remove(at: index)
     endedUnknown = max(0, endedUnknown - 1)
     if endedUnknown >= shaking.count { forget() }
   }

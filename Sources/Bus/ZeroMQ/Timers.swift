@@ -15,19 +15,20 @@ struct Timers {
   }
 
   private var heap: [Entry] = []
-  private var actions: [TimerID: @Sendable () -> Void] = [:]
+  /// By the number of the timer.
+  private var actions: [UInt64: @Sendable () -> Void] = [:]
 
   /// Adds a timer with a deadline in nanoseconds of the monotonic clock.
   mutating func insert(_ id: TimerID, deadline: UInt64, _ action: @escaping @Sendable () -> Void) {
-    actions[id] = action
+    actions[id.raw] = action
     push(Entry(deadline: deadline, id: id))
   }
 
   /// False when the timer has fired, was cancelled, or was not inserted yet.
   mutating func remove(_ id: TimerID) -> Bool {
-    guard actions.removeValue(forKey: id) != nil else { return false }
+    guard actions.removeValue(forKey: id.raw) != nil else { return false }
     if heap.count > 64, heap.count > 2 * actions.count {
-      let live = heap.filter { actions[$0.id] != nil }
+      let live = heap.filter { actions[$0.id.raw] != nil }
       heap.removeAll(keepingCapacity: true)
       for entry in live { push(entry) }
     }
@@ -42,7 +43,7 @@ struct Timers {
   /// The deadline of the next active timer.
   mutating func nextDeadline() -> UInt64? {
     while let top = heap.first {
-      if actions[top.id] != nil { return top.deadline }
+      if actions[top.id.raw] != nil { return top.deadline }
       pop()
     }
     return nil
@@ -52,7 +53,7 @@ struct Timers {
   mutating func takeDue(_ now: UInt64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now, let id = heap.first?.id else { return nil }
     pop()
-    return actions.removeValue(forKey: id)
+    return actions.removeValue(forKey: id.raw)
   }
 
   private mutating func push(_ entry: Entry) {

@@ -8,10 +8,21 @@ import Synchronization
 /// service runs any more.
 package final class TaskOwner: Sendable {
   private struct State {
-    var running: [UInt64: Task<Void, Never>] = [:]
+    /// By number, ascending. Not a dictionary: each process starts a task early, and would search for the conformance of
+    /// the key.
+    var running: [(number: UInt64, task: Task<Void, Never>)] = []
     var isClosed = false
     /// The number of the last task.
     var last: UInt64 = 0
+
+    mutating func remove(_ number: UInt64) {
+      var (low, high) = (0, running.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if running[middle].number < number { low = middle + 1 } else { high = middle }
+      }
+      if low < running.count, running[low].number == number { running.remove(at: low) }
+    }
   }
 
   private let state = Mutex(State())
@@ -38,7 +49,7 @@ package final class TaskOwner: Sendable {
         await work()
         self.ended(number)
       }
-      state.running[number] = task
+      state.running.append((number, task))
       return task
     }
   }
@@ -47,18 +58,18 @@ package final class TaskOwner: Sendable {
   package func cancel() {
     let running = state.withLock { state in
       state.isClosed = true
-      return Array(state.running.values)
+      return state.running
     }
-    for task in running { task.cancel() }
+    for (_, task) in running { task.cancel() }
   }
 
   /// Cancels all tasks, and returns when the last one has ended. A task of this owner must not call it.
   package func end() async {
     cancel()
-    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+    for (_, task) in state.withLock(\.running) { await task.value }
   }
 
   private func ended(_ number: UInt64) {
-    state.withLock { _ = $0.running.removeValue(forKey: number) }
+    state.withLock { $0.remove(number) }
   }
 }

@@ -171,7 +171,7 @@ package actor Agent {
       groups: request.groups, rules: request.rules, agentPid: getpid(), faultPoints: faultPoints)
     return SpawnOrder(
       instance: instance, executable: executable, environment: environment, directory: request.container,
-      input: try BodyCoding.encode(launchContext) + [UInt8(ascii: "\n")], memory: request.memory)
+      input: launchContext.line, memory: request.memory)
   }
 
   private func launch(_ order: SpawnOrder, _ context: MessageContext) async throws(BusError) -> Int32 {

@@ -50,7 +50,7 @@ extension HostedProcess {
     return process
   }
 
-  /// The launch context from the agent: one line of JSON. `nil` when it is missing, or when no byte arrives for ten
+  /// The launch context from the agent: one line. `nil` when it is missing, or when no byte arrives for ten
   /// seconds.
   static func readLaunchContext(from descriptor: Int32) -> LaunchContext? {
     var line: [UInt8] = []
@@ -62,7 +62,7 @@ extension HostedProcess {
       guard count > 0 else { break }
       line += chunk[..<count]
     }
-    return try? BodyCoding.decode(LaunchContext.self, from: line)
+    return LaunchContext(line: line)
   }
 
   /// Connects, announces to the host that the author's code is ready, and runs the main run loop forever. The loop runs

@@ -19,7 +19,8 @@ package final class HostedProcess: Sendable {
   }
 
   private struct State {
-    var parts: [ObjectIdentifier: any Sendable] = [:]
+    /// Few; a dictionary would search for the key's conformance when the process starts.
+    var parts: [(type: ObjectIdentifier, part: any Sendable)] = []
     /// Events that are not acknowledged yet.
     var deliveries: Set<UUID> = []
     /// Callers that wait for some of these events.
@@ -94,9 +95,9 @@ package final class HostedProcess: Sendable {
   /// `part` itself.
   package func part<Part: Sendable>(_ type: Part.Type, _ make: (HostedProcess) -> Part) -> Part {
     state.withLock { state in
-      if let part = state.parts[ObjectIdentifier(type)] as? Part { return part }
+      if let part = state.parts.first(where: { $0.type == ObjectIdentifier(type) })?.part as? Part { return part }
       let part = make(self)
-      state.parts[ObjectIdentifier(type)] = part
+      state.parts.append((ObjectIdentifier(type), part))
       return part
     }
   }

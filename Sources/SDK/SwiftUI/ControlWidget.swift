@@ -98,7 +98,7 @@ private struct ModifiedControl<Content: ControlWidgetConfiguration>: ControlWidg
 }
 
 /// A control in a widget bundle.
-@MainActor struct ControlInBundle: Widget, DescribedWidget {
+@MainActor struct ControlInBundle: Widget {
   let described: WidgetDescription
 
   init() { described = WidgetDescription() }

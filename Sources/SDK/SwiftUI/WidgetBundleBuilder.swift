@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Several widgets as one.
-@MainActor struct TupleWidget: Widget, WidgetGroup {
+@MainActor struct TupleWidget: Widget {
   let widgets: [any Widget]
 
   init() { widgets = [] }
@@ -13,7 +13,7 @@
 @_marker public protocol _LimitedAvailabilityWidgetMarker {}
 
 /// A widget in `if #available`. On Linux every version is available.
-@MainActor struct LimitedAvailabilityWidget: Widget, WidgetGroup, _LimitedAvailabilityWidgetMarker {
+@MainActor struct LimitedAvailabilityWidget: Widget, _LimitedAvailabilityWidgetMarker {
   let widgets: [any Widget]
 
   init() { widgets = [] }

@@ -43,16 +43,6 @@ package struct PushHandlerCall<Arguments>: Sendable {
   func describe(_ description: inout WidgetDescription)
 }
 
-/// A widget that consists of several widgets.
-@MainActor protocol WidgetGroup {
-  var widgets: [any Widget] { get }
-}
-
-/// A widget that already has a description.
-@MainActor protocol DescribedWidget {
-  var described: WidgetDescription { get }
-}
-
 extension WidgetConfiguration {
   /// Adds what this configuration or its body contributes.
   package func add(to description: inout WidgetDescription) {
@@ -67,8 +57,10 @@ extension WidgetConfiguration {
 extension Widget {
   /// The descriptions of this widget, or of the widgets it consists of, in order.
   package var descriptions: [WidgetDescription] {
-    if let group = self as? any WidgetGroup { return group.widgets.flatMap { $0.descriptions } }
-    if let widget = self as? any DescribedWidget { return [widget.described] }
+    // Casts to types: a cast to a protocol searches all conformances of the process, once for each type of widget.
+    if let group = self as? TupleWidget { return group.widgets.flatMap { $0.descriptions } }
+    if let group = self as? LimitedAvailabilityWidget { return group.widgets.flatMap { $0.descriptions } }
+    if let control = self as? ControlInBundle { return [control.described] }
     var description = WidgetDescription()
     body.add(to: &description)
     description.declaration?.handlesBackgroundEvents = !description.handlers.isEmpty
