@@ -208,6 +208,13 @@ import Testing
     }
   }
 
+  @Test func `a request whose token cannot be looked up is answered InternalServerError`() {
+    var lab = ProviderKeyFixture()
+    let verdict = APNsContract(environment: .development).check(
+      lab.request(), in: &lab.session, now: lab.now, key: { _ in nil }, token: { _ in throw CancellationError() })
+    #expect(verdict.status == 500 && verdict.reason == "InternalServerError" && verdict.device == nil)
+  }
+
   @Test(.rule("APNS-11")) func `unique ids are distinct UUIDs of version 7 that sort by time`() {
     var lab = ProviderKeyFixture()
     let request = lab.request()

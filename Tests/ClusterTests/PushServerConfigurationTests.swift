@@ -33,9 +33,9 @@ import Testing
     let times: [Duration] = [
       rules.logAge, rules.storageAge, rules.providerTokenLifetime, rules.providerTokenUpdateInterval,
       rules.consecutiveWindow, rules.idleTimeout, rules.priority5Interval, rules.priority1Interval,
-      rules.backgroundInterval,
+      rules.backgroundInterval, rules.endedTokenAge,
     ]
-    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600, 15, 60, 1_200]
+    let seconds: [Double] = [604_800, 2_592_000, 3_600, 1_200, 60, 3_600, 15, 60, 1_200, 2_592_000]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       rules.logLimit, rules.queueLimit, rules.inFlight, rules.journalRate, rules.payloadLimit, rules.voipPayloadLimit,

@@ -12,6 +12,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 /// When a device that can be reached accepts notifications of low priority.
 @Suite struct `Opportunities of a device` {
   private struct Fixture {
+    private var lastSubject = PushSubject(device: "iphone", bundle: "com.example.A", use: .app)
     var stateMachine: PushStateMachine
     var now = origin
     private var number: Int64 = 0
@@ -34,12 +35,12 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
         uniqueID: UUID(), apnsID: "id-\(number)", subject: PushSubject(device: "iphone", bundle: app, use: use),
         type: type, priority: priority, collapseID: nil, payload: "{}", acceptedAt: now, expiration: expiration,
         isFromStorage: false)
-      last = notification.uniqueID
+      (last, lastSubject) = (notification.uniqueID, notification.subject)
       return steps(.accepted(StoredPush(number: number, notification: notification, token: "00")))
     }
 
     /// The device refuses the notification that was accepted last; returns the steps.
-    mutating func refuse() -> [String] { steps(.refused(last, why: "it restarts", again: true)) }
+    mutating func refuse() -> [String] { steps(.refused(last, of: lastSubject, why: "it restarts", again: true)) }
 
     /// Passes to the next date; returns the steps.
     mutating func next() -> [String] {

@@ -83,14 +83,14 @@ private struct Provider {
     var changes = provider.send(2)
     let at = origin.addingTimeInterval(0.002)
     changes.add(PushStep(.superseded, at: at, detail: "by a later one"), to: 1)
-    changes.drop(1)
+    changes.drop(try #require(first.kept[1]))
     changes.add(PushStep(.superseded, at: origin.addingTimeInterval(0.003), detail: "by a later one"), to: 2)
-    changes.drop(2)
-    #expect(changes.dropped == [1] && Array(changes.kept.keys) == [3])
+    changes.drop(try #require(changes.kept[2]))
+    #expect(changes.dropped.map(\.number) == [1] && Array(changes.kept.keys) == [3])
     try database.write(changes)
-    let left = try database.left()
-    #expect(left.kept.map(\.number) == [3] && left.lastNumber == 3)
-    let kept = try #require(left.kept.first)
+    #expect(try database.kept(of: "device-1").isEmpty && database.kept(of: "device-2").isEmpty)
+    #expect(try database.left().lastNumber == 3)
+    let kept = try #require(try database.kept(of: "device-3").first)
     #expect(kept.id == changes.kept[3]?.id && kept.token == "00ff" && kept.notification.subject.device == "device-3")
   }
 
@@ -100,10 +100,15 @@ private struct Provider {
     var provider = Provider()
     try database.write(provider.send(2))
     for _ in 0..<3 { try database.write(provider.send(1000, isRefused: true)) }
+    var examined: Int64 = 0
     func forget(_ seconds: Double, _ number: Int64) throws -> Int {
-      try database.write(
+      let forgotten = try database.write(
         PushDatabase.Changes(),
-        forgetting: PushDatabase.Age(date: origin.addingTimeInterval(seconds), number: number))
+        forgetting: PushDatabase.Old(
+          date: origin.addingTimeInterval(seconds), number: number, after: examined, ended: .distantPast))
+      examined = forgotten.last ?? examined
+      #expect(forgotten.hasMore == (forgotten.requests == PushDatabase.forgottenAtOnce))
+      return forgotten.requests
     }
     #expect(try forget(0, 0) == 0)
     #expect(try forget(0, 502) == 500)
@@ -131,5 +136,64 @@ private struct Provider {
     try database.write(changes)
     let record = try #require(try await database.page(ListPushes(uniqueID: id)).pushes.first)
     #expect(record.steps.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
+  }
+
+  @Test func `what is kept for a device is found by its index, in the order of the numbers`() throws {
+    let database = try PushDatabase(DatabaseQueue())
+    var provider = Provider()
+    try database.write(provider.send(1000))
+    #expect(try database.kept(of: "device-7").map(\.number) == [7] && database.kept(of: "another").isEmpty)
+    let plan = try database.database.read { db in
+      try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + PushDatabase.keptOfDevice, arguments: ["device-7"])
+        .map { $0["detail"] as String }
+    }
+    #expect(plan.first?.contains("SEARCH kept USING PRIMARY KEY (device=?)") == true, "\(plan)")
+    #expect(plan.dropFirst().first?.contains("SEARCH requests USING INTEGER PRIMARY KEY") == true, "\(plan)")
+  }
+
+  @Test(.rule("APNS-25")) func `the ends of stored notifications are read in order, and follow the setting`() throws {
+    let queue = try DatabaseQueue()
+    var settings = PushSettings()
+    settings.storageAge = 60
+    let database = try PushDatabase(queue, settings: settings)
+    var provider = Provider()
+    try database.write(provider.send(5))
+    func ends(_ database: PushDatabase, after place: PushDatabase.End = .first, by date: Date? = nil) throws -> [String]
+    {
+      try database.ends(after: place, by: date, limit: 3).map { end in
+        "\(end.number) \((1000 * end.at.timeIntervalSince(origin)).rounded() / 1000)"
+      }
+    }
+    #expect(try ends(database) == ["1 60.001", "2 60.002", "3 60.003"])
+    #expect(try ends(database, by: origin + 60.0025) == ["1 60.001", "2 60.002"])
+    let place = try #require(try database.ends(after: .first, limit: 3).last)
+    #expect(try ends(database, after: place) == ["4 60.004", "5 60.005"])
+    settings.storageAge = 120
+    #expect(try ends(PushDatabase(queue, settings: settings)) == ["1 120.001", "2 120.002", "3 120.003"])
+  }
+
+  @Test(.rule("APNS-50")) func `tokens that have ended are deleted page by page, the oldest first`() throws {
+    let database = try PushDatabase(DatabaseQueue())
+    var changes = PushDatabase.Changes()
+    for number in 0..<2500 {
+      let token = DeviceToken(
+        token: "\(number)", subject: PushSubject(device: "device-\(number)", bundle: "com.example.A", use: .app),
+        environment: .development, state: number == 7 ? .active : .unregistered, since: origin + Double(number))
+      changes.tokens.append(.token(token))
+    }
+    try database.write(changes)
+    func forget(_ seconds: Double) throws -> [String] {
+      try database.write(
+        PushDatabase.Changes(),
+        forgetting: PushDatabase.Old(date: .distantPast, number: 0, after: 0, ended: origin + seconds)
+      ).tokens
+    }
+    #expect(try forget(0).isEmpty)
+    #expect(try forget(3) == ["0", "1", "2"])
+    #expect(try forget(2000).count == PushDatabase.forgottenAtOnce)
+    #expect(try forget(2000).count == 2000 - 3 - 1 - PushDatabase.forgottenAtOnce)
+    #expect(try forget(2000).isEmpty)
+    #expect(try database.token("7")?.state == .active, "an active token has no age")
+    #expect(try database.token("1999") == nil && database.token("2000")?.state == .unregistered)
   }
 }

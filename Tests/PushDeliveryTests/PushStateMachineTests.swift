@@ -75,10 +75,10 @@ extension [PushStateMachine.Action] {
     let actions = fixture.handle(.accepted(first))
     #expect(actions.steps == ["sent 1"] && actions.sent == [first.id] && actions.kept == [first.id])
     #expect(fixture.stateMachine.count == 1)
-    let ended = fixture.handle(.acknowledged(first.id))
+    let ended = fixture.handle(.acknowledged(first.id, of: widgets))
     #expect(ended.steps == ["delivered 1"] && ended.dropped == [first.id])
     #expect(fixture.stateMachine.count == 0)
-    #expect(fixture.handle(.acknowledged(first.id)).isEmpty, "a second acknowledgement has no effect")
+    #expect(fixture.handle(.acknowledged(first.id, of: widgets)).isEmpty, "a second acknowledgement has no effect")
   }
 
   @Test(.rule("APNS-22"))
@@ -152,14 +152,12 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture()
     fixture.reach(online: false)
     _ = fixture.handle(.accepted(push(1, expiration: origin.addingTimeInterval(60))))
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60))
     fixture.now += 59
-    #expect(fixture.handle(.timerFired).isEmpty)
+    #expect(fixture.handle(.ended(widgets)).isEmpty)
     fixture.now += 1
-    #expect(fixture.handle(.timerFired).steps == ["expired 1"])
-    #expect(fixture.stateMachine.nextInstant == nil)
+    #expect(fixture.handle(.ended(widgets)).steps == ["expired 1"])
+    #expect(fixture.handle(.ended(widgets)).isEmpty)
     _ = fixture.handle(.accepted(push(2, expiration: origin.addingTimeInterval(86_400 * 365))))
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
     #expect(fixture.handle(.accepted(push(3, expiration: origin))).steps == ["expired 3"])
     fixture.now += 86_400 * 30
     #expect(fixture.reach().steps == ["expired 2"], "a device that connects too late does not receive it")
@@ -178,7 +176,7 @@ extension [PushStateMachine.Action] {
     #expect(fixture.handle(.accepted(pushes[inFlight])).steps == ["storedOffline \(third)"])
     let newest = fixture.handle(.accepted(pushes[inFlight + 1])).steps
     #expect(newest == ["superseded \(third)", "storedOffline \(fourth)"])
-    #expect(fixture.handle(.acknowledged(pushes[0].id)).steps == ["delivered 1", "sent \(fourth)"])
+    #expect(fixture.handle(.acknowledged(pushes[0].id, of: widgets)).steps == ["delivered 1", "sent \(fourth)"])
   }
 
   @Test func `a refused notification is sent again when its device reports that it is reachable or a retry is due`() {
@@ -186,16 +184,19 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1)
     _ = fixture.handle(.accepted(first))
-    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).steps == ["storedOffline 1"])
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30), "no retry is scheduled")
+    #expect(
+      fixture.handle(.refused(first.id, of: widgets, why: "no network", again: false)).steps == ["storedOffline 1"])
+    #expect(fixture.stateMachine.nextInstant == nil, "no retry is scheduled")
     #expect(fixture.reach().steps == ["sent 1"])
-    #expect(fixture.handle(.refused(first.id, why: "a full disk", again: true)).steps == ["storedOffline 1"])
+    #expect(
+      fixture.handle(.refused(first.id, of: widgets, why: "a full disk", again: true)).steps == ["storedOffline 1"])
     fixture.now += 30
     #expect(fixture.handle(.timerFired).steps == ["sent 1"])
     let second = push(2)
     _ = fixture.handle(.accepted(second))
-    #expect(fixture.handle(.refused(second.id, why: "no network", again: false)).steps == ["storedOffline 2"])
-    #expect(fixture.handle(.refused(first.id, why: "no network", again: false)).steps == ["superseded 1"])
+    #expect(
+      fixture.handle(.refused(second.id, of: widgets, why: "no network", again: false)).steps == ["storedOffline 2"])
+    #expect(fixture.handle(.refused(first.id, of: widgets, why: "no network", again: false)).steps == ["superseded 1"])
   }
 
   @Test func `a stored notification expires on time even when a retry was scheduled before`() {
@@ -203,25 +204,12 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1, expiration: origin.addingTimeInterval(60))
     _ = fixture.handle(.accepted(first))
-    _ = fixture.handle(.refused(first.id, why: "a full disk", again: true))
+    _ = fixture.handle(.refused(first.id, of: widgets, why: "a full disk", again: true))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(30))
     fixture.reach(online: false)
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(60), "no retry for an offline device")
+    #expect(fixture.stateMachine.nextInstant == nil, "no retry for an offline device")
     fixture.now += 60
-    #expect(fixture.handle(.timerFired).steps == ["expired 1"])
-  }
-
-  @Test func `replaced notifications leave no deadline behind`() {
-    var fixture = PushStateMachineFixture()
-    fixture.reach(online: false)
-    for number in 1...1000 {
-      _ = fixture.handle(.accepted(push(Int64(number), expiration: origin.addingTimeInterval(Double(2000 - number)))))
-    }
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(1000))
-    _ = fixture.handle(.accepted(push(1001)))
-    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(86_400 * 30))
-    fixture.now += 2000
-    #expect(fixture.handle(.timerFired).isEmpty)
+    #expect(fixture.handle(.ended(widgets)).steps == ["expired 1"])
   }
 
   @Test func `a device that reconnects with its generation is reachable, and a new generation must report it first`() {
@@ -238,8 +226,7 @@ extension [PushStateMachine.Action] {
 
   @Test func `a notification that the previous server may have sent is sent again first and is not replaced`() {
     var fixture = PushStateMachineFixture()
-    fixture.stateMachine.restore(push(1))
-    fixture.stateMachine.restore(push(2, isFromStorage: true))
+    fixture.stateMachine.load("iphone", [push(1), push(2, isFromStorage: true)])
     #expect(fixture.handle(.accepted(push(3))).steps == ["superseded 2", "storedOffline 3"])
     #expect(fixture.reach().steps == ["sent 1", "sent 3"])
   }
@@ -249,9 +236,73 @@ extension [PushStateMachine.Action] {
     fixture.reach(online: false)
     let first = push(1)
     _ = fixture.handle(.accepted(first))
-    #expect(fixture.handle(.tokenEnded("another")).isEmpty)
-    let ended = fixture.handle(.tokenEnded("00ff"))
+    #expect(fixture.handle(.tokenEnded("another", of: widgets)).isEmpty)
+    let ended = fixture.handle(.tokenEnded("00ff", of: widgets))
     #expect(ended.steps == ["tokenUnregistered 1"] && ended.dropped == [first.id])
     #expect(fixture.reach().isEmpty)
+  }
+
+  @Test func `of two stored notifications the previous server sent the former, and the newest may be replaced`() {
+    var fixture = PushStateMachineFixture()
+    fixture.stateMachine.load("iphone", [push(1, isFromStorage: true), push(2, isFromStorage: true)])
+    #expect(fixture.handle(.accepted(push(3))).steps == ["superseded 2", "storedOffline 3"])
+    #expect(fixture.reach().steps == ["sent 1", "sent 3"])
+  }
+}
+
+@Suite struct `The memory of accepted notifications` {
+  private func other(_ number: Int) -> PushSubject {
+    PushSubject(device: "device-\(number)", bundle: "com.example.A", use: .widgets)
+  }
+
+  @Test(arguments: [0, 10, 10_000])
+  func `a device that returns costs the work for what it has stored, however many wait for others`(others: Int) {
+    var fixture = PushStateMachineFixture()
+    for number in 0..<others { _ = fixture.handle(.accepted(push(Int64(number), for: other(number)))) }
+    for (number, subject) in [widgets, app, control(1)].enumerated() {
+      _ = fixture.handle(.accepted(push(Int64(others + number), for: subject)))
+    }
+    #expect(fixture.reach().sent.count == 3)
+    #expect(fixture.stateMachine.examined == 3)
+  }
+
+  @Test func `idle devices leave memory, and those with an unacknowledged notification or a due time stay`() {
+    var settings = PushSettings()
+    settings.idleDevices = 10
+    var stateMachine = PushStateMachine(settings: settings)
+    for device in ["iphone", "device-0"] {
+      _ = stateMachine.handle(.reach(device: device, isOnline: true, isAwake: true, generation: 1), now: origin)
+    }
+    let (first, refused) = (push(1), push(2, for: other(0)))
+    #expect(stateMachine.handle(.accepted(first), now: origin).sent == [first.id])
+    _ = stateMachine.handle(.accepted(refused), now: origin)
+    _ = stateMachine.handle(.refused(refused.id, of: other(0), why: "a full disk", again: true), now: origin)
+    for number in 1...1000 {
+      let push = push(Int64(number + 2), for: other(number))
+      #expect(stateMachine.missing(for: .accepted(push)) == other(number).device)
+      stateMachine.load(other(number).device, [])
+      _ = stateMachine.handle(.accepted(push), now: origin)
+      stateMachine.removeIdle()
+      #expect(stateMachine.count <= 2 + 2 * settings.idleDevices)
+    }
+    #expect(stateMachine.missing(for: .tokenEnded("00ff", of: other(1))) == "device-1")
+    #expect(stateMachine.missing(for: .ended(widgets)) == nil && stateMachine.missing(for: .ended(other(0))) == nil)
+    #expect(stateMachine.handle(.acknowledged(first.id, of: widgets), now: origin).steps == ["delivered 1"])
+    #expect(stateMachine.nextInstant == origin.addingTimeInterval(settings.retryAfter))
+    #expect(stateMachine.handle(.timerFired, now: origin + settings.retryAfter).steps == ["sent 2"])
+  }
+
+  @Test func `what is kept for a device is loaded only when it can be reached`() {
+    var fixture = PushStateMachineFixture()
+    func missing(_ event: PushStateMachine.Event) -> String? { fixture.stateMachine.missing(for: event) }
+    #expect(missing(.presence(device: "iphone", isPresent: true, generation: 1)) == nil)
+    #expect(missing(.reach(device: "iphone", isOnline: false, isAwake: true, generation: 1)) == nil)
+    #expect(missing(.reach(device: "iphone", isOnline: true, isAwake: false, generation: 1)) == "iphone")
+    fixture.reach()
+    #expect(missing(.presence(device: "iphone", isPresent: true, generation: 1)) == "iphone")
+    #expect(missing(.presence(device: "iphone", isPresent: true, generation: 2)) == nil)
+    #expect(missing(.presence(device: "iphone", isPresent: false, generation: 1)) == nil)
+    fixture.stateMachine.load("iphone", [push(1)])
+    #expect(missing(.presence(device: "iphone", isPresent: true, generation: 1)) == nil)
   }
 }

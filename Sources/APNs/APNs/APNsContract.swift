@@ -21,17 +21,20 @@ package struct APNsContract: Sendable {
   /// - Parameters:
   ///   - session: the session of the connection; `ProviderSession.console` for the operator.
   ///   - key: returns the registered provider key of an id. Called only for a token that is new on the connection.
-  ///   - token: returns the device token of a lower-case text, in either environment and in any state.
+  ///   - token: returns the device token of a lower-case text, in either environment and in any state. With an error the
+  ///     answer is `InternalServerError`.
   package func check(
     _ request: APNsRequest, in session: inout ProviderSession, now: Date, key: (String) -> ProviderKey?,
-    token: (String) -> DeviceToken?
+    token: (String) throws -> DeviceToken?
   ) -> APNsVerdict {
     let path = RequestPath(request.path)
     let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
     let sent = request[idHeader]
-    let device = path.token.flatMap { $0.isEmpty ? nil : token($0.inLowerCase) }
+    let found = Result { try path.token.flatMap { $0.isEmpty ? nil : try token($0.inLowerCase) } }
+    let device = try? found.get()
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
+      if case .failure = found { throw APNsRefusal(.internalServerError, "cannot read the database") }
       try checkConnection(of: session, now: now)
       try Self.checkHeaders(of: request, idHeader: idHeader)
       try checkMethodAndPath(of: request, path)
@@ -169,7 +172,10 @@ package struct APNsContract: Sendable {
     guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
       throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is not a device token: expected hexadecimal bytes")
     }
-    guard let device else { throw APNsRefusal(.badDeviceToken, "this token was never issued to a device") }
+    guard let device else {
+      throw APNsRefusal(
+        .badDeviceToken, "this token was never issued to a device, or ended longer ago than endedTokenAge")
+    }
     guard device.environment == environment else {
       throw APNsRefusal(
         .badDeviceToken,

@@ -6,7 +6,8 @@ extension APNsReason {
     switch self {
     case .badCollapseID: "apns-collapse-id has more than 64 bytes"
     case .badDeviceToken:
-      "the token was never issued, is not pairs of hexadecimal digits, or belongs to the other environment"
+      "the token was never issued or ended longer ago than endedTokenAge, is not pairs of hexadecimal digits, or belongs "
+        + "to the other environment"
     case .badExpirationDate: "apns-expiration is not a whole number of seconds from 0"
     case .badMessageID: "apns-id is not a UUID of the form 8-4-4-4-12, in lower or upper case"
     case .badPriority: "apns-priority is not 10, 5 or 1; or a background push has another priority than 5, or no header"

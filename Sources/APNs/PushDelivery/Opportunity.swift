@@ -29,6 +29,8 @@ struct Opportunities: Sendable {
   private var bursts: [Group: Date] = [:]
   /// When the burst before the last one of each group was delivered.
   private var formerBursts: [Group: Date] = [:]
+  /// The number of groups at which those whose interval is over are removed.
+  private var bound = 1_000
 
   init(_ policy: OpportunityPolicy) { self.policy = policy }
 
@@ -59,10 +61,27 @@ struct Opportunities: Sendable {
       formerBursts[group] = bursts[group]
       bursts[group] = now
     }
+    if bursts.count > bound { removeOld(now) }
+  }
+
+  private mutating func removeOld(_ now: Date) {
+    let longest = max(policy.priority5Interval, policy.priority1Interval, policy.backgroundInterval)
+    let old = now.addingTimeInterval(-longest)
+    bursts = bursts.filter { $0.value >= old }
+    formerBursts = formerBursts.filter { $0.value >= old }
+    bound = 1_000 + 2 * bursts.count
   }
 
   /// The device refused a notification: its burst does not count.
   mutating func giveBack(for push: PushedNotification) {
     for (group, _) in groups(of: push) { bursts[group] = formerBursts.removeValue(forKey: group) }
+  }
+}
+
+extension PushedNotification {
+  /// Why it waits for the device's next opportunity.
+  func waiting(for opportunity: Date) -> String {
+    let what = type == .background ? "background notifications are throttled" : "priority \(priority) is grouped"
+    return "\(what): the device accepts it at \(opportunity.formatted(.iso8601))"
   }
 }

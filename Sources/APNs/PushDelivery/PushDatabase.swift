@@ -9,7 +9,8 @@ import Stores
 /// Persists device tokens, stored notifications and the delivery log.
 ///
 /// A request is one row whose number and id both grow: inserts are at the right edge of each B-tree and deletes at the
-/// left, so the cost of a request does not depend on the length of the log.
+/// left, so the cost of a request does not depend on the length of the log. What is stored for a device is a range of one
+/// B-tree, so the cost of a device does not depend on the number of the others.
 struct PushDatabase: Sendable {
   /// The writes of one transaction.
   struct Changes: Sendable {
@@ -38,7 +39,7 @@ struct PushDatabase: Sendable {
     /// Progress reported by devices.
     var progress: [PushProgress] = []
     private(set) var kept: [Int64: StoredPush] = [:]
-    private(set) var dropped: [Int64] = []
+    private(set) var dropped: [StoredPush] = []
     var tokens: [TokenWrite] = []
 
     var isEmpty: Bool {
@@ -64,40 +65,35 @@ struct PushDatabase: Sendable {
     mutating func keep(_ push: StoredPush) { kept[push.number] = push }
 
     /// Deletes a stored notification. One that was added in this transaction is not written at all.
-    mutating func drop(_ number: Int64) {
-      kept[number] = nil
-      if requests.first.map({ number < $0.number }) ?? true { dropped.append(number) }
+    mutating func drop(_ push: StoredPush) {
+      kept[push.number] = nil
+      if requests.first.map({ push.number < $0.number }) ?? true { dropped.append(push) }
     }
   }
 
-  /// Which requests to delete: those before a date, and those up to a number.
-  struct Age: Sendable {
-    let date: Date
-    let number: Int64
-  }
-
-  /// The state left by the previous process instance.
+  /// The state left by the previous process instance that is not read when it is needed.
   struct Left: Sendable {
-    var tokens: [DeviceToken] = []
-    var kept: [StoredPush] = []
     var due: [(subject: PushSubject, token: String?)] = []
     var lastNumber: Int64 = 0
   }
 
   /// Maximum number of requests in a page, because envelopes have a size limit.
   private static let pageLimit = 100
-  /// Maximum number of requests deleted by one transaction.
-  static let forgottenAtOnce = 1000
   let database: any DatabaseWriter
+  private let settings: PushSettings
 
-  init(_ database: any DatabaseWriter) throws {
+  init(_ database: any DatabaseWriter, settings: PushSettings = PushSettings()) throws {
     self.database = database
+    self.settings = settings
     try database.createTables(
-      of: "push-server",
+      of: "push-server by device",
       """
       CREATE TABLE tokens (
         token TEXT PRIMARY KEY, device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL,
         environment TEXT NOT NULL, state TEXT NOT NULL, since REAL NOT NULL) WITHOUT ROWID;
+      CREATE INDEX tokensByAge ON tokens (since, token);
+      CREATE INDEX activeTokens ON tokens (device, bundle, use) WHERE state = 'active';
+      CREATE INDEX endedTokens ON tokens (since) WHERE state <> 'active';
       CREATE TABLE due (
         device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, token TEXT,
         PRIMARY KEY (device, bundle, use)) WITHOUT ROWID;
@@ -109,25 +105,37 @@ struct PushDatabase: Sendable {
       CREATE TABLE steps (
         request INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL,
         PRIMARY KEY (request, place)) WITHOUT ROWID;
+      -- The end is that of a stored notification. One that was sent at once has none: the device checks its expiration.
       CREATE TABLE kept (
-        number INTEGER PRIMARY KEY, type TEXT NOT NULL, priority INTEGER NOT NULL, collapseID TEXT,
-        payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL, isFromStorage INTEGER NOT NULL);
+        device TEXT NOT NULL, bundle TEXT NOT NULL, use TEXT NOT NULL, number INTEGER NOT NULL, type TEXT NOT NULL,
+        priority INTEGER NOT NULL, collapseID TEXT, payload TEXT NOT NULL, acceptedAt REAL NOT NULL, expiration REAL,
+        isFromStorage INTEGER NOT NULL, ends REAL, PRIMARY KEY (device, bundle, use, number)) WITHOUT ROWID;
+      CREATE INDEX keptByEnd ON kept (ends) WHERE ends IS NOT NULL;
+      -- The setting by which the ends were computed.
+      CREATE TABLE storage (age REAL NOT NULL);
       """)
+    try computeEnds()
   }
 
-  // MARK: Reading the previous state
+  /// Computes the ends of the stored notifications when the setting has changed.
+  private func computeEnds() throws {
+    let age = settings.storageAge
+    guard try database.read({ try Double.fetchOne($0, sql: "SELECT age FROM storage") }) != age else { return }
+    try database.write { db in
+      try db.execute(
+        sql:
+          "UPDATE kept SET ends = MIN(COALESCE(expiration, acceptedAt + ?1), acceptedAt + ?1) WHERE ends IS NOT NULL",
+        arguments: [age])
+      try db.execute(sql: "DELETE FROM storage")
+      try db.execute(sql: "INSERT INTO storage (age) VALUES (?)", arguments: [age])
+    }
+  }
+
+  // MARK: Reading
 
   func left() throws -> Left {
     try database.read { db in
       var left = Left()
-      left.tokens = try Row.fetchAll(db, sql: "SELECT * FROM tokens ORDER BY since").map(token)
-      left.kept = try Row.fetchAll(
-        db,
-        sql: """
-          SELECT requests.uniqueID, requests.apnsID, requests.token, requests.device, requests.bundle, requests.use, kept.*
-            FROM kept JOIN requests USING (number) ORDER BY number
-          """
-      ).map(kept)
       left.due = try Row.fetchAll(db, sql: "SELECT * FROM due").map { row in
         (try subject(row), row["token"])
       }
@@ -136,17 +144,17 @@ struct PushDatabase: Sendable {
     }
   }
 
-  private func subject(_ row: Row) throws -> PushSubject {
+  func subject(_ row: Row) throws -> PushSubject {
     PushSubject(device: row["device"], bundle: row["bundle"], use: try known(row["use"]))
   }
 
-  private func token(_ row: Row) throws -> DeviceToken {
+  func token(_ row: Row) throws -> DeviceToken {
     DeviceToken(
       token: row["token"], subject: try subject(row), environment: try known(row["environment"]),
       state: try known(row["state"]), since: row.date("since"))
   }
 
-  private func kept(_ row: Row) throws -> StoredPush {
+  func kept(_ row: Row) throws -> StoredPush {
     let notification = PushedNotification(
       uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: try subject(row), type: try known(row["type"]),
       priority: row["priority"], collapseID: row["collapseID"], payload: row["payload"],
@@ -166,11 +174,11 @@ struct PushDatabase: Sendable {
 
   /// Writes all changes in one transaction, or none. They are on disk when it returns.
   ///
-  /// - Parameter age: the requests to delete in the same transaction, at most `forgottenAtOnce`, if they are complete.
-  /// - Returns: the number of deleted requests.
+  /// - Parameter old: what to delete in the same transaction.
+  /// - Returns: what was deleted.
   @discardableResult
-  func write(_ changes: Changes, forgetting age: Age? = nil) throws -> Int {
-    guard age != nil || !changes.isEmpty else { return 0 }
+  func write(_ changes: Changes, forgetting old: Old? = nil) throws -> Forgotten {
+    guard old != nil || !changes.isEmpty else { return Forgotten() }
     let points =
       changes.tokens.isEmpty
       ? StoreFaultPoints(before: .pushServerBeforePushesSaved, after: .pushServerAfterPushesSaved)
@@ -179,13 +187,10 @@ struct PushDatabase: Sendable {
       try insert(changes.requests, db)
       try insert(changes.steps, db)
       for progress in changes.progress { try insert(progress, db) }
+      try delete(changes.dropped, db)
       try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
-      if !changes.dropped.isEmpty {
-        let delete = try db.cachedStatement(sql: "DELETE FROM kept WHERE number = ?")
-        for number in changes.dropped { try delete.perform(number) }
-      }
       for write in changes.tokens { try perform(write, db) }
-      let forgotten = try age.map { try forget($0, db) } ?? 0
+      let forgotten = try old.map { try forget($0, db) } ?? Forgotten()
       try points.beforeCommit()
       return forgotten
     }
@@ -245,14 +250,26 @@ struct PushDatabase: Sendable {
     guard !pushes.isEmpty else { return }
     let insert = try db.cachedStatement(
       sql: """
-        INSERT OR REPLACE INTO kept (number, type, priority, collapseID, payload, acceptedAt, expiration, isFromStorage)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT OR REPLACE INTO kept (device, bundle, use, number, type, priority, collapseID, payload, acceptedAt,
+          expiration, isFromStorage, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     for kept in pushes {
       let push = kept.notification
       try insert.perform(
-        kept.number, push.type.rawValue, push.priority, push.collapseID, push.payload,
-        push.acceptedAt.timeIntervalSince1970, push.expiration?.timeIntervalSince1970, push.isFromStorage)
+        push.subject.device, push.subject.bundle, push.subject.use.rawValue, kept.number, push.type.rawValue,
+        push.priority, push.collapseID, push.payload, push.acceptedAt.timeIntervalSince1970,
+        push.expiration?.timeIntervalSince1970, push.isFromStorage,
+        push.isFromStorage ? kept.end(settings).timeIntervalSince1970 : nil)
+    }
+  }
+
+  private func delete(_ pushes: [StoredPush], _ db: Database) throws {
+    guard !pushes.isEmpty else { return }
+    let delete = try db.cachedStatement(
+      sql: "DELETE FROM kept WHERE device = ? AND bundle = ? AND use = ? AND number = ?")
+    for push in pushes {
+      let subject = push.notification.subject
+      try delete.perform(subject.device, subject.bundle, subject.use.rawValue, push.number)
     }
   }
 
@@ -276,28 +293,6 @@ struct PushDatabase: Sendable {
         sql: "DELETE FROM due WHERE device = ? AND bundle = ? AND use = ? AND token IS ?")
       try delete.perform(subject.device, subject.bundle, subject.use.rawValue, token)
     }
-  }
-
-  /// Deletes the oldest complete requests. Recent requests are not read.
-  private func forget(_ age: Age, _ db: Database) throws -> Int {
-    let last = try Int64.fetchOne(
-      try db.cachedStatement(
-        sql: """
-          SELECT MAX(number) FROM (
-            SELECT number, at FROM requests WHERE NOT EXISTS (SELECT 1 FROM kept WHERE kept.number = requests.number)
-              ORDER BY number LIMIT \(Self.forgottenAtOnce))
-            WHERE number <= ? OR at < ?
-          """), arguments: [age.number, age.date.timeIntervalSince1970])
-    guard let last else { return 0 }
-    for (table, column) in [("steps", "request"), ("requests", "number")] {
-      try db.cachedStatement(
-        sql: """
-          DELETE FROM \(table) WHERE \(column) <= ? AND NOT EXISTS (
-            SELECT 1 FROM kept WHERE kept.number = \(table).\(column))
-          """
-      ).perform(last)
-    }
-    return db.changesCount
   }
 
   // MARK: The log
@@ -351,7 +346,7 @@ struct PushDatabase: Sendable {
 
 extension Statement {
   /// Executes the statement with these values, without an intermediate array.
-  fileprivate func perform<each Value: StatementBinding>(_ values: repeat each Value) throws {
+  func perform<each Value: StatementBinding>(_ values: repeat each Value) throws {
     setUncheckedArguments(StatementArguments())
     var place: CInt = 0
     for value in repeat each values {

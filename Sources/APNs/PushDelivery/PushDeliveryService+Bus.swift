@@ -9,7 +9,9 @@ extension PushDeliveryService {
   /// Registers the handlers for messages of devices and operators. Call before the connection is started.
   package nonisolated func listen() {
     listenToDevices()
-    bus.onRequest(ListTokens.self) { [tokens] _, _ in ListTokens.Reply(tokens: tokens.all) }
+    bus.onRequest(ListTokens.self) { [database] request, _ in
+      ListTokens.Reply(tokens: try await database.page(request))
+    }
     bus.onRequest(ListPushes.self) { [weak self] request, _ in
       guard let self else { throw BusError(.closed, "the push server is ending") }
       return try await page(request)
@@ -79,19 +81,19 @@ extension PushDeliveryService {
 
   /// Sends a notification to its device; this process's connection sends it again until it is acknowledged.
   func send(_ notification: PushedNotification) {
-    let id = notification.uniqueID
+    let (id, subject) = (notification.uniqueID, notification.subject)
     let device = notification.subject.device + (PlantedFault.pushToAnotherDevice.isPlanted ? "-2" : "")
     bus.submit(
       DeliverPush(notification: notification), to: .host(device), id: id,
       context: MessageContext(correlation: id)
     ) { [weak self] result in
       switch result {
-      case .success: self?.put(.event(.acknowledged(id)))
+      case .success: self?.put(.event(.acknowledged(id, of: subject)))
       // This process has left the bus: the next process instance continues.
       case .failure(let error) where error.code == .closed: break
       case .failure(let error):
         // A device that is offline reports when it is online again.
-        self?.put(.event(.refused(id, why: error.message, again: error.code != .offline)))
+        self?.put(.event(.refused(id, of: subject, why: error.message, again: error.code != .offline)))
       }
     }
   }

@@ -11,13 +11,14 @@ package import Timekeeping
 /// The service of the push server: device tokens, stored notifications and the delivery log.
 ///
 /// Requests that arrive during a transaction are written by the next one, and nothing is announced before it is on
-/// disk. Notifications that are pending when the push server exits are delivered by its next process instance, with the
+/// disk. Memory has the devices and tokens in use; the others are read when they are needed. Notifications that are pending when the push server exits are delivered by its next process instance, with the
 /// same ids.
 package actor PushDeliveryService {
   /// The writes of one transaction, and the actions to perform after it.
   struct Batch {
     var changes = PushDatabase.Changes()
     var tokens: [DeviceToken] = []
+    var isFull = false
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
     var due: [(subject: PushSubject, token: String?)] = []
@@ -38,7 +39,8 @@ package actor PushDeliveryService {
   private var lastNumber: Int64
   private var due: [(subject: PushSubject, token: String?)]
   private var alarm = StateMachineAlarm()
-  private var tidied: (at: Date, number: Int64)
+  private var tidying = PushTidying()
+  private var ends = StoredEnds()
   private var isBroken = false
   nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
@@ -55,28 +57,22 @@ package actor PushDeliveryService {
   package init(
     database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: PushSettings = PushSettings(), tokens: TokenTable = TokenTable(),
-    broken: @escaping @Sendable (String) -> Void
+    settings: PushSettings = PushSettings(), broken: @escaping @Sendable (String) -> Void
   ) throws {
-    let store = try PushDatabase(database)
+    let store = try PushDatabase(database, settings: settings)
     let left = try store.left()
-    var table = tokens
-    for token in left.tokens { table.put(token) }
-    var stateMachine = PushStateMachine(settings: settings)
-    for push in left.kept { stateMachine.restore(push) }
     self.database = store
     self.bus = bus
     self.clock = clock
     self.settings = settings
     self.broken = broken
-    self.table = table
-    self.tokens = TokenRegistry(table)
-    self.stateMachine = stateMachine
+    self.tokens = TokenRegistry(store, limit: settings.cachedTokens)
+    self.table = TokenTable(tokens)
+    self.stateMachine = PushStateMachine(settings: settings)
     self.inbox = PushJobQueue(limit: settings.queueLimit)
     self.journalLimiter = JournalRateLimiter(rate: settings.journalRate)
     self.lastNumber = left.lastNumber
     self.due = left.due
-    self.tidied = (.distantPast, 0)
   }
 
   /// Call when the bus is connected. Sends pending tokens to devices and discards expired notifications.
@@ -94,9 +90,6 @@ package actor PushDeliveryService {
     let lastAlarm = alarm.take()
     await lastAlarm?.end()
   }
-
-  /// The number of accepted notifications that are neither delivered nor discarded.
-  package var count: Int { stateMachine.count }
 
   // MARK: Thread-safe entry points
 
@@ -141,9 +134,7 @@ package actor PushDeliveryService {
       let jobs = inbox.take()
       if jobs.isEmpty { return }
       var batch = Batch()
-      for job in jobs {
-        if isBroken { Self.turnDown(job, Self.brokenError) } else { add(job, to: &batch) }
-      }
+      for job in jobs { addIfPossible(job, to: &batch) }
       if PlantedFault.answeredBeforeSaved.isPlanted, !batch.changes.requests.isEmpty, batch.tokens.isEmpty {
         await answer(&batch)
       }
@@ -161,39 +152,54 @@ package actor PushDeliveryService {
     try? await Task.sleep(for: .milliseconds(100))
   }
 
-  private func perform(_ batch: Batch) {
+  private func addIfPossible(_ job: PushJobQueue.Job, to batch: inout Batch) {
+    guard !isBroken else { return Self.turnDown(job, Self.brokenError) }
     do {
-      try write(batch.changes)
+      try add(job, to: &batch)
     } catch {
-      isBroken = true
-      for then in batch.thens { then(true) }
-      return broken("cannot write the push server's database: \(error)")
+      Self.turnDown(job, Self.brokenError)
+      fail(error)
     }
-    tokens.publish(batch.tokens)
+  }
+
+  private func fail(_ error: any Error) {
+    isBroken = true
+    broken("cannot read or write the push server's database: \(error)")
+  }
+
+  private func perform(_ batch: Batch) {
+    if !isBroken {
+      do { try write(batch) } catch { fail(error) }
+    }
+    guard !isBroken else { return batch.thens.forEach { $0(true) } }
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
     for notification in batch.sends { send(notification) }
     for (subject, token) in batch.due { notifyDevice(subject, token) }
-    alarm.set(stateMachine.nextInstant, on: clock) { [weak self] in await self?.alarmFired($0) }
+    stateMachine.removeIdle()
+    let instants = [stateMachine.nextInstant, ends.next, tidying.next].compactMap(\.self)
+    alarm.set(instants.min(), on: clock) { [weak self] in await self?.alarmFired($0) }
+    if batch.isFull || tidying.hasMore, !Task.isCancelled { put(.event(.timerFired)) }
   }
 
   private func alarmFired(_ instant: Date) {
     if alarm.takeFired(instant) { put(.event(.timerFired)) }
   }
 
-  private func add(_ job: PushJobQueue.Job, to batch: inout Batch) {
+  private func add(_ job: PushJobQueue.Job, to batch: inout Batch) throws {
     switch job {
     case .arrival(let arrival, let then):
-      add(arrival, to: &batch)
+      try add(arrival, to: &batch)
       if let then { batch.thens.append { isBroken in then(isBroken ? .broken : .kept) } }
-    case .event(let event): add(event, at: clock.now, to: &batch)
+    case .event(.timerFired): try timerFired(to: &batch)
+    case .event(let event): try add(event, at: clock.now, to: &batch)
     case .progress(let progress, let then): add(progress, then, to: &batch)
-    case .issue(let subject, let environment, let then): issue(subject, environment, then, to: &batch)
+    case .issue(let subject, let environment, let then): try issue(subject, environment, then, to: &batch)
     case .release(let subject, let then):
-      let ended = table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
-      add(ended, then: then, ended, to: &batch)
-    case .change(let subject, let change, let then): self.change(subject, change, then, to: &batch)
+      let ended = try table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
+      try add(ended, then: then, ended, to: &batch)
+    case .change(let subject, let change, let then): try self.change(subject, change, then, to: &batch)
     case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
     case .barrier(let then): batch.thens.append { _ in then() }
     }
@@ -212,7 +218,7 @@ package actor PushDeliveryService {
     }
   }
 
-  private func add(_ arrival: PushArrival, to batch: inout Batch) {
+  private func add(_ arrival: PushArrival, to batch: inout Batch) throws {
     lastNumber += 1
     let number = lastNumber
     let now = clock.now
@@ -226,13 +232,13 @@ package actor PushDeliveryService {
       let step = PushStep(.accepted, at: now, detail: remark)
       batch.changes.add(number, arrival, step)
       note(step, of: arrival, in: &batch)
-      guard table[arrival.token]?.state == .active else {
+      guard try table[arrival.token]?.state == .active else {
         let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
         batch.changes.add(step, to: number)
         return note(step, of: arrival, in: &batch)
       }
       let push = StoredPush(number: number, notification: notification, token: arrival.token)
-      add(.accepted(push), at: now, to: &batch)
+      try add(.accepted(push), at: now, to: &batch)
     }
   }
 
@@ -244,11 +250,14 @@ package actor PushDeliveryService {
         omitted: journalLimiter.takeOmitted()))
   }
 
-  private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) {
+  private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) throws {
+    if let device = stateMachine.missing(for: event) { stateMachine.load(device, try database.kept(of: device)) }
     for action in stateMachine.handle(event, now: now) {
       switch action {
-      case .keep(let push): batch.changes.keep(push)
-      case .drop(let push): batch.changes.drop(push.number)
+      case .keep(let push):
+        batch.changes.keep(push)
+        if push.notification.isFromStorage { ends.keep(push.end(settings)) }
+      case .drop(let push): batch.changes.drop(push)
       case .send(let notification): batch.sends.append(notification)
       case .step(let push, let name, let detail):
         let step = PushStep(name, at: now, detail: detail)
@@ -261,6 +270,18 @@ package actor PushDeliveryService {
             omitted: journalLimiter.takeOmitted()))
       }
     }
+  }
+
+  /// A time is due. The ended notifications are handled page by page.
+  private func timerFired(to batch: inout Batch) throws {
+    let now = clock.now
+    try add(.timerFired, at: now, to: &batch)
+    guard let next = ends.next, next <= now else { return }
+    let page = try database.ends(after: ends.place, by: now, limit: PushDatabase.forgottenAtOnce)
+    for end in page { try add(.ended(end.subject), at: now, to: &batch) }
+    batch.isFull = page.count == PushDatabase.forgottenAtOnce
+    let place = page.last ?? ends.place
+    ends = StoredEnds(place: place, next: try database.ends(after: place, limit: 1).first?.at)
   }
 
   private func add(
@@ -277,21 +298,21 @@ package actor PushDeliveryService {
   private func issue(
     _ subject: PushSubject, _ environment: PushEnvironment,
     _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
-  ) {
-    let (token, changed) = table.issue(subject, environment, now: clock.now)
-    add(changed, then: then, [token], to: &batch)
+  ) throws {
+    let (token, changed) = try table.issue(subject, environment, now: clock.now)
+    try add(changed, then: then, [token], to: &batch)
   }
 
   private func change(
     _ subject: PushSubject, _ change: ChangeToken.Change,
     _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
-  ) {
+  ) throws {
     let now = clock.now
     let changed =
       switch change {
-      case .rotate: table.rotate(subject, now: now)
-      case .expire: table.end(subject, .expired, now: now).map { [$0] } ?? []
-      case .unregister: table.end(subject, .unregistered, now: now).map { [$0] } ?? []
+      case .rotate: try table.rotate(subject, now: now)
+      case .expire: try table.end(subject, .expired, now: now).map { [$0] } ?? []
+      case .unregister: try table.end(subject, .unregistered, now: now).map { [$0] } ?? []
       }
     guard !changed.isEmpty else {
       let whose = "\(subject.use.rawValue) of \(subject.bundle) on \(subject.device)"
@@ -300,17 +321,17 @@ package actor PushDeliveryService {
     let due = (subject, changed.last { $0.state == .active }?.token)
     batch.changes.tokens.append(.notificationDue(due.0, token: due.1))
     batch.due.append(due)
-    add(changed, then: then, changed, to: &batch)
+    try add(changed, then: then, changed, to: &batch)
   }
 
   private func add(
     _ changed: [DeviceToken], then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void,
     _ reply: [DeviceToken], to batch: inout Batch
-  ) {
+  ) throws {
     for token in changed {
       batch.tokens.append(token)
       batch.changes.tokens.append(.token(token))
-      if token.state != .active { add(.tokenEnded(token.token), at: clock.now, to: &batch) }
+      if token.state != .active { try add(.tokenEnded(token.token, of: token.subject), at: clock.now, to: &batch) }
     }
     batch.thens.append { isBroken in
       let error = BusError(.failed, "cannot write the device tokens", isDefinite: false)
@@ -320,20 +341,18 @@ package actor PushDeliveryService {
 
   // MARK: Writing
 
-  /// Writes a batch. Once per hour, or per hundredth of `logLimit`, it also deletes requests over the limits, one page
-  /// with each batch until all are deleted.
-  private func write(_ changes: PushDatabase.Changes) throws {
+  /// Writes a batch, and with it deletes what is old, a page at a time.
+  private func write(_ batch: Batch) throws {
     let now = clock.now
-    guard
-      now.timeIntervalSince(tidied.at) >= 3_600
-        || lastNumber - tidied.number > max(100, Int64(settings.logLimit / 100))
-    else {
-      try database.write(changes)
-      return
+    guard let after = tidying.begin(now: now, lastNumber: lastNumber, logLimit: settings.logLimit) else {
+      try database.write(batch.changes)
+      return table.commit()
     }
-    let age = PushDatabase.Age(
-      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit))
-    let forgotten = try database.write(changes, forgetting: age)
-    if forgotten < PushDatabase.forgottenAtOnce { tidied = (now, lastNumber) }
+    let old = PushDatabase.Old(
+      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit), after: after,
+      ended: now.addingTimeInterval(-settings.endedTokenAge))
+    let forgotten = try database.write(batch.changes, forgetting: old)
+    tidying.end(forgotten, lastNumber: lastNumber)
+    table.commit(removing: forgotten.tokens)
   }
 }

@@ -13,6 +13,12 @@ package struct PushSettings: Sendable, Hashable {
   /// Seconds that a notification without an expiration is stored. Source: 30 days, Apple's *Sending notification
   /// requests*.
   package var storageAge: Double = 30 * 86_400
+  /// Seconds after its end that a device token is forgotten.
+  package var endedTokenAge: Double = 30 * 86_400
+  /// Maximum number of device tokens in memory.
+  package var cachedTokens = 16_384
+  /// Number of devices without unacknowledged notifications whose stored ones are in memory; at most twice as many.
+  package var idleDevices = 4_096
   /// Unacknowledged notifications per subject; one more is stored.
   package var inFlight = 32
   /// Seconds until a refused notification is sent again, when the device may not report that the obstacle is gone.

@@ -7,6 +7,9 @@ import Messages
 
 /// Decides the delivery of accepted notifications: send, store or discard.
 ///
+/// What is kept is on disk, by device. Memory has the devices with unacknowledged notifications or with a due time, and
+/// those that were used last. `handle` needs what is kept for the device that `missing` returns.
+///
 /// One notification is stored per subject (device, app and use); a later one replaces it. Source: Apple's *Sending
 /// notification requests to APNs*. The separate slots for widgets and for each control are ours.
 struct PushStateMachine: Sendable {
@@ -18,11 +21,13 @@ struct PushStateMachine: Sendable {
     /// The device joined or left the bus.
     case presence(device: String, isPresent: Bool, generation: UInt32)
     /// The notification is on the device's disk.
-    case acknowledged(UUID)
+    case acknowledged(UUID, of: PushSubject)
     /// The device refused it. `again`: retry after a delay, because the device may not announce when it accepts it.
-    case refused(UUID, why: String, again: Bool)
+    case refused(UUID, of: PushSubject, why: String, again: Bool)
     /// A token is no longer active.
-    case tokenEnded(String)
+    case tokenEnded(String, of: PushSubject)
+    /// The end of a stored notification of a subject is reached.
+    case ended(PushSubject)
     /// `nextInstant` is reached.
     case timerFired
   }
@@ -54,8 +59,18 @@ struct PushStateMachine: Sendable {
     var notBefore: Date?
     var isEmpty: Bool { sent.isEmpty && held == nil }
 
+    /// Whether memory has no more than the disk has.
+    var isIdle: Bool { retryAt == nil && notBefore == nil && !sent.contains(where: \.isSent) }
+
     /// The dates at which `timerFired` is due for this subject.
-    func instants(_ settings: PushSettings) -> [Date] { [held?.end(settings), retryAt, notBefore].compactMap(\.self) }
+    func hasInstant(_ date: Date) -> Bool { retryAt == date || notBefore == date }
+  }
+
+  /// The notifications of one device.
+  private struct Device: Sendable {
+    var queues: [PushSubject: SubjectQueue] = [:]
+    /// The round in which it was used last.
+    var round = 0
   }
 
   /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its queue.
@@ -67,49 +82,96 @@ struct PushStateMachine: Sendable {
 
   let settings: PushSettings
   private var reaches: [String: Reach] = [:]
-  private var queues: [PushSubject: SubjectQueue] = [:]
-  private var subjects: [UUID: PushSubject] = [:]
+  private var devices: [String: Device] = [:]
+  /// Increases when idle devices are removed from memory.
+  private var round = 0
+  /// The number of devices at which idle ones are removed.
+  private var bound: Int
   private var instants = Heap<Instant>()
+  private var instantsBound = 64
   private var opportunities: Opportunities
+  /// The number of subjects that were examined because their device had returned.
+  private(set) var examined = 0
 
   init(settings: PushSettings = PushSettings()) {
     self.settings = settings
+    bound = settings.idleDevices
     opportunities = Opportunities(settings.opportunities)
   }
 
-  /// The number of accepted notifications that are not delivered.
-  var count: Int { subjects.count }
+  /// The number of notifications in memory.
+  var count: Int {
+    devices.values.reduce(0) { count, device in
+      device.queues.values.reduce(count) { $0 + $1.sent.count + ($1.held == nil ? 0 : 1) }
+    }
+  }
 
   /// The next date at which `timerFired` is due.
   var nextInstant: Date? {
     mutating get {
       while let first = instants.min {
-        if queues[first.subject]?.instants(settings).contains(first.at) == true { return first.at }
+        if isDue(first) { return first.at }
         instants.removeMin()
       }
       return nil
     }
   }
 
-  /// Adds a timer entry. The heap has at most a few obsolete entries per queue.
-  private mutating func note(_ at: Date, _ subject: PushSubject) {
-    instants.insert(Instant(at: at, subject: subject))
-    guard instants.count > 64 + 4 * queues.count else { return }
-    instants = Heap(
-      queues.flatMap { subject, queue in queue.instants(settings).map { Instant(at: $0, subject: subject) } })
+  private func isDue(_ instant: Instant) -> Bool {
+    devices[instant.subject.device]?.queues[instant.subject]?.hasInstant(instant.at) == true
   }
 
-  /// Restores a notification of the previous process instance. Call in the order of the numbers. A notification that
-  /// was not stored may have been sent.
-  mutating func restore(_ kept: StoredPush) {
-    let subject = kept.notification.subject
-    subjects[kept.id] = subject
-    if kept.notification.isFromStorage, queues[subject]?.held == nil {
-      queues[subject, default: SubjectQueue()].held = kept
-      note(kept.end(settings), subject)
-    } else {
-      queues[subject, default: SubjectQueue()].sent.append(kept)
+  /// Adds a timer entry, and now and then removes the obsolete ones.
+  private mutating func note(_ at: Date, _ subject: PushSubject) {
+    instants.insert(Instant(at: at, subject: subject))
+    guard instants.count > instantsBound else { return }
+    instants = Heap(instants.unordered.filter(isDue))
+    instantsBound = 64 + 2 * instants.count
+  }
+
+  // MARK: Memory
+
+  /// The device whose kept notifications must be loaded before the event is handled; `nil` for none.
+  func missing(for event: Event) -> String? {
+    let device: String
+    switch event {
+    case .accepted(let push): device = push.notification.subject.device
+    case .reach(let returned, let isOnline, _, _):
+      guard isOnline else { return nil }
+      device = returned
+    case .presence(let returned, let isPresent, let generation):
+      guard isPresent, let reach = reaches[returned], reach.generation == generation, reach.isOnline else { return nil }
+      device = returned
+    case .tokenEnded(_, let subject), .ended(let subject): device = subject.device
+    // The notification was sent, so its device is in memory.
+    case .acknowledged, .refused, .timerFired: return nil
     }
+    return devices[device] == nil ? device : nil
+  }
+
+  /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
+  /// last of those of a subject that were stored, and those that were not.
+  mutating func load(_ device: String, _ kept: [StoredPush]) {
+    var loaded = Device(round: round)
+    for push in kept {
+      var queue = loaded.queues[push.notification.subject] ?? SubjectQueue()
+      if push.notification.isFromStorage {
+        if let former = queue.held { queue.sent.append(former) }
+        queue.held = push
+      } else {
+        queue.sent.append(push)
+      }
+      loaded.queues[push.notification.subject] = queue
+    }
+    devices[device] = loaded
+  }
+
+  /// Removes idle devices from memory, when there are many. Call when all actions are performed.
+  mutating func removeIdle() {
+    guard devices.count >= bound else { return }
+    devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
+    round += 1
+    bound = devices.count + settings.idleDevices
   }
 
   mutating func handle(_ event: Event, now: Date) -> [Action] {
@@ -119,9 +181,14 @@ struct PushStateMachine: Sendable {
       reaches[device] = Reach(isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
       return sendStored(device, now)
     case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
-    case .acknowledged(let id): return acknowledged(id, now)
-    case .refused(let id, let why, let again): return refused(id, why, again, now)
-    case .tokenEnded(let token): return tokenEnded(token)
+    case .acknowledged(let id, let subject): return acknowledged(id, subject, now)
+    case .refused(let id, let subject, let why, let again): return refused(id, subject, why, again, now)
+    case .tokenEnded(let token, let subject):
+      guard let held = devices[subject.device]?.queues[subject]?.held, held.token == token else { return [] }
+      return [.step(held, .tokenUnregistered, detail: "while it was stored")] + forget(held)
+    case .ended(let subject):
+      guard let held = devices[subject.device]?.queues[subject]?.held, held.end(settings) <= now else { return [] }
+      return expire(held)
     case .timerFired:
       var due: Set<PushSubject> = []
       while let first = instants.min, first.at <= now {
@@ -145,8 +212,7 @@ struct PushStateMachine: Sendable {
     let opportunity = opportunities.next(for: push.notification, now: now)
     let obstacle =
       obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
-    if obstacle == nil, queues[subject, default: SubjectQueue()].sent.count < settings.inFlight {
-      subjects[push.id] = subject
+    if obstacle == nil, devices[subject.device]?.queues[subject]?.sent.count ?? 0 < settings.inFlight {
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
     }
@@ -163,7 +229,7 @@ struct PushStateMachine: Sendable {
 
   /// Tries again to send the stored notification of a subject at the device's next opportunity.
   private mutating func wait(until opportunity: Date, _ subject: PushSubject) {
-    queues[subject]?.notBefore = opportunity
+    devices[subject.device]?.queues[subject]?.notBefore = opportunity
     note(opportunity, subject)
   }
 
@@ -180,21 +246,31 @@ struct PushStateMachine: Sendable {
 
   /// Stores a notification, which replaces the stored one.
   private mutating func hold(_ push: StoredPush, _ step: PushStep.Name, _ why: String) -> [Action] {
-    let subject = push.notification.subject
+    let kept = push.stored()
+    let former = replaceHeld(of: push.notification.subject, by: kept)
     var actions: [Action] = []
-    if let former = queues[subject]?.held {
+    if let former {
       let collapse = push.notification.collapseID
       let isSame = collapse != nil && former.notification.collapseID == collapse
       actions.append(
         .step(
           former, isSame ? .collapsed : .superseded, detail: "by \(push.id.uuidString.lowercased()), accepted later"))
-      actions += forget(former)
+      if !former.isForOnce { actions.append(.drop(former)) }
     }
-    let kept = push.stored()
-    queues[subject, default: SubjectQueue()].held = kept
-    subjects[kept.id] = subject
-    note(kept.end(settings), subject)
     return actions + [.keep(kept), .step(kept, step, detail: why)]
+  }
+
+  /// Returns the former one.
+  private mutating func replaceHeld(of subject: PushSubject, by kept: StoredPush?) -> StoredPush? {
+    func replace(_ queue: inout SubjectQueue) -> StoredPush? {
+      defer { queue.held = kept }
+      return queue.held
+    }
+    func replace(_ device: inout Device) -> StoredPush? {
+      device.round = round
+      return replace(&device.queues[subject, default: SubjectQueue()])
+    }
+    return replace(&devices[subject.device, default: Device()])
   }
 
   // MARK: Sending
@@ -203,30 +279,34 @@ struct PushStateMachine: Sendable {
     opportunities.use(for: push.notification, now: now)
     var sent = push
     sent.isSent = true
-    queues[subject, default: SubjectQueue()].sent.append(sent)
+    devices[subject.device, default: Device()].queues[subject, default: SubjectQueue()].sent.append(sent)
+    devices[subject.device]?.round = round
     let sending: [Action] = [.step(push, .sent, detail: nil), .send(push.notification)]
     return PlantedFault.deliveredWhenSent.isPlanted ? sending + [.step(push, .delivered, detail: nil)] : sending
   }
 
   /// Sends all notifications that the device accepts now.
   private mutating func sendStored(_ device: String, _ now: Date) -> [Action] {
+    guard let subjects = devices[device]?.queues.keys else { return [] }
+    devices[device]?.round = round
+    examined += subjects.count
     var actions: [Action] = []
-    for subject in ordered(queues.keys.filter({ $0.device == device })) {
-      queues[subject]?.retryAt = nil
+    for subject in ordered(subjects) {
+      devices[device]?.queues[subject]?.retryAt = nil
       actions += sendStored(subject, now)
     }
     return actions
   }
 
   private mutating func sendStored(_ subject: PushSubject, _ now: Date) -> [Action] {
-    guard var queue = queues[subject] else { return [] }
+    guard var queue = devices[subject.device]?.queues[subject] else { return [] }
     var actions: [Action] = []
     for index in queue.sent.indices where !queue.sent[index].isSent {
       guard obstacle(to: queue.sent[index].notification) == nil else { continue }
       queue.sent[index].isSent = true
       actions += [.step(queue.sent[index], .sent, detail: "again"), .send(queue.sent[index].notification)]
     }
-    queues[subject] = queue
+    devices[subject.device]?.queues[subject] = queue
     guard let held = queue.held else { return actions }
     if held.end(settings) <= now { return actions + expire(held) }
     guard queue.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
@@ -236,7 +316,7 @@ struct PushStateMachine: Sendable {
       wait(until: opportunity, subject)
       return actions
     }
-    queues[subject]?.held = nil
+    devices[subject.device]?.queues[subject]?.held = nil
     return actions + send(held, in: subject, now)
   }
 
@@ -252,33 +332,31 @@ struct PushStateMachine: Sendable {
     return isPresent ? sendStored(device, now) : []
   }
 
-  private mutating func acknowledged(_ id: UUID, _ now: Date) -> [Action] {
-    guard let subject = subjects[id], let index = queues[subject]?.sent.firstIndex(where: { $0.id == id }),
-      let push = queues[subject]?.sent.remove(at: index)
-    else { return [] }
+  private mutating func acknowledged(_ id: UUID, _ subject: PushSubject, _ now: Date) -> [Action] {
+    guard let push = takeSent(id, subject) else { return [] }
     var actions: [Action] = PlantedFault.deliveredWhenSent.isPlanted ? [] : [.step(push, .delivered, detail: nil)]
     if PlantedFault.loggedTwice.isPlanted { actions += actions }
     if PlantedFault.sentAgain.isPlanted { actions.append(.send(push.notification)) }
     return actions + forget(push) + sendStored(subject, now)
   }
 
-  private mutating func refused(_ id: UUID, _ why: String, _ again: Bool, _ now: Date) -> [Action] {
-    guard let subject = subjects[id], let index = queues[subject]?.sent.firstIndex(where: { $0.id == id }),
-      let push = queues[subject]?.sent.remove(at: index)
-    else { return [] }
+  private mutating func refused(_ id: UUID, _ subject: PushSubject, _ why: String, _ again: Bool, _ now: Date)
+    -> [Action]
+  {
+    guard let push = takeSent(id, subject) else { return [] }
     let why = "the device refused it: \(why)"
     if push.isForOnce {
       return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
     }
     if push.end(settings) <= now { return [.step(push, .expired, detail: why)] + forget(push) }
-    if let newer = queues[subject]?.held, newer.number > push.number {
+    if let newer = devices[subject.device]?.queues[subject]?.held, newer.number > push.number {
       let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
       return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)
     if again {
       let retryAt = now.addingTimeInterval(settings.retryAfter)
-      queues[subject, default: SubjectQueue()].retryAt = retryAt
+      devices[subject.device]?.queues[subject]?.retryAt = retryAt
       note(retryAt, subject)
     }
     return hold(push, .storedOffline, why)
@@ -286,11 +364,17 @@ struct PushStateMachine: Sendable {
 
   // MARK: Completion
 
+  private mutating func takeSent(_ id: UUID, _ subject: PushSubject) -> StoredPush? {
+    let index = devices[subject.device]?.queues[subject]?.sent.firstIndex { $0.id == id }
+    return index.flatMap { devices[subject.device]?.queues[subject]?.sent.remove(at: $0) }
+  }
+
   private mutating func forget(_ push: StoredPush) -> [Action] {
     let subject = push.notification.subject
-    subjects[push.id] = nil
-    if queues[subject]?.held?.id == push.id { queues[subject]?.held = nil }
-    if queues[subject]?.isEmpty == true { queues[subject] = nil }
+    if devices[subject.device]?.queues[subject]?.held?.id == push.id {
+      devices[subject.device]?.queues[subject]?.held = nil
+    }
+    if devices[subject.device]?.queues[subject]?.isEmpty == true { devices[subject.device]?.queues[subject] = nil }
     return push.isForOnce ? [] : [.drop(push)]
   }
 
@@ -299,28 +383,13 @@ struct PushStateMachine: Sendable {
   }
 
   private mutating func timerFired(_ subject: PushSubject, _ now: Date) -> [Action] {
-    if let retryAt = queues[subject]?.retryAt, retryAt <= now {
-      queues[subject]?.retryAt = nil
+    guard let queue = devices[subject.device]?.queues[subject] else { return [] }
+    if let retryAt = queue.retryAt, retryAt <= now {
+      devices[subject.device]?.queues[subject]?.retryAt = nil
       return sendStored(subject, now)
     }
-    if let held = queues[subject]?.held, held.end(settings) <= now { return expire(held) }
-    guard let opportunity = queues[subject]?.notBefore, opportunity <= now else { return [] }
-    queues[subject]?.notBefore = nil
+    guard let opportunity = queue.notBefore, opportunity <= now else { return [] }
+    devices[subject.device]?.queues[subject]?.notBefore = nil
     return sendStored(subject, now)
-  }
-
-  private mutating func tokenEnded(_ token: String) -> [Action] {
-    let ended = queues.values.compactMap(\.held).filter { $0.token == token }
-    return ended.flatMap { push in
-      [.step(push, .tokenUnregistered, detail: "while it was stored")] + forget(push)
-    }
-  }
-}
-
-extension PushedNotification {
-  /// Why it waits for the device's next opportunity.
-  fileprivate func waiting(for opportunity: Date) -> String {
-    let what = type == .background ? "background notifications are throttled" : "priority \(priority) is grouped"
-    return "\(what): the device accepts it at \(opportunity.formatted(.iso8601))"
   }
 }

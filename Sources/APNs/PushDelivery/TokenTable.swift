@@ -1,41 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
-package import Messages
-import Synchronization
+import Foundation
+import Messages
 
-/// All device tokens, and the active one of each subject.
-package struct TokenTable: Sendable {
-  package private(set) var tokens: [String: DeviceToken] = [:]
-  private var active: [PushSubject: String] = [:]
+/// The device tokens as the running transaction changes them. The others are those on disk.
+struct TokenTable: Sendable {
+  private let stored: TokenRegistry
+  private var changed: [String: DeviceToken] = [:]
+  /// The active tokens of subjects with changed tokens.
+  private var active: [PushSubject: DeviceToken?] = [:]
   private let random: @Sendable (Int) -> [UInt8]
 
   /// - Parameter random: returns that many unpredictable bytes.
-  package init(random: @escaping @Sendable (Int) -> [UInt8] = TokenTable.unguessable) { self.random = random }
+  init(_ stored: TokenRegistry, random: @escaping @Sendable (Int) -> [UInt8] = TokenTable.unguessable) {
+    self.stored = stored
+    self.random = random
+  }
 
-  package subscript(token: String) -> DeviceToken? { tokens[token] }
+  subscript(token: String) -> DeviceToken? {
+    get throws { try changed[token] ?? stored[token] }
+  }
 
   /// The active token of a subject.
-  package func active(_ subject: PushSubject) -> DeviceToken? { active[subject].flatMap { tokens[$0] } }
+  func active(_ subject: PushSubject) throws -> DeviceToken? {
+    if let active = active[subject] { return active }
+    return try stored.active(subject)
+  }
 
-  /// Inserts an existing token, such as one from disk.
-  package mutating func put(_ token: DeviceToken) {
-    tokens[token.token] = token
-    if token.state == .active {
-      active[token.subject] = token.token
-    } else if active[token.subject] == token.token {
-      active[token.subject] = nil
-    }
+  private mutating func put(_ token: DeviceToken) {
+    changed[token.token] = token
+    active[token.subject] = .some(token.state == .active ? token : nil)
+  }
+
+  /// The changed tokens are on disk, and the removed ones are not any more.
+  mutating func commit(removing removed: [String] = []) {
+    stored.publish(Array(changed.values), removing: removed)
+    changed = [:]
+    active = [:]
   }
 
   /// Returns the active token for a request of the device. A token of another environment is replaced.
   ///
   /// - Returns: the token, and the changed tokens in order.
-  package mutating func issue(
+  mutating func issue(
     _ subject: PushSubject, _ environment: PushEnvironment, now: Date
-  ) -> (token: DeviceToken, changed: [DeviceToken]) {
-    if let present = active(subject), present.environment == environment { return (present, []) }
-    let ended = end(subject, .unregistered, now: now)
+  ) throws -> (token: DeviceToken, changed: [DeviceToken]) {
+    if let present = try active(subject), present.environment == environment { return (present, []) }
+    let ended = try end(subject, .unregistered, now: now)
     let made = make(subject, environment, now: now)
     return (made, (ended.map { [$0] } ?? []) + [made])
   }
@@ -43,16 +54,16 @@ package struct TokenTable: Sendable {
   /// Replaces the active token of a subject.
   ///
   /// - Returns: the old token and the new one; empty when no token is active.
-  package mutating func rotate(_ subject: PushSubject, now: Date) -> [DeviceToken] {
-    guard let former = end(subject, .unregistered, now: now) else { return [] }
+  mutating func rotate(_ subject: PushSubject, now: Date) throws -> [DeviceToken] {
+    guard let former = try end(subject, .unregistered, now: now) else { return [] }
     return [former, make(subject, former.environment, now: now)]
   }
 
   /// Deactivates the active token of a subject.
   ///
   /// - Returns: the token, or `nil` when none is active.
-  package mutating func end(_ subject: PushSubject, _ state: DeviceToken.State, now: Date) -> DeviceToken? {
-    guard let former = active(subject) else { return nil }
+  mutating func end(_ subject: PushSubject, _ state: DeviceToken.State, now: Date) throws -> DeviceToken? {
+    guard let former = try active(subject) else { return nil }
     let ended = DeviceToken(
       token: former.token, subject: subject, environment: former.environment, state: state, since: now)
     put(ended)
@@ -80,31 +91,8 @@ package struct TokenTable: Sendable {
   }
 
   /// Bytes of the system's random number generator.
-  package static let unguessable: @Sendable (Int) -> [UInt8] = { count in
+  static let unguessable: @Sendable (Int) -> [UInt8] = { count in
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
-}
-
-/// Thread-safe access to the persisted device tokens, without waiting for the service.
-package final class TokenRegistry: Sendable {
-  private let table: Mutex<TokenTable>
-
-  package init(_ table: TokenTable = TokenTable()) { self.table = Mutex(table) }
-
-  /// A token in any state, of either environment, by its lower-case hexadecimal.
-  package subscript(token: String) -> DeviceToken? { table.withLock { $0[token] } }
-
-  /// The active token of a subject.
-  package func active(_ subject: PushSubject) -> DeviceToken? { table.withLock { $0.active(subject) } }
-
-  /// All tokens, oldest first.
-  package var all: [DeviceToken] {
-    table.withLock { Array($0.tokens.values) }.sorted { ($0.since, $0.token) < ($1.since, $1.token) }
-  }
-
-  func publish(_ changed: [DeviceToken]) {
-    guard !changed.isEmpty else { return }
-    table.withLock { for token in changed { $0.put(token) } }
   }
 }

@@ -181,11 +181,19 @@ package struct ListPushes: Request {
   }
 }
 
-/// Requests the push server's device tokens.
+/// Requests a page of the push server's device tokens, oldest first.
 package struct ListTokens: Request {
   package static let kind: Kind = "push.token.list"
-  package init() {}
+  /// Only the active tokens of this device.
+  package let device: String?
+  /// Only tokens after this one.
+  package let after: DeviceToken?
+  package init(device: String? = nil, after: DeviceToken? = nil) {
+    self.device = device
+    self.after = after
+  }
   package struct Reply: Codable, Hashable, Sendable {
+    /// Empty after the last one.
     package let tokens: [DeviceToken]
     package init(tokens: [DeviceToken]) { self.tokens = tokens }
   }

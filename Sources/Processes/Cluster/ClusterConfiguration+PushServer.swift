@@ -29,6 +29,8 @@ extension ClusterConfiguration {
     package var inFlight = 32
     /// How long a notification without an expiration is stored.
     package var storageAge: Duration = .seconds(30 * 86_400)
+    /// How long the push server knows a device token after its end. Later, it is unknown.
+    package var endedTokenAge: Duration = .seconds(30 * 86_400)
     /// Maximum number of delivery log entries that are written to the journal per second.
     package var journalRate = 1_000
     /// Maximum payload size, bytes.
@@ -92,6 +94,7 @@ extension ClusterConfiguration.PushRules {
     queueLimit = try reader.integer("queueLimit") ?? queueLimit
     inFlight = try reader.integer("inFlight") ?? inFlight
     storageAge = try reader.seconds("storageAge") ?? storageAge
+    endedTokenAge = try reader.seconds("endedTokenAge") ?? endedTokenAge
     journalRate = try reader.integer("journalRate") ?? journalRate
     payloadLimit = try reader.integer("payloadLimit") ?? payloadLimit
     voipPayloadLimit = try reader.integer("voipPayloadLimit") ?? voipPayloadLimit

@@ -44,7 +44,7 @@ struct PushBackend: APNsBackend {
 
   /// Validates a request.
   func check(_ request: APNsRequest, in session: inout ProviderSession, now: Date) -> APNsVerdict {
-    contract.check(request, in: &session, now: now, key: keys.key) { service.tokens[$0] }
+    contract.check(request, in: &session, now: now, key: keys.key) { try service.tokens[$0] }
   }
 
   /// Stores an accepted request, and records a refused one.

@@ -28,15 +28,24 @@ struct PushServerOperator: Sendable {
     }
   }
 
+  private func read<Value>(_ token: () throws -> Value) throws(BusError) -> Value {
+    do {
+      return try token()
+    } catch {
+      throw BusError(.failed, "cannot read the push server's database: \(error)")
+    }
+  }
+
   /// Sends a notification as Apple's console does: the contract without provider authentication.
   private func send(_ request: SendPush) async throws(BusError) -> SendPush.Reply {
-    guard let token = request.token ?? request.subject.flatMap(service.tokens.active)?.token else {
+    let active = try read { try request.subject.flatMap(service.tokens.active)?.token }
+    guard let token = request.token ?? active else {
       throw BusError(
         .noSuchToken,
         request.subject.map { "no active device token for \($0.use.rawValue) of \($0.bundle) on \($0.device)" }
           ?? "the request has neither a token nor an app")
     }
-    let environment = service.tokens[token.lowercased()]?.environment ?? .development
+    let environment = try read { try service.tokens[token.lowercased()]?.environment } ?? .development
     guard let backend = backends[environment] else { throw BusError(.failed, "no \(environment.rawValue) environment") }
     let body = Array(request.payload.utf8)
     let asked = APNsRequest(

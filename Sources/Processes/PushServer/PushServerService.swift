@@ -136,6 +136,7 @@ extension PushSettings {
     logLimit = rules.logLimit
     queueLimit = rules.queueLimit
     storageAge = rules.storageAge / .seconds(1)
+    endedTokenAge = rules.endedTokenAge / .seconds(1)
     inFlight = rules.inFlight
     journalRate = rules.journalRate
     opportunities.priority5Interval = rules.priority5Interval / .seconds(1)

@@ -109,9 +109,7 @@ struct PushSendCommand: AsyncParsableCommand {
     case .widgets: return .widgets
     case .controls:
       if let control { return .control(control) }
-      let active = try await session.askPushServer(ListTokens()).tokens.filter { token in
-        token.state == .active && token.subject.bundle == bundle && token.subject.device == session.cluster.device
-      }
+      let active = try await session.tokens(activeOn: session.cluster.device).filter { $0.subject.bundle == bundle }
       let controls = active.map(\.subject.use).filter { if case .control = $0 { true } else { false } }
       guard controls.count == 1 else {
         throw CommandError(

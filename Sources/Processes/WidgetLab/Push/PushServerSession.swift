@@ -21,6 +21,18 @@ extension OperatorSession {
     }
     return try await connection.request(request, to: .pushServer, within: limit, whenUnreachable: .wait)
   }
+
+  /// The device tokens of the push server, oldest first.
+  ///
+  /// - Parameter device: only its active tokens; `nil` for all tokens.
+  func tokens(activeOn device: String? = nil) async throws -> [DeviceToken] {
+    var tokens: [DeviceToken] = []
+    while true {
+      let page = try await askPushServer(ListTokens(device: device, after: tokens.last)).tokens
+      guard let last = page.last, last != tokens.last else { return tokens }
+      tokens += page
+    }
+  }
 }
 
 /// The owner of a token.

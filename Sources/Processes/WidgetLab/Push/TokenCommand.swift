@@ -39,13 +39,15 @@ struct TokenListCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let reply = try await OperatorSession.with(options) { try await $0.askPushServer(ListTokens()) }
-      if json { return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
-      guard !reply.tokens.isEmpty else {
+      let tokens = try await OperatorSession.with(options) { try await $0.tokens() }
+      if json {
+        return Output.print(String(decoding: try BodyCoding.data(ListTokens.Reply(tokens: tokens)), as: UTF8.self))
+      }
+      guard !tokens.isEmpty else {
         return Output.print(
           "no device has requested a token: place a widget or control with pushHandler(_:), or register the app")
       }
-      for token in reply.tokens { for line in token.lines { Output.print(line) } }
+      for token in tokens { for line in token.lines { Output.print(line) } }
     }
   }
 }

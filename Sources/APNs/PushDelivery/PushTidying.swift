@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// When the database deletes what is old: once per hour, and the log once per hundredth of its limit. It deletes one page
+/// with each transaction, until all pages are deleted.
+struct PushTidying: Sendable {
+  private static let interval = 3_600.0
+  private var at = Date.distantPast
+  private var number: Int64 = 0
+  /// The requests up to this number were examined. Some are kept, and are examined again after an hour.
+  private var examined: Int64 = 0
+  private(set) var hasMore = false
+
+  /// The next date at which `begin` returns a number.
+  var next: Date? { at == .distantPast ? nil : at.addingTimeInterval(Self.interval) }
+
+  /// - Returns: the number after which requests are examined; `nil` when nothing is deleted now.
+  mutating func begin(now: Date, lastNumber: Int64, logLimit: Int) -> Int64? {
+    if hasMore { return examined }
+    if now.timeIntervalSince(at) >= Self.interval {
+      at = now
+      examined = 0
+      return 0
+    }
+    return lastNumber - number > max(100, Int64(logLimit / 100)) ? examined : nil
+  }
+
+  /// A page is deleted.
+  mutating func end(_ forgotten: PushDatabase.Forgotten, lastNumber: Int64) {
+    examined = forgotten.last ?? examined
+    hasMore = forgotten.hasMore
+    if !hasMore { number = lastNumber }
+  }
+}
+
+/// The dates at which stored notifications end.
+struct StoredEnds: Sendable {
+  /// The ends up to here are handled. The notifications that are still stored were sent, and await an acknowledgement.
+  private(set) var place = PushDatabase.End.first
+  /// No end after `place` is earlier; `nil` when there is none. At first, those of the previous process instance are due.
+  private(set) var next: Date? = .distantPast
+
+  init() {}
+
+  init(place: PushDatabase.End, next: Date?) {
+    self.place = place
+    self.next = next
+  }
+
+  /// A notification is stored.
+  mutating func keep(_ end: Date) {
+    next = next.map { min($0, end) } ?? end
+    // The clock was set back.
+    if end <= place.at { place = PushDatabase.End(before: end) }
+  }
+}
