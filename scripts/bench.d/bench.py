@@ -17,6 +17,7 @@ import compare
 import console
 import day
 import extension
+import growth
 import host
 import picture
 import push
@@ -27,8 +28,8 @@ from figure import Skipped, table
 from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
-    "transfers": transfers.measure, "day": day.measure, "push": push.measure, "picture": picture.measure,
-    "console": console.measure, "recovery": recovery.measure}
+    "transfers": transfers.measure, "day": day.measure, "push": push.measure, "growth": growth.measure,
+    "picture": picture.measure, "console": console.measure, "recovery": recovery.measure}
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",

@@ -136,12 +136,17 @@ class PushServer:
 
     def start(self):
         cluster = self.cluster
-        cluster.start("push-server")
+        began = cluster.start("push-server")
         cluster.wait_for_file("push-server.json")
+        self.ready = time.time() - began / 1e6
         with open(f"{cluster.folder}/push-server.json") as file:
             self.url = json.load(file)["development"]
         self.pid = cluster.processes["push-server"]
         self.authorization = provider_token(f"{self.folder}/credentials/provider")
+
+    def stop(self):
+        self.cluster.kill("push-server")
+        os.remove(f"{self.cluster.folder}/push-server.json")
 
     def read(self, question, *values):
         with closing(sqlite3.connect(f"file:{self.folder}/push.sqlite?mode=ro", uri=True, timeout=HANG_GUARD)) as database:
@@ -154,8 +159,7 @@ class PushServer:
 
     def know(self, count):
         """Restarts it with tokens of `count` disconnected devices. Returns the tokens."""
-        self.cluster.kill("push-server")
-        os.remove(f"{self.cluster.folder}/push-server.json")
+        self.stop()
         tokens = [f"{number:0160x}" for number in range(count)]
         with closing(sqlite3.connect(f"{self.folder}/push.sqlite", timeout=HANG_GUARD)) as database, database:
             database.executemany(
