@@ -157,4 +157,19 @@ private let widgets = PushDeliveryFixture.widgets
     ends.keep(now - 60)
     #expect(ends.next == now - 60 && ends.place.at == now - 60 && ends.place.number == 0)
   }
+
+  @Test func `old rows are deleted at the date that was announced, and a page at a time`() throws {
+    for seconds in stride(from: 0.1, to: 100, by: 0.7) {
+      var tidying = PushTidying()
+      let now = Date(timeIntervalSince1970: 1_500_000_000 + seconds)
+      #expect(tidying.next == nil && tidying.begin(now: now, lastNumber: 0, logLimit: 1000) == 0)
+      tidying.end(PushDatabase.Forgotten(last: 7, hasMore: true), lastNumber: 0)
+      #expect(tidying.hasMore && tidying.begin(now: now, lastNumber: 0, logLimit: 1000) == 7)
+      tidying.end(PushDatabase.Forgotten(last: 9), lastNumber: 0)
+      #expect(!tidying.hasMore && tidying.begin(now: now, lastNumber: 100, logLimit: 1000) == nil)
+      #expect(tidying.begin(now: now, lastNumber: 101, logLimit: 1000) == 9, "only later requests")
+      let next = try #require(tidying.next)
+      #expect(tidying.begin(now: next, lastNumber: 0, logLimit: 1000) == 0, "all requests")
+    }
+  }
 }

@@ -71,7 +71,7 @@ struct PushDatabase: Sendable {
     }
   }
 
-  /// The state left by the previous process instance that is not read when it is needed.
+  /// What the previous process instance has left, without what is read when it is needed.
   struct Left: Sendable {
     var due: [(subject: PushSubject, token: String?)] = []
     var lastNumber: Int64 = 0

@@ -80,6 +80,9 @@ struct PushStateMachine: Sendable {
     static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
   }
 
+  /// Seconds by which the disk rounds a date at most.
+  private static let rounding = 0.001
+
   let settings: PushSettings
   private var reaches: [String: Reach] = [:]
   private var devices: [String: Device] = [:]
@@ -187,7 +190,7 @@ struct PushStateMachine: Sendable {
       guard let held = devices[subject.device]?.queues[subject]?.held, held.token == token else { return [] }
       return [.step(held, .tokenUnregistered, detail: "while it was stored")] + forget(held)
     case .ended(let subject):
-      guard let held = devices[subject.device]?.queues[subject]?.held, held.end(settings) <= now else { return [] }
+      guard let held = devices[subject.device]?.queues[subject]?.held, held.end(settings) <= now + Self.rounding else { return [] }
       return expire(held)
     case .timerFired:
       var due: Set<PushSubject> = []

@@ -18,7 +18,7 @@ struct PushTidying: Sendable {
   /// - Returns: the number after which requests are examined; `nil` when nothing is deleted now.
   mutating func begin(now: Date, lastNumber: Int64, logLimit: Int) -> Int64? {
     if hasMore { return examined }
-    if now.timeIntervalSince(at) >= Self.interval {
+    if next.map({ now >= $0 }) ?? true {
       at = now
       examined = 0
       return 0
