@@ -190,7 +190,9 @@ struct PushStateMachine: Sendable {
       guard let held = devices[subject.device]?.queues[subject]?.held, held.token == token else { return [] }
       return [.step(held, .tokenUnregistered, detail: "while it was stored")] + forget(held)
     case .ended(let subject):
-      guard let held = devices[subject.device]?.queues[subject]?.held, held.end(settings) <= now + Self.rounding else { return [] }
+      guard let held = devices[subject.device]?.queues[subject]?.held, held.end(settings) <= now + Self.rounding else {
+        return []
+      }
       return expire(held)
     case .timerFired:
       var due: Set<PushSubject> = []
