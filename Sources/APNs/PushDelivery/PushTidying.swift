@@ -38,7 +38,7 @@ struct PushTidying: Sendable {
 struct StoredEnds: Sendable {
   /// The ends up to here are handled. The notifications that are still stored were sent, and await an acknowledgement.
   private(set) var place = PushDatabase.End.first
-  /// No end after `place` is earlier; `nil` when there is none. At first, those of the previous process instance are due.
+  /// No end after `place` is earlier; `nil` for none. At first, those of the previous process instance are due.
   private(set) var next: Date? = .distantPast
 
   init() {}
