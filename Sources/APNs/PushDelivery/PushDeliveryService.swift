@@ -171,7 +171,10 @@ package actor PushDeliveryService {
     if !isBroken {
       do { try write(batch) } catch { fail(error) }
     }
-    guard !isBroken else { return batch.thens.forEach { $0(true) } }
+    guard !isBroken else {
+      for then in batch.thens { then(true) }
+      return
+    }
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
