@@ -12,7 +12,8 @@ import Testing
     rules.callsProvidersConcurrently = true
     return LaunchContext(
       address: .widgetExtension("iphone", "com.example.A.Widget"), generation: 7, host: .host("iphone"),
-      endpoint: "tcp://127.0.0.1:7701", serverKey: "a%=&<z85>", publicKey: "p=", secretKey: "s%41", container: container,
+      endpoint: "tcp://127.0.0.1:7701", serverKey: "a%=&<z85>", publicKey: "p=", secretKey: "s%41",
+      container: container,
       groups: groups, rules: rules, agentPid: 4_711, faultPoints: faultPoints)
   }
 

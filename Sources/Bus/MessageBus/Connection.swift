@@ -32,12 +32,12 @@ package actor Connection: BusConnection {
   var blocked = Queue<[UInt8]>()
   // `[…]()` and not `[:]`: an empty literal searches for the key's conformance when a process starts.
   /// By message type.
-  var handlers = [Kind: Handler]()
+  var handlers: [Kind: Handler] = [:]
   var presenceHandlers: [@Sendable (Presence) -> Void] = []
   var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
-  private var completions = [UUID: @Sendable (Result<[UInt8], BusError>) -> Void]()
-  private var deadlines = [UUID: TimerID]()
-  private var waitingForWelcome = [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>]()
+  private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
+  private var deadlines: [UUID: TimerID] = [:]
+  private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
   /// Why the connection has ended for good; nil before.
   package private(set) var end: BusError?

@@ -57,7 +57,7 @@ struct PeerSession {
   private var drainID: UUID?
   /// A hello awaits its reply.
   var isGreeting: Bool { helloID != nil }
-  private var awaiting = [UUID: Awaiting]()
+  private var awaiting: [UUID: Awaiting] = [:]
   /// How many of `awaiting` were never sent.
   private var unsentAwaiting = 0
   private var unsentNotices = Queue<Unsent>()
@@ -301,7 +301,7 @@ struct PeerSession {
 
 /// A bounded dictionary; the oldest entries are removed first.
 struct Remembered<Key: Hashable, Value> {
-  private var values = [Key: Value]()
+  private var values: [Key: Value] = [:]
   private var keys: [Key] = []
   private let limit: Int
 

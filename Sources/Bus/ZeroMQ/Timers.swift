@@ -15,7 +15,7 @@ struct Timers {
   }
 
   private var heap: [Entry] = []
-  /// By the number of the timer.
+  /// By the number of the timer: a key of another type would cost each process a search for its conformance.
   private var actions: [UInt64: @Sendable () -> Void] = [:]
 
   /// Adds a timer with a deadline in nanoseconds of the monotonic clock.

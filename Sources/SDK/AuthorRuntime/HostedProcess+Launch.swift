@@ -62,6 +62,7 @@ extension HostedProcess {
       guard count > 0 else { break }
       line += chunk[..<count]
     }
+    guard line.contains(UInt8(ascii: "\n")) else { return nil }
     return LaunchContext(line: line)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The standing processes, each with one deliberate mistake. They prove that `widgetlab demo` can fail and names the
-// failing step, and that a campaign finds each mistake by a law.
+// failing step, and that a campaign finds each mistake by a law or a check.
 // The executable's name selects the process, WIDGETLAB_FAULT the mistake (`PlantedFault`). `Faults --list` prints all,
 // one in a line with tabs: name, executable, law, sentence.
 

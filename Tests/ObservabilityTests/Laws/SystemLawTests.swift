@@ -146,6 +146,25 @@ import Testing
     #expect(verdict.answer == (isKnown ? .unknown : .broken), "\(verdict.findings)")
   }
 
+  /// The bus was killed before it had the notice of the result.
+  @Test(arguments: [PushStep.Name.superseded, .expired, .storedOffline, .delivered])
+  func `a reply about the log has the result of a push whose notice was lost`(last: PushStep.Name) throws {
+    let verdict = try verdict("pushes-settled") { work in
+      try log(.accepted, &work)
+      try log(.storedOffline, &work)
+      let asked = try work.send(ListPushes(after: -1, limit: 100), from: .operator("1"), to: .pushServer)
+      let record = PushRecord(
+        number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
+        steps: [PushStep(.accepted, at: work.now), PushStep(last, at: work.now)])
+      try work.answer(
+        ListPushes.kind, .ok, ListPushes.Reply(pushes: [record], count: 1), from: .pushServer, to: .operator("1"),
+        cause: asked)
+    }
+    // Only the device's acknowledgement shows that a push was delivered.
+    #expect(
+      verdict.answer == ([.superseded, .expired].contains(last) ? .holds : .unknown), "\(last): \(verdict.findings)")
+  }
+
   private func delivered(_ work: inout RecordedWork) throws {
     try log(.accepted, &work)
     try log(.sent, &work)

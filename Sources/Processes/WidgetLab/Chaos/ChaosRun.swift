@@ -211,10 +211,15 @@ actor ChaosRun {
           record.recovered(victim, step: step, after: Double(ready.microseconds - death.time.microseconds) / 1000)
           return
         }
-        // An app is opened as often as a person would try: the device does not open one whose end it has not seen.
-        if ContinuousClock.now - asked > (victim == .app ? .milliseconds(100) : .seconds(1)) {
+        if victim == .app, ContinuousClock.now - asked > .milliseconds(100) {
+          // Asked again soon, one request at a time: the device does not open an app whose end it has not seen.
           asked = .now
-          workload.start(victim == .app ? .openApp : .reload)
+          try? await workload.perform(.openApp)
+          continue
+        }
+        if ContinuousClock.now - asked > .seconds(1) {
+          asked = .now
+          workload.start(.reload)
         }
       } else if await isBack(victim, but: pid) {
         record.recovered(victim, step: step, after: (ContinuousClock.now - death.instant) / .milliseconds(1))
@@ -250,18 +255,23 @@ actor ChaosRun {
     }
     await tasks.end()
     _ = await ask(SetNetwork(state: NetworkState()))
+    var hasReadLog = false
     while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
-      if workload.isIdle, await isQuiet() { return (ContinuousClock.now - start) / .seconds(1) }
+      if workload.isIdle, await isWithoutTransfers() {
+        if await journal.verdicts().allSatisfy({ $0.answer == .holds }) {
+          return (ContinuousClock.now - start) / .seconds(1)
+        }
+        // The notice of a push's result is lost when the bus is killed before it has it.
+        if !hasReadLog { hasReadLog = await (try? workload.readPushLog()) != nil }
+      }
       try? await Task.sleep(for: .milliseconds(50))
     }
     return nil
   }
 
-  /// Whether no transfer is left, and no law has anything open.
-  private func isQuiet() async -> Bool {
+  private func isWithoutTransfers() async -> Bool {
     let status = try? await workload.ask(DeviceStatus(), within: .seconds(5))
-    guard let status, status.sessions.allSatisfy({ $0.running == 0 && $0.undelivered == 0 }) else { return false }
-    return await journal.verdicts().allSatisfy { $0.answer == .holds }
+    return status?.sessions.allSatisfy { $0.running == 0 && $0.undelivered == 0 } ?? false
   }
 }
 

@@ -14,7 +14,8 @@ struct PushesSettled: Law {
     source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
       + "requests to APNs); ours: the delivery log",
     check: "each result, each push that is sent, each step on the device, each reply to push.log about one push",
-    limits: "Steps that the push server's limit per second keeps from the journal; then open pushes are unknown.")
+    limits: "A result whose notice was lost with a connection, until a reply to push.log states it. Steps that the push "
+      + "server's limit per second keeps from the journal; then open pushes are unknown.")
 
   /// A push without a result.
   private struct Open: Sendable {
@@ -71,16 +72,25 @@ struct PushesSettled: Law {
     }
   }
 
-  /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result.
+  /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result. The log also has
+  /// results whose notices were lost. Whether the device acknowledged a push is judged by the journal alone.
   private mutating func judgeLog(_ seen: LawEnvelope) {
     let header = seen.header
     if header.kind == ListPushes.kind {
       guard let id = seen.envelope.reading(ListPushes.self)?.uniqueID, open[id] != nil else { return }
       questions[header.id] = id
     }
-    guard header.kind == ListPushes.kind.answered(.ok), let cause = header.cause, let id = questions[cause],
-      let push = open[id], let reply = try? BodyCoding.decode(ListPushes.Reply.self, from: seen.envelope.body)
+    guard header.kind == ListPushes.kind.answered(.ok),
+      let reply = try? BodyCoding.decode(ListPushes.Reply.self, from: seen.envelope.body)
     else { return }
+    for push in reply.pushes where open[push.uniqueID] != nil {
+      guard let result = push.steps.first(where: { $0.name.isResult && $0.name != .delivered }) else { continue }
+      // The notice of the result was lost with a connection.
+      findings.check(true, LawFinding(""))
+      open[push.uniqueID] = nil
+      settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name)
+    }
+    guard let cause = header.cause, let id = questions[cause], let push = open[id] else { return }
     findings.check(
       !reply.pushes.isEmpty,
       LawFinding("the push server does not know a push that it answered with 200", [push.first, seen.evidence]))
