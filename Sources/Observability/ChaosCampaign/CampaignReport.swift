@@ -71,7 +71,7 @@ package struct CampaignReport: Sendable, Codable {
   }
 
   /// The command line that repeats it.
-  package let command: String
+  package var command: String
   package let version: String
   package let machine: MachineFacts
   /// When it began, as `2026-11-25T07:30:00Z`.

@@ -42,6 +42,9 @@ import Testing
     let options = try options("--kills", "9", "--faults", "kill,stop", "--longest-stop", "2m", "--keep")
     #expect(options.command(seed: 4) == "widgetlab chaos --seed 4 --kills 9 --faults kill,stop --longest-stop 2m")
     #expect(options.longestStop == 120_000)
+    let several = try self.options("--seeds", "1-6", "--shard", "2/3", "--kills", "9")
+    #expect(several.command(seed: nil) == "widgetlab chaos --seeds 1-6 --shard 2/3 --kills 9")
+    #expect(several.command(seed: 5) == "widgetlab chaos --seed 5 --kills 9")
   }
 
   @Test func `the name of a report's file determines its format`() {

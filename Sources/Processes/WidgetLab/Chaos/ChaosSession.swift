@@ -26,6 +26,7 @@ struct ChaosSession {
       if let earlier = all {
         var merged = earlier
         merged.merge(report)
+        merged.command = options.command(seed: nil)
         report = merged
       }
       all = report
