@@ -53,6 +53,28 @@ private let widgets = PushDeliveryFixture.widgets
     #expect(try await count(fixture, "kept") == 47)
   }
 
+  @Test(.rule("APNS-25"))
+  func `a notification that is stored while ended ones are looked for is dropped at its end`() async throws {
+    let fixture = try PushDeliveryFixture()
+    let (first, firstLine) = try await fixture.server()
+    let (line, _) = try await fixture.device(online: false)
+    let token = try await fixture.token(line)
+    await first.leave()
+    await firstLine.leave()
+    let next = fixture.bus.connection(.pushServer)
+    let service = try PushDeliveryService(database: fixture.database, bus: next, clock: fixture.clock) { reason in
+      Issue.record("broken: \(reason)")
+    }
+    _ = try await next.start()
+    let arrival = fixture.arrival(token, expiration: fixture.clock.now + 60)
+    // Nothing is looked for before the timer of the start fires, and the notification is not committed then.
+    await service.putTogether([.arrival(arrival, then: nil), .event(.timerFired)])
+    #expect(try await fixture.steps(service, arrival.uniqueID) == [.accepted, .storedOffline])
+    fixture.clock.advance(by: 60)
+    await fixture.reached(.expired, arrival.uniqueID)
+    #expect(try await count(fixture, "kept") == 0)
+  }
+
   @Test(.rule("APNS-25")) func `many notifications that end at once are dropped in pages`() async throws {
     let fixture = try PushDeliveryFixture()
     var settings = PushSettings()
@@ -172,4 +194,9 @@ private let widgets = PushDeliveryFixture.widgets
       #expect(tidying.begin(now: next, lastNumber: 0, logLimit: 1000) == 0, "all requests")
     }
   }
+}
+
+extension PushDeliveryService {
+  /// Queues jobs that one transaction handles: the worker cannot run in between.
+  fileprivate func putTogether(_ jobs: [PushJobQueue.Job]) { for job in jobs { put(job) } }
 }

@@ -11,8 +11,8 @@ package import Timekeeping
 /// The service of the push server: device tokens, stored notifications and the delivery log.
 ///
 /// Requests that arrive during a transaction are written by the next one, and nothing is announced before it is on
-/// disk. Memory has the devices and tokens in use; the others are read when they are needed. Notifications that are pending when the push server exits are delivered by its next process instance, with the
-/// same ids.
+/// disk. Memory has the devices and tokens in use; the others are read when they are needed. Notifications that are
+/// pending when the push server exits are delivered by its next process instance, with the same ids.
 package actor PushDeliveryService {
   /// The writes of one transaction, and the actions to perform after it.
   struct Batch {
@@ -208,7 +208,7 @@ package actor PushDeliveryService {
     }
   }
 
-  private static let brokenError = BusError(.failed, "cannot write the push server's database", isDefinite: false)
+  private static let brokenError = BusError(.failed, "cannot read or write the push server's database", isDefinite: false)
 
   /// Fails a job after the database has failed, or after `leave()`; the process is about to exit.
   private static func turnDown(_ job: PushJobQueue.Job, _ error: BusError) {
@@ -285,6 +285,8 @@ package actor PushDeliveryService {
     batch.isFull = page.count == PushDatabase.forgottenAtOnce
     let place = page.last ?? ends.place
     ends = StoredEnds(place: place, next: try database.ends(after: place, limit: 1).first?.at)
+    // Those of this batch are not on disk yet.
+    for push in batch.changes.kept.values where push.notification.isFromStorage { ends.keep(push.end(settings)) }
   }
 
   private func add(
