@@ -78,7 +78,7 @@ extension LaunchContext {
 
   /// Reads the line. `nil` when a field is missing or malformed. Unknown fields are ignored.
   package init?(line: [UInt8]) {
-    var texts = Texts()
+    var fields: [(name: String, value: String)] = []
     var groups: [String: String] = [:]
     var start = line.startIndex
     let end = line.firstIndex(of: UInt8(ascii: "\n")) ?? line.endIndex
@@ -91,60 +91,29 @@ extension LaunchContext {
       if name.hasPrefix(Self.groupPrefix) {
         groups[String(name.dropFirst(Self.groupPrefix.count))] = value
       } else {
-        texts.set(name, value)
+        fields.append((name, value))
       }
       start = stop + 1
     }
-    guard let address = Address(texts.address), let generation = UInt32(texts.generation),
-      let host = Address(texts.host), let agentPid = Int32(texts.agentPid), let rules = texts.rules
+    func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+    guard let address = Address(value("address") ?? ""), let generation = UInt32(value("generation") ?? ""),
+      let host = Address(value("host") ?? ""), let endpoint = value("endpoint"), let serverKey = value("serverKey"),
+      let publicKey = value("publicKey"), let secretKey = value("secretKey"), let container = value("container"),
+      let callDeadline = Double(value("callDeadline") ?? ""),
+      let inlineRedirectLimit = Int(value("inlineRedirectLimit") ?? ""),
+      let firstCompletionCounts = Bool(value("firstCompletionCounts") ?? ""),
+      let callsProvidersConcurrently = Bool(value("callsProvidersConcurrently") ?? ""),
+      let agentPid = Int32(value("agentPid") ?? "")
     else { return nil }
-    for text in [texts.endpoint, texts.serverKey, texts.publicKey, texts.secretKey, texts.container]
-    where text.isEmpty { return nil }
+    var rules = ProcessRules()
+    rules.callDeadline = callDeadline
+    rules.inlineRedirectLimit = inlineRedirectLimit
+    rules.firstCompletionCounts = firstCompletionCounts
+    rules.callsProvidersConcurrently = callsProvidersConcurrently
     self.init(
-      address: address, generation: generation, host: host, endpoint: texts.endpoint, serverKey: texts.serverKey,
-      publicKey: texts.publicKey, secretKey: texts.secretKey, container: texts.container, groups: groups, rules: rules,
-      agentPid: agentPid, faultPoints: texts.faultPoints)
-  }
-
-  /// The values of the fields; empty for a field that was not given.
-  private struct Texts {
-    var address = "", generation = "", host = "", endpoint = "", serverKey = "", publicKey = "", secretKey = ""
-    var container = "", callDeadline = "", inlineRedirectLimit = "", firstCompletionCounts = ""
-    var callsProvidersConcurrently = "", agentPid = ""
-    var faultPoints: String?
-
-    mutating func set(_ name: String, _ value: String) {
-      switch name {
-      case "address": address = value
-      case "generation": generation = value
-      case "host": host = value
-      case "endpoint": endpoint = value
-      case "serverKey": serverKey = value
-      case "publicKey": publicKey = value
-      case "secretKey": secretKey = value
-      case "container": container = value
-      case "callDeadline": callDeadline = value
-      case "inlineRedirectLimit": inlineRedirectLimit = value
-      case "firstCompletionCounts": firstCompletionCounts = value
-      case "callsProvidersConcurrently": callsProvidersConcurrently = value
-      case "agentPid": agentPid = value
-      case "faultPoints": faultPoints = value
-      default: break
-      }
-    }
-
-    var rules: ProcessRules? {
-      guard let callDeadline = Double(callDeadline), let inlineRedirectLimit = Int(inlineRedirectLimit),
-        let firstCompletionCounts = Bool(firstCompletionCounts),
-        let callsProvidersConcurrently = Bool(callsProvidersConcurrently)
-      else { return nil }
-      var rules = ProcessRules()
-      rules.callDeadline = callDeadline
-      rules.inlineRedirectLimit = inlineRedirectLimit
-      rules.firstCompletionCounts = firstCompletionCounts
-      rules.callsProvidersConcurrently = callsProvidersConcurrently
-      return rules
-    }
+      address: address, generation: generation, host: host, endpoint: endpoint, serverKey: serverKey,
+      publicKey: publicKey, secretKey: secretKey, container: container, groups: groups, rules: rules,
+      agentPid: agentPid, faultPoints: value("faultPoints"))
   }
 
   /// Bytes that separate, and the byte that begins an escape.
