@@ -208,7 +208,8 @@ package actor PushDeliveryService {
     }
   }
 
-  private static let brokenError = BusError(.failed, "cannot read or write the push server's database", isDefinite: false)
+  private static let brokenError = BusError(
+    .failed, "cannot read or write the push server's database", isDefinite: false)
 
   /// Fails a job after the database has failed, or after `leave()`; the process is about to exit.
   private static func turnDown(_ job: PushJobQueue.Job, _ error: BusError) {
