@@ -280,6 +280,12 @@ let package = Package(
     module(
       "PushDelivery", in: "APNs",
       ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+    // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
+    .systemLibrary(
+      name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    module(
+      "PostgresStore", in: "APNs", ["CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -328,8 +334,8 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PushDelivery", "StandingProcesses",
-        "Stores", arguments, grdb, logging,
+        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PushDelivery",
+        "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(

@@ -38,8 +38,13 @@ extension Announcement {
   ///
   /// - Throws: `instance-folder`.
   package func write(in instance: InstanceFolder) throws(ClusterError) {
-    try JSONFile.write(self, to: Self.path(in: instance))
+    try write(to: Self.path(in: instance))
   }
+
+  /// Replaces the announcement in a file atomically.
+  ///
+  /// - Throws: `instance-folder`.
+  package func write(to path: String) throws(ClusterError) { try JSONFile.write(self, to: path) }
 }
 
 /// Where the broker listens, in `bus/bus.json`.
