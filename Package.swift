@@ -371,6 +371,7 @@ let package = Package(
     module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
+    module("PostgresTesting", in: "Testing", ["WidgetLabTesting"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
@@ -457,8 +458,8 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PushDelivery",
-        "Timekeeping", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PostgresStore",
+        "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",
@@ -507,7 +508,7 @@ let package = Package(
       "LiveTests",
       [
         "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
-        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ", grdb,
+        "JournalAnalysis", "MessageBus", "Messages", "PostgresTesting", "WidgetLabTesting", "ZeroMQ", grdb,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -123,8 +123,10 @@ extension PostgresPushStore {
 
   // MARK: Without a transaction
 
-  package func kept(of device: String) throws -> [StoredPush] {
-    try perform { connection, _ in try connection.execute(Self.kept(of: [device])).pushes() }
+  package func kept(of device: String) throws -> [StoredPush] { try kept(of: [device]) }
+
+  package func kept(of devices: [String]) throws -> [StoredPush] {
+    try perform { connection, _ in try connection.execute(Self.kept(of: devices)).pushes() }
   }
 
   /// None: a poll returns those that have ended, see `SharedView`.

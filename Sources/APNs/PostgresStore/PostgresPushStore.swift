@@ -70,8 +70,11 @@ package final class PostgresPushStore: SharedPushStore {
         let ended = error.endsConnection
         if ended {
           session.connection = nil
-          session.isOpen = false
+        } else if let connection = session.connection, connection.isInTransaction {
+          // The transaction has failed, whichever statement has.
+          do { try connection.execute("ROLLBACK") } catch { session.connection = nil }
         }
+        session.isOpen = false
         let code: PushStoreError.Code = error.isConflict ? .conflict : ended ? .away : .refused
         throw PushStoreError(code, error.description, isDefinite: !(isCommit && ended))
       }
@@ -163,6 +166,7 @@ package final class PostgresPushStore: SharedPushStore {
 
   package func leave() {
     // Without this the other replicas release the routes after 5 s.
+    guard session.withLock({ $0.connection != nil }) else { return }
     try? perform { connection, session in
       if session.isOpen { try connection.execute("ROLLBACK") }
       session.isOpen = false

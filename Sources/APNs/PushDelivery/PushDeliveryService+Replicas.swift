@@ -11,6 +11,8 @@ struct ReplicaState: Sendable {
   var owned: [String: Int64] = [:]
   /// What the running transaction has read.
   var view = SharedView()
+  /// The devices for which it has read what is kept.
+  var loading: [String] = []
   /// Decides about the devices without an owner, for one transaction.
   var strangers = PushStateMachine()
   /// The devices in memory that the running transaction changes.
@@ -197,7 +199,7 @@ extension PushDeliveryService {
       // A claim whose commit had an unknown result.
       let unknown = found.keys.filter { found[$0]?.replica == shared.replica && replica.owned[$0] == nil }
       guard !lost.isEmpty || !unknown.isEmpty else {
-        replica.view = view
+        (replica.view, replica.loading) = (view, scope.devices)
         return
       }
       shared.rollBack()

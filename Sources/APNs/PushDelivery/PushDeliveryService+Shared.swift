@@ -65,10 +65,12 @@ extension PushDeliveryService {
   /// Loads what the transaction has read.
   func load(_ shared: any SharedPushStore) throws {
     let view = replica.view
-    let kept = Dictionary(grouping: view.kept, by: \.notification.subject.device)
-    for (device, pushes) in kept where replica.owns(device) && stateMachine.devices[device] == nil {
-      stateMachine.load(device, pushes)
+    load(replica.loading, view.kept)
+    // Which devices these are is known only now.
+    let later = Set((view.taken + view.ended).map(\.notification.subject.device)).filter { device in
+      replica.owns(device) && stateMachine.devices[device] == nil
     }
+    if !later.isEmpty { load(Array(later), try shared.kept(of: Array(later))) }
     replica.strangers = PushStateMachine(settings: settings)
     let isStranger: (StoredPush) -> Bool = { !self.replica.owns($0.notification.subject.device) }
     var held = Dictionary((view.held + view.ended.filter(isStranger)).map { ($0.number, $0) }) { $1 }
@@ -78,6 +80,13 @@ extension PushDeliveryService {
     }
     for (device, pushes) in Dictionary(grouping: held.values, by: \.notification.subject.device) {
       replica.strangers.load(device, pushes.sorted { $0.number < $1.number })
+    }
+  }
+
+  private func load(_ devices: [String], _ kept: [StoredPush]) {
+    let kept = Dictionary(grouping: kept, by: \.notification.subject.device)
+    for device in devices where replica.owns(device) && stateMachine.devices[device] == nil {
+      stateMachine.load(device, kept[device] ?? [])
     }
   }
 

@@ -37,6 +37,11 @@ package protocol SharedPushStore: PushStore {
   /// - Throws: `PushStoreError`.
   func held(of subjects: [PushSubject]) throws -> [StoredPush]
 
+  /// What is kept for devices, in the order of the numbers, as the open transaction sees it.
+  ///
+  /// - Throws: `PushStoreError`.
+  func kept(of devices: [String]) throws -> [StoredPush]
+
   /// Ends the open transaction without its changes.
   func rollBack()
 

@@ -27,6 +27,16 @@ final class TokenLoader: Sendable {
     }
   }
 
+  /// Fails what is waiting: the push server is ending.
+  func end() {
+    let waiting = state.withLock { state in
+      defer { state = State() }
+      return state.waiting
+    }
+    let error = BusError(.closed, "the push server is ending", isDefinite: false)
+    for then in waiting.values.joined() { then(.failure(error)) }
+  }
+
   /// Reads until nothing is waiting.
   ///
   /// - Parameter read: returns the known ones of these tokens.
@@ -63,7 +73,7 @@ extension PushDeliveryService {
       then(result)
     }
     let work: @Sendable () async -> Void = { [loader] in await loader.work { try await shared.tokens($0) } }
-    if begins, tasks.start(work) == nil { return nil }
+    if begins, tasks.start(work) == nil { loader.end() }
     return nil
   }
 

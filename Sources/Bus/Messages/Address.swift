@@ -89,6 +89,8 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
 
   /// Whether this is one of several processes that share the work of an address.
   package var isReplica: Bool { role == .pushServer && text.utf8.count > Address.pushServer.text.utf8.count }
+  /// The name of a replica; `nil` for other processes.
+  package var replica: String? { isReplica ? component(1) : nil }
   /// The device of the address; `nil` for processes that devices share.
   package var device: String? { text.hasPrefix("device/") ? component(1) : nil }
   /// The bundle identifier of an app or an extension.

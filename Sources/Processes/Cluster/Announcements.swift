@@ -16,8 +16,13 @@ extension Announcement {
   ///
   /// - Throws: `instance-folder`.
   package static func read(in instance: InstanceFolder) throws(ClusterError) -> Self? {
-    try JSONFile.read(Self.self, at: path(in: instance))
+    try read(at: path(in: instance))
   }
+
+  /// The announcement in a file; `nil` before it is written.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func read(at path: String) throws(ClusterError) -> Self? { try JSONFile.read(Self.self, at: path) }
 
   /// Waits until the process has announced itself. Polls every 20 ms.
   ///

@@ -132,8 +132,7 @@ struct PushServerService {
     let announcement = PushServerAnnouncement(
       development: url(.development), production: url(.production), certificateAuthority: credentials.authorityPath,
       key: key.flatMap(credentials.path) ?? "", keyID: key?.id ?? "", teamID: credentials.teamID, pid: getpid())
-    if address.isReplica {
-      let name = String(address.text.dropFirst(Address.pushServer.text.count + 1))
+    if let name = address.replica {
       try announcement.write(to: instance.pushServerAnnouncement(of: name))
     }
     // A provider on this machine uses the first replica.
