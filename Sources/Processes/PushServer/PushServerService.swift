@@ -8,6 +8,7 @@ import GRDB
 import Logging
 import MessageBus
 import Messages
+import PostgresStore
 import PushDelivery
 import StandingProcesses
 import Stores
@@ -15,13 +16,17 @@ import Stores
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
   private let configuration: ClusterConfiguration.PushServer
+  private let address: Address
   private let instance: InstanceFolder
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
-  init(_ configuration: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
+  init(
+    _ configuration: ClusterConfiguration.PushServer, address: Address, instance: InstanceFolder, logger: Logger
+  ) {
     self.configuration = configuration
+    self.address = address
     self.instance = instance
     self.logger = logger
   }
@@ -39,14 +44,10 @@ struct PushServerService {
     try instance.createPushServer()
     let credentials = try PushCredentials.make(
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
-    let database = try openDatabase()
-    let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
-    let service = try PushDeliveryService(
-      database: database, bus: connection, settings: PushSettings(configuration.rules)
-    ) {
-      reason in
-      PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
-    }
+    // The database of a push server without replicas.
+    let database = configuration.database == nil ? try openDatabase() : nil
+    let connection = try await Cluster.connection(as: .pushServer, address: address, instance: instance)
+    let service = try makeService(database, connection)
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
@@ -60,7 +61,9 @@ struct PushServerService {
     let operatorHandler = PushServerOperator(
       backends: Dictionary(uniqueKeysWithValues: backends), service: service, overrides: overrides)
     StandingProcess.renewKey(.pushServer, on: connection, in: instance)
-    StandingProcess.answerPeers(on: connection)
+    StandingProcess.answerPeers(on: connection) { [service] in
+      service.isAvailable ? [] : ["the database"]
+    }
     service.listen()
     operatorHandler.listen(on: connection)
     var servers: [PushEnvironment: APNsHTTP2Server] = [:]
@@ -72,7 +75,22 @@ struct PushServerService {
     try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
     await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
-    try database.close()
+    try database?.close()
+  }
+
+  private func makeService(_ database: DatabasePool?, _ connection: Connection) throws -> PushDeliveryService {
+    let settings = PushSettings(configuration.rules)
+    if let database {
+      return try PushDeliveryService(database: database, bus: connection, settings: settings) { reason in
+        PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
+      }
+    }
+    let store = try PostgresPushStore(configuration.database ?? "", address: address, settings: settings)
+    return try PushDeliveryService(store: store, bus: connection, settings: settings) { reason in
+      PushServerCommand.fail(reason, .io)
+    } availability: { [logger] text in
+      logger.error("\(text)")
+    }
   }
 
   private func openDatabase() throws -> DatabasePool {
@@ -114,7 +132,11 @@ struct PushServerService {
     let announcement = PushServerAnnouncement(
       development: url(.development), production: url(.production), certificateAuthority: credentials.authorityPath,
       key: key.flatMap(credentials.path) ?? "", keyID: key?.id ?? "", teamID: credentials.teamID, pid: getpid())
-    try announcement.write(in: instance)
+    if let name = address.replica {
+      try announcement.write(to: instance.pushServerAnnouncement(of: name))
+    }
+    // A provider on this machine uses the first replica.
+    if !address.isReplica || address == .pushServer("1") { try announcement.write(in: instance) }
     logger.notice(
       "listens", metadata: ["development": "\(announcement.development)", "production": "\(announcement.production)"])
   }
