@@ -41,9 +41,12 @@ struct PushDatabase: Sendable {
     private(set) var kept: [Int64: StoredPush] = [:]
     private(set) var dropped: [StoredPush] = []
     var tokens: [TokenWrite] = []
+    /// What is added to the counts of fleets.
+    var counts: [FleetPushCount: Int] = [:]
 
     var isEmpty: Bool {
       requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
+        && counts.isEmpty
     }
 
     /// Adds a request with its first step.
@@ -114,6 +117,7 @@ struct PushDatabase: Sendable {
       -- The setting by which the ends were computed.
       CREATE TABLE storage (age REAL NOT NULL);
       """)
+    try createFleetTables()
     try computeEnds()
   }
 
@@ -190,6 +194,7 @@ struct PushDatabase: Sendable {
       try delete(changes.dropped, db)
       try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
       for write in changes.tokens { try perform(write, db) }
+      try insert(changes.counts, db)
       let forgotten = try old.map { try forget($0, db) } ?? Forgotten()
       try points.beforeCommit()
       return forgotten

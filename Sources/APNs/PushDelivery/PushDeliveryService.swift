@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FaultPoints
+import FleetTokens
 import Foundation
 package import GRDB
 package import MessageBus
@@ -42,6 +43,11 @@ package actor PushDeliveryService {
   private var tidying = PushTidying()
   private var ends = StoredEnds()
   private var isBroken = false
+  /// This process instance.
+  let run = UUID()
+  /// By the name of the fleet.
+  var senders: [String: FleetSender] = [:]
+  var fleetTokens: [String: FleetTokens] = [:]
   nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
 
@@ -178,7 +184,7 @@ package actor PushDeliveryService {
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
-    for notification in batch.sends { send(notification) }
+    send(batch.sends)
     for (subject, token) in batch.due { notifyDevice(subject, token) }
     stateMachine.removeIdle()
     let instants = [stateMachine.nextInstant, ends.next, tidying.next].compactMap(\.self)
@@ -204,6 +210,7 @@ package actor PushDeliveryService {
       try add(ended, then: then, ended, to: &batch)
     case .change(let subject, let change, let then): try self.change(subject, change, then, to: &batch)
     case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
+    case .fleet(let job): try add(job, to: &batch)
     case .barrier(let then): batch.thens.append { _ in then() }
     }
   }
@@ -217,6 +224,7 @@ package actor PushDeliveryService {
     case .arrival(_, let then): then?(.broken)
     case .progress(_, let then): then(error)
     case .issue(_, _, let then), .release(_, let then), .change(_, _, let then): then(.failure(error))
+    case .fleet(let job): turnDown(job, error)
     case .barrier(let then): then()
     case .event, .notified: break
     }
@@ -226,6 +234,7 @@ package actor PushDeliveryService {
     lastNumber += 1
     let number = lastNumber
     let now = clock.now
+    count(arrival, in: &batch)
     switch arrival.verdict {
     case .refused(_, let reason, let explanation):
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
@@ -236,12 +245,13 @@ package actor PushDeliveryService {
       let step = PushStep(.accepted, at: now, detail: remark)
       batch.changes.add(number, arrival, step)
       note(step, of: arrival, in: &batch)
+      let push = StoredPush(number: number, notification: notification, token: arrival.token)
       guard try table[arrival.token]?.state == .active else {
+        count(.tokenUnregistered, of: push, in: &batch)
         let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
         batch.changes.add(step, to: number)
         return note(step, of: arrival, in: &batch)
       }
-      let push = StoredPush(number: number, notification: notification, token: arrival.token)
       try add(.accepted(push), at: now, to: &batch)
     }
   }
@@ -254,7 +264,7 @@ package actor PushDeliveryService {
         omitted: journalLimiter.takeOmitted()))
   }
 
-  private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) throws {
+  func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) throws {
     if let device = stateMachine.missing(for: event) { stateMachine.load(device, try database.kept(of: device)) }
     for action in stateMachine.handle(event, now: now) {
       switch action {
@@ -266,6 +276,7 @@ package actor PushDeliveryService {
       case .step(let push, let name, let detail):
         let step = PushStep(name, at: now, detail: detail)
         batch.changes.add(step, to: push.number)
+        count(name, of: push, in: &batch)
         guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(

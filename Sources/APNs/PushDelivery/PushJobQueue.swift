@@ -15,6 +15,7 @@ final class PushJobQueue: Sendable {
     case change(PushSubject, ChangeToken.Change, then: @Sendable (Result<[DeviceToken], BusError>) -> Void)
     /// The device acknowledged its token.
     case notified(PushSubject, token: String?)
+    indirect case fleet(FleetJob)
     /// All earlier jobs are done.
     case barrier(then: @Sendable () -> Void)
   }

@@ -18,6 +18,8 @@ struct PushStateMachine: Sendable {
     case accepted(StoredPush)
     /// The device reports whether it can be reached.
     case reach(device: String, isOnline: Bool, isAwake: Bool, generation: UInt32)
+    /// A device of a fleet may have become reachable.
+    case returned(String)
     /// The device joined or left the bus.
     case presence(device: String, isPresent: Bool, generation: UInt32)
     /// The notification is on the device's disk.
@@ -38,13 +40,6 @@ struct PushStateMachine: Sendable {
     case drop(StoredPush)
     case step(StoredPush, PushStep.Name, detail: String?)
     case send(PushedNotification)
-  }
-
-  private struct Reach: Sendable {
-    var isPresent: Bool
-    var isOnline: Bool
-    var isAwake: Bool
-    var generation: UInt32
   }
 
   /// The notifications of one subject.
@@ -84,7 +79,7 @@ struct PushStateMachine: Sendable {
   private static let rounding = 0.001
 
   let settings: PushSettings
-  private var reaches: [String: Reach] = [:]
+  var reaches = DeviceReaches()
   private var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   private var round = 0
@@ -142,6 +137,9 @@ struct PushStateMachine: Sendable {
     case .reach(let returned, let isOnline, _, _):
       guard isOnline else { return nil }
       device = returned
+    case .returned(let returned):
+      guard canReach(returned) else { return nil }
+      device = returned
     case .presence(let returned, let isPresent, let generation):
       guard isPresent, let reach = reaches[returned], reach.generation == generation, reach.isOnline else { return nil }
       device = returned
@@ -151,6 +149,9 @@ struct PushStateMachine: Sendable {
     }
     return devices[device] == nil ? device : nil
   }
+
+  /// Whether a device is connected and has a network.
+  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
@@ -181,8 +182,10 @@ struct PushStateMachine: Sendable {
     switch event {
     case .accepted(let push): return accepted(push, now)
     case .reach(let device, let isOnline, let isAwake, let generation):
-      reaches[device] = Reach(isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
+      reaches[device] = DeviceReaches.Reach(
+        isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
       return sendStored(device, now)
+    case .returned(let device): return canReach(device) ? sendStored(device, now) : []
     case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
     case .acknowledged(let id, let subject): return acknowledged(id, subject, now)
     case .refused(let id, let subject, let why, let again): return refused(id, subject, why, again, now)
@@ -216,7 +219,7 @@ struct PushStateMachine: Sendable {
     let subject = push.notification.subject
     let opportunity = opportunities.next(for: push.notification, now: now)
     let obstacle =
-      obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
+      reaches.obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
     if obstacle == nil, devices[subject.device]?.queues[subject]?.sent.count ?? 0 < settings.inFlight {
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
@@ -236,17 +239,6 @@ struct PushStateMachine: Sendable {
   private mutating func wait(until opportunity: Date, _ subject: PushSubject) {
     devices[subject.device]?.queues[subject]?.notBefore = opportunity
     note(opportunity, subject)
-  }
-
-  /// Returns why a notification cannot be sent now; `nil` if it can.
-  private func obstacle(to push: PushedNotification) -> (PushStep.Name, String)? {
-    guard let reach = reaches[push.subject.device] else { return (.storedOffline, "the device's state is unknown") }
-    guard reach.isPresent else { return (.storedOffline, "the device is not connected") }
-    guard reach.isOnline else { return (.storedOffline, "the device has no network") }
-    guard reach.isAwake || push.priority == 10 else {
-      return (.storedPower, "the device is asleep; priority \(push.priority) does not wake it")
-    }
-    return nil
   }
 
   /// Stores a notification, which replaces the stored one.
@@ -307,14 +299,14 @@ struct PushStateMachine: Sendable {
     guard var queue = devices[subject.device]?.queues[subject] else { return [] }
     var actions: [Action] = []
     for index in queue.sent.indices where !queue.sent[index].isSent {
-      guard obstacle(to: queue.sent[index].notification) == nil else { continue }
+      guard reaches.obstacle(to: queue.sent[index].notification) == nil else { continue }
       queue.sent[index].isSent = true
       actions += [.step(queue.sent[index], .sent, detail: "again"), .send(queue.sent[index].notification)]
     }
     devices[subject.device]?.queues[subject] = queue
     guard let held = queue.held else { return actions }
     if held.end(settings) <= now { return actions + expire(held) }
-    guard queue.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
+    guard queue.retryAt.map({ $0 <= now }) ?? true, reaches.obstacle(to: held.notification) == nil,
       queue.sent.count < settings.inFlight
     else { return actions }
     if let opportunity = opportunities.next(for: held.notification, now: now) {

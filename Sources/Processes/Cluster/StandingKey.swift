@@ -18,6 +18,8 @@ package struct StandingKey: Codable, Sendable, Hashable {
     package static let host = Name(rawValue: "host")
     package static let provider = Name(rawValue: "provider")
     package static let pushServer = Name(rawValue: "push-server")
+    /// Shared by all fleets.
+    package static let fleet = Name(rawValue: "fleet")
     /// Shared by all runs of the operator's tool.
     package static let `operator` = Name(rawValue: "operator")
     /// Shared by all health checks.
@@ -63,12 +65,12 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return [
       (.messageBus, AddressPattern(.messageBus)), (.host, AddressPattern(.host(device))),
       (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")), (.watcher, .watchers),
-    ] + (configuration.pushServer == nil ? [] : [(.pushServer, AddressPattern(.pushServer))])
+    ] + (configuration.pushServer == nil ? [] : [(.pushServer, AddressPattern(.pushServer)), (.fleet, .fleets)])
       + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
   }
 
   /// Creates the missing keys: the broker's, the host's, one for each agent that the configuration names, the
-  /// provider's, the push server's if there is one, the operators' and the health checks'; and writes their public
+  /// provider's, the push server's and the fleets' if there is one, the operators' and the health checks'; and writes their public
   /// halves to the broker's folder. Existing keys are kept, also when two processes do this at once.
   ///
   /// - Throws: `key` or `instance-folder`.
