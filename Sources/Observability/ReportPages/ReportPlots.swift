@@ -53,7 +53,7 @@ package struct LogarithmicScale {
 
   /// 10, 30, 100, 300 …
   package var ticks: [Double] {
-    package var ticks: [Double] = []
+    var ticks: [Double] = []
     var value = first
     while value <= last {
       ticks.append(value)

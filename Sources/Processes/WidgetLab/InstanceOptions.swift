@@ -118,6 +118,7 @@ struct ClusterFacts: Sendable {
   static func standingName(of address: Address) -> String {
     switch address.role {
     case .agent: "agent-\(address.text.split(separator: "/").last ?? "")"
+    case .fleet: "fleet-\(address.fleet ?? "")"
     default: address.role.rawValue
     }
   }

@@ -76,7 +76,9 @@ struct FleetUpCommand: AsyncParsableCommand {
     let signals = Signals()
     try await reporting {
       if let profile {
-        do { _ = try FleetProfile(file: profile) } catch {
+        do throws(ClusterError) {
+          _ = try FleetProfile(file: profile)
+        } catch {
           throw CommandError(
             Exit.configuration, error.message, at: profile, advice: "Documentation/fleet.md lists the keys of a profile")
         }
@@ -214,7 +216,7 @@ struct FleetUpCommand: AsyncParsableCommand {
     let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
     let last = text.split(separator: "\n").suffix(3).map { "         \($0)" }.joined(separator: "\n")
     return CommandError(
-      ending == .exited(78) ? Exit.configuration : Exit.broken, "the fleet has exited (\(ending.text))", at: log,
+      ending == .exited(code: 78) ? Exit.configuration : Exit.broken, "the fleet has exited (\(ending.text))", at: log,
       advice: "the last lines of its log:\n\(last)")
   }
 
