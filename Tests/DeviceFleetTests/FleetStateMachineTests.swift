@@ -31,7 +31,8 @@ import Testing
     expiration: Date? = nil
   ) -> PushedNotification {
     PushedNotification(
-      uniqueID: UUID(), apnsID: "1", subject: PushSubject(device: "load:\(device)", bundle: "com.example.app", use: use),
+      uniqueID: UUID(), apnsID: "1",
+      subject: PushSubject(device: "load:\(device)", bundle: "com.example.app", use: use),
       type: type, priority: priority, collapseID: nil, payload: payload, acceptedAt: Date(timeIntervalSinceNow: -10),
       expiration: expiration, isFromStorage: false)
   }
@@ -118,7 +119,8 @@ import Testing
       (.liveActivity(1), .liveactivity, #"{"aps":{"event":"end","timestamp":3}}"#, "ended"),
     ]
     for (use, type, payload, outcome) in expected {
-      #expect(machine.receive(Self.push(use, type, payload), 1, now: Self.origin) == .success(outcome), "\(type) \(payload)")
+      #expect(
+        machine.receive(Self.push(use, type, payload), 1, now: Self.origin) == .success(outcome), "\(type) \(payload)")
     }
     #expect(Set(expected.map(\.1)) == Set(PushType.allCases))
     #expect(machine.cell(TokenReference(1, activity: 1)).phase == .ending)

@@ -14,7 +14,9 @@ import Testing
     #"{"aps":{"event":"update","timestamp":\#(timestamp),"content-state":{}\#(more)}}"#
   }
 
-  private static func begun(_ change: (inout FleetProfile.LiveActivities) -> Void = { _ in }) -> LiveActivityStateMachine {
+  private static func begun(_ change: (inout FleetProfile.LiveActivities) -> Void = { _ in })
+    -> LiveActivityStateMachine
+  {
     var rules = FleetProfile.LiveActivities()
     change(&rules)
     var machine = LiveActivityStateMachine(rules: rules)
@@ -54,7 +56,8 @@ import Testing
     func update(_ priority: Int, _ now: Date) -> LiveActivityStateMachine.Outcome {
       machine.receive(Self.update(), priority: priority, Self.key, now: now).0
     }
-    #expect([update(10, Self.start), update(10, Self.start), update(10, Self.start)] == [.updated, .updated, .throttled])
+    #expect(
+      [update(10, Self.start), update(10, Self.start), update(10, Self.start)] == [.updated, .updated, .throttled])
     #expect(update(5, Self.start) == .updated)
     #expect(update(10, Self.after(0.4)) == .throttled)
     #expect(update(10, Self.after(0.5)) == .updated)

@@ -54,11 +54,16 @@ import Testing
       ("speed: 0", "must be 0.001"), ("offline: {minutes: -1}", "must be"), ("bundle: 'a b'", "not an identifier"),
       ("mdmTopic: com.example", "must begin with com.apple.mgmt."), ("environment: test", "must be development"),
       ("colour: red", "is not a known key"), ("[1]", "expected a mapping"), ("speed: fast", "expected a number"),
-    ]) func `a wrong profile is refused with the line and what is wrong`(yaml: String, text: String) throws {
+    ]) func `a wrong profile is refused with the line and what is wrong`(yaml: String, text: String) throws
+  {
     let error = #expect(throws: ClusterError.self) { try FleetProfile(yaml: yaml, file: "day.yaml") }
     #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
     #expect(error?.message.hasPrefix("day.yaml") == true)
   }
 
-  @Test func `an empty profile is the default day`() throws { #expect(try FleetProfile(yaml: "") == FleetProfile()) }
+  @Test func `an empty profile is the default day, and so is the file with all keys`() throws {
+    #expect(try FleetProfile(yaml: "") == FleetProfile())
+    let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    #expect(try FleetProfile(file: root.appending(path: "deploy/fleets/default-day.yaml").path) == FleetProfile())
+  }
 }

@@ -8,7 +8,8 @@ import Testing
   @Test(
     arguments: [
       ([], ""), ([0], "0"), ([0, 1, 2, 3, 4, 7], "0x5 2"), ([3, 5, 6], "3 1x2"), ([100], "100"),
-    ] as [([UInt32], String)]) func `has a short text`(indices: [UInt32], text: String) throws {
+    ] as [([UInt32], String)]) func `has a short text`(indices: [UInt32], text: String) throws
+  {
     let set = DeviceSet(ascending: indices)
     #expect(set.text == text)
     #expect(DeviceSet(text: text) == set)
@@ -17,7 +18,9 @@ import Testing
     #expect(try JSONDecoder().decode(DeviceSet.self, from: JSONEncoder().encode(set)) == set)
   }
 
-  @Test(arguments: ["x", "1x", "x1", "1x0", "1x2x3", "-1", "1 0", "1  2", " ", "1,2", "99999999999", "67108863x2", "1 +2"])
+  @Test(arguments: [
+    "x", "1x", "x1", "1x0", "1x2x3", "-1", "1 0", "1  2", " ", "1,2", "99999999999", "67108863x2", "1 +2",
+  ])
   func `a malformed text is refused`(text: String) { #expect(DeviceSet(text: text) == nil) }
 
   @Test func `any set of a span fits into an envelope`() {

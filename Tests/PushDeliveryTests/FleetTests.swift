@@ -140,7 +140,8 @@ private final class TestFleet: Sendable {
     let id = UUID()
     let fleet = try await TestFleet(fixture.bus, incarnation: id)
     let again = try await fleet.line.request(JoinFleet(incarnation: id), to: .pushServer)
-    #expect(FleetTokens(secret: again.secret)?.token(1, "b", .app, serial: 0) == fleet.tokens.token(1, "b", .app, serial: 0))
+    #expect(
+      FleetTokens(secret: again.secret)?.token(1, "b", .app, serial: 0) == fleet.tokens.token(1, "b", .app, serial: 0))
     let error = await #expect(throws: BusError.self) {
       try await fleet.line.request(JoinFleet(incarnation: UUID()), to: .pushServer)
     }
@@ -236,7 +237,9 @@ private final class TestFleet: Sendable {
   @Test func `requests are counted by type and reason, those for unknown tokens too`() async throws {
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus)
-    let arrivals = [("BadPriority", TestFleet.subject(1)), ("BadPriority", TestFleet.subject(2)), ("BadDeviceToken", nil)]
+    let arrivals = [
+      ("BadPriority", TestFleet.subject(1)), ("BadPriority", TestFleet.subject(2)), ("BadDeviceToken", nil),
+    ]
     for (reason, subject) in arrivals {
       service.handle(
         PushArrival(

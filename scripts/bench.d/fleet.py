@@ -79,7 +79,9 @@ class Fleet:
         with open(self.tokens) as file:
             tokens = [line.split()[1] for line in file if line.startswith("app ")]
         before = self.delivered
-        Alerts(run, tokens, self.server.authorization).ask(self.server.pid, self.server.url, len(tokens))
+        # Each connection of h2load begins with the first token, so that one reaches each device once.
+        Alerts(run, tokens, self.server.authorization).ask(
+            self.server.pid, self.server.url, len(tokens), connections=1, streams=256)
         counts = self.ask("fleet.pushes", {"fleet": "load"}, "push-server")
         stored = sum(counts["kept"].values())
         began = time.monotonic()

@@ -47,7 +47,8 @@ package enum CampaignMarkdown {
       + laws.flatMap { law in
         ["", "### `\(law.code)`", ""]
           + (law.broken > 0 ? law.breaches : law.doubts).flatMap { finding in
-            ["- \(ReportMarkdown.escaped(finding.what))"] + finding.evidence.map { "  - #\($0.sequence) \(ReportMarkdown.escaped($0.text))" }
+            ["- \(ReportMarkdown.escaped(finding.what))"]
+              + finding.evidence.map { "  - #\($0.sequence) \(ReportMarkdown.escaped($0.text))" }
           }
       }
   }
@@ -71,7 +72,8 @@ package enum CampaignMarkdown {
       let others = [figures.victim.rawValue, "\(rest.count) others", "\(rest.reduce(0) { $0 + $1.kills })"]
       return shown + (rest.isEmpty ? [] : [others])
     }
-    return ["## Kills by state", "", CampaignScope.stateSentence, ""] + ReportMarkdown.table(["victim", "state", "kills"], rows)
+    return ["## Kills by state", "", CampaignScope.stateSentence, ""]
+      + ReportMarkdown.table(["victim", "state", "kills"], rows)
   }
 
   private static func faults(_ report: CampaignReport) -> [String] {
@@ -82,7 +84,8 @@ package enum CampaignMarkdown {
   }
 
   private static func work(_ report: CampaignReport) -> [String] {
-    ["## Work", ""] + ReportMarkdown.table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })
+    ["## Work", ""]
+      + ReportMarkdown.table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })
   }
 
   private static func runs(_ report: CampaignReport) -> [String] {

@@ -10,10 +10,12 @@ package enum CampaignPage {
     let title = "Chaos: \(CampaignText.subject(report)): \(CampaignText.sentence(report.answer))"
     let timeline = CampaignPlots.timeline(report).map { ReportPage.section("Faults over time", $0) } ?? ""
     let content = [
-      facts(report), ReportPage.section("Laws", laws(report)), findings(report), ReportPage.section("Recovery", recovery(report)), timeline,
+      facts(report), ReportPage.section("Laws", laws(report)), findings(report),
+      ReportPage.section("Recovery", recovery(report)), timeline,
       ReportPage.section("Kills by state", "<p>\(CampaignScope.stateSentence)</p>" + CampaignPlots.states(report)),
       ReportPage.section("Faults", faults(report)),
-      ReportPage.section("Work", ReportPage.table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })),
+      ReportPage.section(
+        "Work", ReportPage.table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })),
       runs(report), ReportPage.section("What is not tested", ReportPage.list(CampaignScope.untested)),
     ]
     return ReportPage.page(title, content)
@@ -34,7 +36,10 @@ package enum CampaignPage {
 
   private static func laws(_ report: CampaignReport) -> String {
     let laws = report.laws.map { law in
-      ["<code>\(law.code)</code>", ReportPage.answer(law.answer.rawValue), "\(law.checks) checks with something to judge"]
+      [
+        "<code>\(law.code)</code>", ReportPage.answer(law.answer.rawValue),
+        "\(law.checks) checks with something to judge",
+      ]
     }
     let checks = report.checks.map { check in
       [check.name, ReportPage.answer(check.holds ? "holds" : "broken"), ReportPage.escaped(check.text)]
@@ -62,7 +67,8 @@ package enum CampaignPage {
     let sentence =
       "From the kill until the process is ready again. A process that is killed again before has no time. The device "
       + "launches app and extension when something needs them. The marks are the median and the 99th percentile."
-    return "<p>\(sentence)</p>" + ReportPage.table(["victim", "kills", "states", "came back", "p50", "p99", "max"], rows)
+    return "<p>\(sentence)</p>"
+      + ReportPage.table(["victim", "kills", "states", "came back", "p50", "p99", "max"], rows)
       + CampaignPlots.recoveries(report)
   }
 

@@ -20,14 +20,18 @@ enum CampaignPlots {
     }
     let rows = victims.enumerated().map { index, figures in
       let y = 8 + ReportPlots.row * (Double(index) + 0.5)
-      let points = figures.recoveries.map { "<circle cx='\(ReportPlots.short(scale.x($0)))' cy='\(ReportPlots.short(y))' r='3'/>" }
+      let points = figures.recoveries.map {
+        "<circle cx='\(ReportPlots.short(scale.x($0)))' cy='\(ReportPlots.short(y))' r='3'/>"
+      }
       let marks = [(0.5, "p50"), (0.99, "p99")].compactMap { share, name -> String? in
         figures.recovery(share).map { value in
           let x = scale.x(value)
-          return "<g class='mark'><title>\(name) \(Int(value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
+          return
+            "<g class='mark'><title>\(name) \(Int(value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
         }
       }
-      return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined() + marks.joined()
+      return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined()
+        + marks.joined()
     }
     return ReportPlots.svg(height, "Recovery times of each victim", grid + rows)
   }
@@ -40,18 +44,21 @@ enum CampaignPlots {
     var y = 8.0
     var parts: [String] = []
     for figures in report.victims {
-      parts.append("<text x='8' y='\(ReportPlots.short(y + 14))' class='name'>\(figures.victim): \(figures.kills)</text>")
+      parts.append(
+        "<text x='8' y='\(ReportPlots.short(y + 14))' class='name'>\(figures.victim): \(figures.kills)</text>")
       y += 20
       for (state, kills) in figures.states.prefix(CampaignMarkdown.statesShown) {
         let length = max(2, Double(kills) / most * (ReportPlots.width - 320))
         parts.append(ReportPlots.text(250, y + 12, ReportPage.escaped(state), "end"))
-        parts.append("<rect x='258' y='\(ReportPlots.short(y + 2))' width='\(ReportPlots.short(length))' height='12' rx='2'/>")
+        parts.append(
+          "<rect x='258' y='\(ReportPlots.short(y + 2))' width='\(ReportPlots.short(length))' height='12' rx='2'/>")
         parts.append(ReportPlots.text(264 + length, y + 12, "\(kills)", "start"))
         y += 17
       }
       let rest = figures.states.dropFirst(CampaignMarkdown.statesShown)
       if !rest.isEmpty {
-        parts.append(ReportPlots.text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
+        parts.append(
+          ReportPlots.text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
         y += 17
       }
       y += 10
@@ -68,14 +75,17 @@ enum CampaignPlots {
     let lanes = victims.map(\.rawValue) + ["other faults"]
     let height = ReportPlots.row * Double(lanes.count) + 36
     let x = { (time: Double) in ReportPlots.left + time / end * (ReportPlots.width - ReportPlots.left - 20) }
-    let labels = lanes.enumerated().map { ReportPlots.text(ReportPlots.left - 10, 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, "end") }
+    let labels = lanes.enumerated().map {
+      ReportPlots.text(ReportPlots.left - 10, 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, "end")
+    }
     let ticks = stride(from: 0, through: 5, by: 1).map { tick in
       let time = end * Double(tick) / 5
       return ReportPlots.line(x(time), 8, x(time), height - 26, "grid")
         + ReportPlots.text(x(time), height - 8, CampaignText.duration(time), "middle")
     }
     let marks = report.events.map { event -> String in
-      let title = "<title>\(CampaignText.duration(event.time)) step \(event.step): \(ReportPage.escaped(event.text))</title>"
+      let title =
+        "<title>\(CampaignText.duration(event.time)) step \(event.step): \(ReportPage.escaped(event.text))</title>"
       let lanesHit: [(Int, Double?)] =
         event.kills.isEmpty
         ? [(victims.count, nil)]
@@ -83,8 +93,10 @@ enum CampaignPlots {
       return "<g>\(title)"
         + lanesHit.map { lane, recovery in
           let y = 8 + ReportPlots.row * (Double(lane) + 0.5)
-          let back = recovery.map { ReportPlots.line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
-          return back + ReportPlots.line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
+          let back =
+            recovery.map { ReportPlots.line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
+          return back
+            + ReportPlots.line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
         }.joined() + "</g>"
     }
     return ReportPlots.svg(height, "Faults over time", ticks + labels + marks)

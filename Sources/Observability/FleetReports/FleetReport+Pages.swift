@@ -34,7 +34,8 @@ extension FleetReport {
   }
 
   private static let headings = [
-    "type", "accepted", "delivered", "superseded", "collapsed", "expired", "other ends", "open", "p50", "p99", "max", "again",
+    "type", "accepted", "delivered", "superseded", "collapsed", "expired", "other ends", "open", "p50", "p99", "max",
+    "again",
   ]
 
   private var rows: [[String]] {
@@ -51,7 +52,9 @@ extension FleetReport {
 
   private var refusals: [[String]] {
     let known = types.flatMap { type in
-      type.refused.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { [type.type, $0.key, FleetText.number($0.value)] }
+      type.refused.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+        [type.type, $0.key, FleetText.number($0.value)]
+      }
     }
     return known
       + unknownTokens.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {

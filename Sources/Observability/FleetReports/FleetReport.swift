@@ -57,10 +57,11 @@ package struct FleetReport: Codable, Sendable {
   package let verdicts: [Verdict]
 
   /// - Parameters:
+  ///   - before: read before the counts; without a difference to `fleet` the tokens have not changed meanwhile.
   ///   - fleet: read after the counts, so that it has at least what they have.
   package init(
     version: String, command: String, date: String, machine: MachineFacts, memory: Double?,
-    counts: CountFleetPushes.Reply, fleet: FleetState
+    before: FleetState, counts: CountFleetPushes.Reply, fleet: FleetState
   ) {
     self.version = version
     self.command = command
@@ -93,11 +94,11 @@ package struct FleetReport: Codable, Sendable {
     types = figures.values.sorted { $0.type < $1.type }
     unknownTokens = unknown
     tokens = counts.tokens
-    verdicts = Self.judge(types, counts, fleet)
+    verdicts = Self.judge(types, before, counts, fleet)
   }
 
   private static func judge(
-    _ types: [TypeFigures], _ counts: CountFleetPushes.Reply, _ fleet: FleetState
+    _ types: [TypeFigures], _ before: FleetState, _ counts: CountFleetPushes.Reply, _ fleet: FleetState
   ) -> [Verdict] {
     let accepted = types.reduce(0) { $0 + $1.accepted }
     let open = types.reduce(0) { $0 + $1.open }
@@ -110,7 +111,8 @@ package struct FleetReport: Codable, Sendable {
       } else if open > 0 {
         Verdict(
           law: endLaw, answer: .unknown,
-          text: "\(accepted - open) of \(accepted) have an end; \(open) are stored or on their way: wait until the devices "
+          text:
+            "\(accepted - open) of \(accepted) have an end; \(open) are stored or on their way: wait until the devices "
             + "are online")
       } else {
         Verdict(
@@ -130,7 +132,7 @@ package struct FleetReport: Codable, Sendable {
         : wrong.joined(separator: "; "))
     let active = counts.tokens.values.reduce(0, +)
     let held = fleet.tokens.issued + fleet.tokens.registered
-    let settled = fleet.tokens.wanted + fleet.tokens.ending == 0
+    let settled = fleet.tokens.wanted + fleet.tokens.ending == 0 && fleet.tokens == before.tokens
     let tokens = Verdict(
       law: tokenLaw, answer: active == held ? .holds : settled ? .broken : .unknown,
       text: "the push server has \(active) active tokens of the fleet, the fleet \(held)"
@@ -144,7 +146,8 @@ package struct FleetReport: Codable, Sendable {
 
   /// That of the worst verdict.
   package var answer: Answer {
-    verdicts.contains { $0.answer == .broken } ? .broken : verdicts.contains { $0.answer == .unknown } ? .unknown : .holds
+    verdicts.contains { $0.answer == .broken }
+      ? .broken : verdicts.contains { $0.answer == .unknown } ? .unknown : .holds
   }
 
   /// What each report states about fleets in general.

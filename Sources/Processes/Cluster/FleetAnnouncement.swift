@@ -60,7 +60,8 @@ package final class FleetLock: Sendable {
       close(candidate)
       throw ClusterError(
         .notThere,
-        "the fleet \(name) of \(instance.path) is run by another process: give this one another --name, or stop that one")
+        "the fleet \(name) of \(instance.path) is run by another process: give this one another --name, or stop that one"
+      )
     }
     descriptor = candidate
   }

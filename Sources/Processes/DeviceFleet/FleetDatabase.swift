@@ -39,6 +39,11 @@ struct FleetDatabase: Sendable {
     var received: (run: UUID, batch: Int64, ids: [UUID])?
     /// The push server will not send batches up to this one again.
     var settled: (run: UUID, batch: Int64)?
+
+    /// Whether nothing changes but the facts.
+    var isEmpty: Bool {
+      rows.isEmpty && activities.isEmpty && figures == nil && received == nil && settled == nil
+    }
   }
 
   /// Batches of former runs of the push server whose ids are remembered. A run has few without a reply.
@@ -163,7 +168,8 @@ struct FleetDatabase: Sendable {
   }
 
   private func forget(_ run: UUID, _ batch: Int64, _ db: Database) throws -> [UUID] {
-    let former = "SELECT place FROM received WHERE run <> ?1 ORDER BY place DESC LIMIT -1 OFFSET \(Self.rememberedBatches)"
+    let former =
+      "SELECT place FROM received WHERE run <> ?1 ORDER BY place DESC LIMIT -1 OFFSET \(Self.rememberedBatches)"
     let condition = "(run = ?1 AND batch <= ?2) OR place IN (\(former))"
     let gone = try Data.fetchAll(
       try db.cachedStatement(sql: "SELECT ids FROM received WHERE \(condition)"), arguments: [run, batch])

@@ -35,6 +35,7 @@ extension FleetService {
   }
 
   func state() -> FleetState {
+    noteReady()
     var state = FleetState()
     state.name = plan.name
     state.pid = getpid()
@@ -76,7 +77,8 @@ extension FleetService {
           use: reference.use, bundle: bundle(of: reference.use), token: text, isRegistered: phase == .registered)
       }
       return ListFleetDevices.Device(
-        id: FleetDevice.id(plan.name, device), isInstalled: flags.contains(.installed), isOnline: machine.isOnline(device),
+        id: FleetDevice.id(plan.name, device), isInstalled: flags.contains(.installed),
+        isOnline: machine.isOnline(device),
         isAwake: flags.contains(.awake), events: Int(machine.devices.events[Int(device)]),
         received: Int(machine.devices.received[Int(device)]), tokens: tokens, activities: activities)
     }

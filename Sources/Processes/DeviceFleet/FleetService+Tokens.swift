@@ -21,7 +21,9 @@ extension FleetService {
     guard tokens != nil else { return }
     while exchanges < Self.exchangesAtOnce, !unsettled.isEmpty {
       var batch: [(token: TokenReference, cell: TokenCell)] = []
-      while batch.count < Self.tokensAtOnce, let token = unsettled.popFirst() { batch.append((token, machine.cell(token))) }
+      while batch.count < Self.tokensAtOnce, let token = unsettled.popFirst() {
+        batch.append((token, machine.cell(token)))
+      }
       let requested = batch.filter { $0.cell.phase == .wanted || $0.cell.phase == .ending }
       guard !requested.isEmpty else { continue }
       exchanges += 1
@@ -55,7 +57,9 @@ extension FleetService {
       let cell: TokenCell
     }
     let groups = Dictionary(grouping: batch) { Group(slot: $0.token.slot, number: $0.token.number, cell: $0.cell) }
-    let sorted = groups.sorted { ($0.key.slot, $0.key.number, $0.key.cell.bits) < ($1.key.slot, $1.key.number, $1.key.cell.bits) }
+    let sorted = groups.sorted {
+      ($0.key.slot, $0.key.number, $0.key.cell.bits) < ($1.key.slot, $1.key.number, $1.key.cell.bits)
+    }
     return sorted.compactMap { group, members in
       guard let use = members.first?.token.use else { return nil }
       return ChangeFleetTokens.Change(
@@ -127,7 +131,8 @@ extension FleetService {
       guard cell.phase == .issued, let text = text(of: token) else { continue }
       let use = token.use
       let entry = Registrar.Entry(
-        device: FleetDevice.id(plan.name, token.device), index: token.device, use: use, bundle: bundle(of: use), token: text)
+        device: FleetDevice.id(plan.name, token.device), index: token.device, use: use, bundle: bundle(of: use),
+        token: text)
       batch.append((token, cell.serial, entry))
     }
     return batch

@@ -36,6 +36,9 @@ actor FleetService {
   private var isBroken = false
   /// The ids of notifications that the push server may send again.
   private var known: Set<UUID>
+  private var savedSecret: String?
+  /// When the time of the day is saved again.
+  private var saveTimeFrom = ContinuousClock.now
   /// Whether what `figures` has is on the disk.
   private var areFiguresSaved = true
   /// Activities that the database does not have.
@@ -60,7 +63,8 @@ actor FleetService {
 
   /// - Parameter fail: ends the process.
   init(
-    plan: FleetPlan, profileName: String, database: FleetDatabase, bus: any BusConnection, registrar: Registrar, logger: Logger,
+    plan: FleetPlan, profileName: String, database: FleetDatabase, bus: any BusConnection, registrar: Registrar,
+    logger: Logger,
     fail: @escaping @Sendable (_ reason: String, _ isConfiguration: Bool) -> Void
   ) throws {
     self.plan = plan
@@ -107,8 +111,10 @@ actor FleetService {
   }
 
   private static func otherPlan(_ facts: FleetDatabase.Facts, _ plan: FleetPlan) -> ClusterError {
-    let names = ["name", "seed", "devices", "bundle", "mdmTopic", "environment", "startsAt", "tokens", "offline",
-      "asleep", "hours", "rotationsPerYear", "uninstallsPerYear", "reinstallDays", "liveActivities"]
+    let names = [
+      "name", "seed", "devices", "bundle", "mdmTopic", "environment", "startsAt", "tokens", "offline",
+      "asleep", "hours", "rotationsPerYear", "uninstallsPerYear", "reinstallDays", "liveActivities",
+    ]
     let (old, new) = (facts.identity.split(separator: "\n"), plan.identity.split(separator: "\n"))
     let changed = zip(names, zip(old, new)).filter { $1.0 != $1.1 }.map(\.0)
     return ClusterError(
@@ -208,10 +214,14 @@ actor FleetService {
     report()
     exchangeTokens()
     register()
-    if readyAfter == nil, isReady {
-      readyAfter = (ContinuousClock.now - launched) / .seconds(1)
-      logger.notice("ready", metadata: ["devices": "\(plan.devices)", "seconds": "\(readyAfter ?? 0)"])
-    }
+    noteReady()
+  }
+
+  /// Records when the fleet was ready first.
+  func noteReady() {
+    guard readyAfter == nil, isReady else { return }
+    readyAfter = (ContinuousClock.now - launched) / .seconds(1)
+    logger.notice("ready", metadata: ["devices": "\(plan.devices)", "seconds": "\(readyAfter ?? 0)"])
   }
 
   var isReady: Bool { hasJoined && unsettled.isEmpty && exchanges == 0 && unregistered.isEmpty && registering == 0 }
@@ -232,11 +242,13 @@ actor FleetService {
   ///
   /// - Returns: whether it is on the disk.
   @discardableResult
-  func save(received: (run: UUID, batch: Int64, ids: [UUID])? = nil, settled: (run: UUID, batch: Int64)? = nil) -> Bool {
+  func save(received: (run: UUID, batch: Int64, ids: [UUID])? = nil, settled: (run: UUID, batch: Int64)? = nil) -> Bool
+  {
     guard !isBroken else { return false }
     let changes = machine.takeChanges()
     for token in changes.tokens { unsettled.append(token) }
-    for device in changes.reached where reportFrom == nil { unreported.insert(device) }
+    // Those that the report under way has not reached yet are in it.
+    for device in changes.reached where device < reportFrom ?? .max { unreported.insert(device) }
     activities.formUnion(changes.activities)
     var writes = FleetDatabase.Changes()
     writes.rows = machine.devices.takeChanged().map { ($0, machine.devices.row($0)) }
@@ -252,10 +264,14 @@ actor FleetService {
       areFiguresSaved = false
     }
     if received != nil || !areFiguresSaved { writes.figures = figures }
+    // The time alone is saved once a second.
+    guard !writes.isEmpty || facts.secret != savedSecret || ContinuousClock.now >= saveTimeFrom else { return true }
     writes.facts = facts
     do {
       for id in try database.write(writes) { known.remove(id) }
       areFiguresSaved = true
+      savedSecret = facts.secret
+      saveTimeFrom = ContinuousClock.now + .seconds(1)
       return true
     } catch {
       broke(error)

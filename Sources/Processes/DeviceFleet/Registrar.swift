@@ -70,7 +70,8 @@ final class Registrar: Sendable {
       }
     case .http(let url, let method, let headers):
       guard let entry = entries.first, let client else { return .done }
-      return await send(fill(url, entry), method, headers.mapValues { fill($0, entry) }, fill(profile.body, entry), client)
+      return await send(
+        fill(url, entry), method, headers.mapValues { fill($0, entry) }, fill(profile.body, entry), client)
     }
   }
 

@@ -59,7 +59,8 @@ struct FleetFixture: Sendable {
   ///
   /// - Parameter profile: lines of the profile; the tokens are registered in a file unless it says otherwise.
   static func run(
-    _ devices: Int, profile: String, prepare: (String) async throws -> String = { folder in
+    _ devices: Int, profile: String,
+    prepare: (String) async throws -> String = { folder in
       "registration: {file: \(folder)/tokens.jsonl}\n"
     }, _ body: (FleetFixture, Ready) async throws -> Void
   ) async throws {
@@ -71,10 +72,10 @@ struct FleetFixture: Sendable {
     let executables = try LabCluster.findExecutables()
     // The rules that delay pushes of low priority are not what these tests are about.
     try """
-      device: {name: none}
-      pushServer: {priority5Interval: 0, priority1Interval: 0, backgroundInterval: 0}
+    device: {name: none}
+    pushServer: {priority5Interval: 0, priority1Interval: 0, backgroundInterval: 0}
 
-      """.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
+    """.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     let up = try await LabChild.start(
       executables + "/widgetlab", arguments(devices, folder) + ["--json"], output: folder + "/up.out",
       errors: folder + "/up.err")

@@ -34,7 +34,9 @@ import WidgetLabTesting
     }
   }
 
-  @Test func `what is pushed to devices without a network is stored, superseded, and delivered when they return`() async throws {
+  @Test func `what is pushed to devices without a network is stored, superseded, and delivered when they return`()
+    async throws
+  {
     try await FleetFixture.run(50, profile: FleetFixture.still) { fleet, _ in
       #expect(try await fleet.tool("fleet", "network", "off").status == 0)
       let answers = try await fleet.push(rounds: 3) { $0 == "voip" || $0 == "widgets" }
@@ -107,7 +109,8 @@ import WidgetLabTesting
 
   @Test func `a second fleet of the same name is refused, and one with another name joins`() async throws {
     try await FleetFixture.run(10, profile: FleetFixture.still) { fleet, _ in
-      let same = try await fleet.tool("fleet", "up", "--devices", "10", "--seed", "7", "--config", fleet.folder + "/widgetlab.yaml")
+      let same = try await fleet.tool(
+        "fleet", "up", "--devices", "10", "--seed", "7", "--config", fleet.folder + "/widgetlab.yaml")
       #expect(same.status == 70)
       #expect(same.errors.contains("is run by another process"), "\(same.errors)")
       let other = try await LabChild.start(

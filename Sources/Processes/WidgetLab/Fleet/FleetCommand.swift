@@ -50,7 +50,8 @@ struct FleetOptions: ParsableArguments {
       guard names.contains(name) else {
         throw CommandError(
           Exit.no, "this instance has no fleet named '\(name)'", at: cluster.folder,
-          advice: names.isEmpty ? "start one with `widgetlab fleet up`" : "use one of: \(names.joined(separator: ", "))")
+          advice: names.isEmpty ? "start one with `widgetlab fleet up`" : "use one of: \(names.joined(separator: ", "))"
+        )
       }
       return name
     }
@@ -69,7 +70,9 @@ struct FleetOptions: ParsableArguments {
 
 extension OperatorSession {
   /// Asks a fleet. Waits while it is being restarted.
-  func ask<R: Request>(_ request: R, ofFleet name: String, within limit: Duration = .seconds(10)) async throws -> R.Reply {
+  func ask<R: Request>(_ request: R, ofFleet name: String, within limit: Duration = .seconds(10)) async throws
+    -> R.Reply
+  {
     try await connection.request(request, to: .fleet(name), within: limit, whenUnreachable: .wait)
   }
 }
@@ -77,7 +80,8 @@ extension OperatorSession {
 /// `widgetlab fleet status`.
 struct FleetStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Shows a fleet: devices, tokens, registration, deliveries with percentiles, reasons.")
+    commandName: "status",
+    abstract: "Shows a fleet: devices, tokens, registration, deliveries with percentiles, reasons.")
 
   @OptionGroup var fleet: FleetOptions
 
@@ -149,7 +153,8 @@ extension ListFleetDevices.Device {
   fileprivate var lines: [String] {
     let states = [
       isInstalled ? nil : "without the app", isOnline ? "online" : "offline", isAwake ? "awake" : "asleep",
-      "\(received) received", activities.isEmpty ? nil : "Live Activities \(activities.map(String.init).joined(separator: ", "))",
+      "\(received) received",
+      activities.isEmpty ? nil : "Live Activities \(activities.map(String.init).joined(separator: ", "))",
     ]
     return ["\(id): \(states.compactMap(\.self).joined(separator: ", "))"]
       + tokens.map { "  \($0.use.rawValue) of \($0.bundle)\($0.isRegistered ? "" : ", not registered"): \($0.token)" }
@@ -192,7 +197,8 @@ struct FleetReportCommand: AsyncParsableCommand {
 
   @OptionGroup var fleet: FleetOptions
 
-  @Argument(help: "Files for the report: .json, .md or .html (a page with plots). Without a file: lines on the terminal.")
+  @Argument(
+    help: "Files for the report: .json, .md or .html (a page with plots). Without a file: lines on the terminal.")
   var files: [FleetReportFile] = []
 
   @Flag(help: "Print the report as one JSON object.")
@@ -240,12 +246,13 @@ struct SecondsArgument: ExpressibleByArgument, Sendable {
 extension FleetReport {
   /// Asks the push server and then the fleet, so that the fleet has at least what the push server has.
   static func read(_ session: OperatorSession, _ name: String) async throws -> FleetReport {
+    let before = try await session.ask(FleetStatus(), ofFleet: name)
     let counts = try await session.askPushServer(CountFleetPushes(fleet: name), within: .seconds(60))
     let state = try await session.ask(FleetStatus(), ofFleet: name)
     return FleetReport(
       version: WidgetLabTool.version, command: CommandLine.arguments.map(\.self).joined(separator: " "),
       date: Date().formatted(.iso8601), machine: .current, memory: ProcessFacts.anonymousMemory(of: state.pid),
-      counts: counts, fleet: state)
+      before: before, counts: counts, fleet: state)
   }
 }
 

@@ -13,7 +13,8 @@ import Messages
 struct FleetUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "up",
-    abstract: "Starts a fleet in the foreground, and prints one ready line when all its tokens are issued and registered.",
+    abstract:
+      "Starts a fleet in the foreground, and prints one ready line when all its tokens are issued and registered.",
     discussion: """
       When the instance runs (`widgetlab up`), the fleet joins its push server. Otherwise bus and push server are started \
       with it, without a device, and restarted when they exit. Ctrl-C stops what this command has started. A fleet that is \
@@ -30,7 +31,8 @@ struct FleetUpCommand: AsyncParsableCommand {
   @Option(help: "The number of devices.")
   var devices: Int
 
-  @Option(help: ArgumentHelp("The profile: tokens, day and registration. Without it: the default day.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The profile: tokens, day and registration. Without it: the default day.", valueName: "file"))
   var profile: String?
 
   @Option(help: "The name of the fleet.")
@@ -42,7 +44,8 @@ struct FleetUpCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The folder in which executables are searched for first.", valueName: "folder"))
   var executables: String?
 
-  @Option(help: ArgumentHelp("A file for the report at the end: .json, .md or .html; may be repeated.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A file for the report at the end: .json, .md or .html; may be repeated.", valueName: "file"))
   var report: [FleetReportFile] = []
 
   @Flag(help: "Print the ready line as one JSON object, and all else on standard error.")
@@ -80,7 +83,8 @@ struct FleetUpCommand: AsyncParsableCommand {
           _ = try FleetProfile(file: profile)
         } catch {
           throw CommandError(
-            Exit.configuration, error.message, at: profile, advice: "Documentation/fleet.md lists the keys of a profile")
+            Exit.configuration, error.message, at: profile, advice: "Documentation/fleet.md lists the keys of a profile"
+          )
         }
       }
       let folder = try options.folder()
@@ -108,7 +112,8 @@ struct FleetUpCommand: AsyncParsableCommand {
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     for executable in ["message-bus", "push-server", "device-fleet"] where search.standing(executable) == nil {
       throw CommandError(
-        Exit.configuration, "the executable \(executable) was not found", at: search.places(ofStanding: executable).first,
+        Exit.configuration, "the executable \(executable) was not found",
+        at: search.places(ofStanding: executable).first,
         advice: "run `scripts/build`, or give its folder with --executables")
     }
     let supervisor = Supervisor(instance: cluster.folder) { event in note(event) }
@@ -256,8 +261,9 @@ struct FleetUpCommand: AsyncParsableCommand {
             last = line
             pause = .seconds(1)
           } else if state.total.delivered != lastDelivered {
-            note("delivered \(FleetText.number(state.total.delivered)), \(FleetText.rate(state)), "
-              + FleetText.latency(state.total.latency))
+            note(
+              "delivered \(FleetText.number(state.total.delivered)), \(FleetText.rate(state)), "
+                + FleetText.latency(state.total.latency))
           }
           lastDelivered = state.total.delivered
         }

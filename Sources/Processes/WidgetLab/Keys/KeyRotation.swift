@@ -36,7 +36,9 @@ struct KeyRotation {
   func holders(_ names: [String]) throws -> [StandingKey.Name] {
     let all =
       cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) }
-      + (cluster.configuration.pushServer == nil ? [] : [.pushServer, .fleet]) + [.host, .provider, .watcher, .operator]
+      + (cluster.configuration.pushServer == nil ? [] : [.pushServer, .fleet]) + [
+        .host, .provider, .watcher, .operator,
+      ]
     if names.contains("all") { return (isRunning ? [] : [.messageBus]) + all }
     let wanted = try names.map(holder)
     return ([.messageBus] + all).filter { wanted.contains($0) }
