@@ -147,6 +147,7 @@ let package = Package(
     .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
     .executable(name: "host-system", targets: ["HostSystemMain"]),
     .executable(name: "push-server", targets: ["PushServerMain"]),
+    .executable(name: "device-fleet", targets: ["DeviceFleetMain"]),
     .executable(name: "widgetlab", targets: ["WidgetLabMain"]),
     .executable(name: "containing-app", targets: ["ContainingApp"]),
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
@@ -203,6 +204,7 @@ let package = Package(
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
     module("Stores", in: "Model", ["FaultPoints", "Messages", grdb]),
+    module("FleetTokens", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
@@ -279,7 +281,7 @@ let package = Package(
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
-      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+      ["FaultPoints", "FleetTokens", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
       name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
@@ -290,7 +292,9 @@ let package = Package(
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
-    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages"]),
+    module("ReportPages", in: "Observability"),
+    module("FleetReports", in: "Observability", ["Messages", "ReportPages"]),
+    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -339,20 +343,27 @@ let package = Package(
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
+      "DeviceFleet", in: "Processes",
+      [
+        "Cluster", "FleetTokens", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses", "Stores",
+        "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
+      ]),
+    process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
+    module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal",
-        "JournalAnalysis", "Layout",
-        "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "FleetReports",
+        "Journal", "JournalAnalysis", "Layout",
+        "MessageBus", "Messages", "OwnedTasks", "Pictures", "ReportPages", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
-    // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
-    // the target, so `swift build --target DemoExecutables` builds these eight and nothing else.
+    // The executables that the demo starts, and that of a fleet. SwiftPM links the executables that a target depends on before it compiles
+    // the target, so `swift build --target DemoExecutables` builds these nine and nothing else.
     module(
       "DemoExecutables", in: "Processes",
       [
-        "ContainingApp", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain", "ProviderServer",
-        "PushServerMain", "WidgetExtension", "WidgetLabMain",
+        "ContainingApp", "DeviceFleetMain", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain",
+        "ProviderServer", "PushServerMain", "WidgetExtension", "WidgetLabMain",
       ]),
 
     // Samples: the sample that an author copies.
@@ -458,8 +469,8 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PostgresStore",
-        "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokens", "MessageBus", "Messages", "OwnedTasks",
+        "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",
@@ -467,6 +478,7 @@ let package = Package(
     tests(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
+    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "FleetTokens", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(
@@ -501,7 +513,10 @@ let package = Package(
       ]),
     tests(
       "ObservabilityTests",
-      ["Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+      [
+        "Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "FleetReports", "JournalAnalysis", "Messages",
+        "RecordedJournals", "ReportPages",
+      ]),
     tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(

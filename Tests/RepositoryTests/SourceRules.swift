@@ -279,6 +279,6 @@ enum TreeRules {
       path == "Package.resolved" || path.hasPrefix(".build") || path.hasPrefix(".widgetlab/")
         || leftovers.contains(where: path.hasSuffix)
     }
-      .map { Finding(path: $0, line: 1, advice: "this file belongs to one machine; run `git rm --cached` on it") }
+    .map { Finding(path: $0, line: 1, advice: "this file belongs to one machine; run `git rm --cached` on it") }
   }
 }

@@ -76,7 +76,10 @@ package struct FaultShrinking: Sendable {
     case .nothing: phase = .last(1)
     case .last(let count): phase = breaks ? .parts : .last(2 * count)
     case .parts:
-      guard breaks else { return index += 1 }
+      guard breaks else {
+        index += 1
+        return
+      }
       // A part: begin again with two parts. The rest: keep the size of the parts.
       parts = index < parts ? 2 : max(parts - 1, 2)
       index = 0

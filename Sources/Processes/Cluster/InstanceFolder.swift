@@ -17,6 +17,7 @@ import Foundation
 /// provider.json    where the provider server listens
 /// push-server/     the push server's database and credentials
 /// push-server.json where the push server listens, and the credentials that a provider needs
+/// fleet/<name>/    the database and the announcement of a fleet
 /// fault-points     only during a campaign: the page by which faults are injected into the processes
 /// ```
 package struct InstanceFolder: Sendable, Hashable {
@@ -45,6 +46,10 @@ package struct InstanceFolder: Sendable, Hashable {
   /// The page by which a campaign injects faults. Processes that start without it have no fault points.
   package var faultPoints: String { path + "/" + FaultPointPage.fileName }
 
+  /// The folders of the fleets.
+  package var fleets: String { path + "/fleet" }
+  package func fleet(_ name: String) -> String { fleets + "/" + name }
+
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }
 
@@ -59,6 +64,13 @@ package struct InstanceFolder: Sendable, Hashable {
   ///
   /// - Throws: `instance-folder`.
   package func createPushServer() throws(ClusterError) { try makeDurableFolder(pushServer) }
+
+  /// Creates the folder of a fleet, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func createFleet(_ name: String) throws(ClusterError) {
+    for folder in [fleets, fleet(name)] { try makeDurableFolder(folder) }
+  }
 }
 
 /// The folders of one device. All are on one volume, so that moving a file is a rename.
