@@ -204,7 +204,7 @@ let package = Package(
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
     module("Stores", in: "Model", ["FaultPoints", "Messages", grdb]),
-    module("FleetTokens", in: "Model", ["Messages", crypto]),
+    module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
@@ -281,7 +281,7 @@ let package = Package(
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
-      ["FaultPoints", "FleetTokens", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+      ["FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
       name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
@@ -345,7 +345,7 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokens", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses", "Stores",
+        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
     process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
@@ -469,7 +469,7 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokens", "MessageBus", "Messages", "OwnedTasks",
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks",
         "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
@@ -478,7 +478,7 @@ let package = Package(
     tests(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
-    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "FleetTokens", "Messages"]),
+    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(

@@ -64,7 +64,7 @@ import Testing
         """)
     var machine = FleetStateMachine(
       FleetPlan(name: "still", seed: 1, devices: 10, profile: profile), origin: Date(timeIntervalSince1970: 0))
-    #expect(machine.advance(to: Date(timeIntervalSince1970: 1e9)))
+    #expect(machine.advance(to: Date(timeIntervalSince1970: 1e9)) == true)
     #expect(machine.tally.events == 0)
     #expect(machine.tally.online == 10)
   }
@@ -75,10 +75,10 @@ import Testing
     _ = machine.advance(to: Date(timeIntervalSince1970: 50_000))
     var copy = FleetDevices(count: 130)
     #expect(copy.rows == 3)
-    for row in 0..<UInt32(copy.rows) { #expect(copy.read(row: row, machine.devices.row(row))) }
+    for row in 0..<UInt32(copy.rows) { #expect(copy.read(row: row, machine.devices.row(row)) == true) }
     #expect((0..<3).allSatisfy { copy.row($0) == machine.devices.row($0) })
-    #expect(!copy.read(row: 2, machine.devices.row(0)), "the last row is shorter")
-    #expect(!copy.read(row: 3, []))
+    #expect(copy.read(row: 2, machine.devices.row(0)) == false, "the last row is shorter")
+    #expect(copy.read(row: 3, []) == false)
   }
 
   @Test func `a device that continues from its row has the same future`() {

@@ -49,8 +49,8 @@ import Testing
     #expect(machine.tally.state.wanted == 30)
     let token = TokenReference(1, slot: 0)
     let cell = machine.cell(token)
-    #expect(machine.confirmed(token, cell))
-    #expect(!machine.confirmed(token, cell), "only once")
+    #expect(machine.confirmed(token, cell) == true)
+    #expect(machine.confirmed(token, cell) == false, "only once")
     #expect(machine.tally.state.issued == 1)
     machine.registered(token, serial: 5)
     #expect(machine.tally.state.registered == 0, "another token's registration")
@@ -66,8 +66,8 @@ import Testing
     let token = try #require(machine.tokens(in: [.wanted]).first)
     let cell = machine.cell(token)
     #expect(cell.serial == 1)
-    #expect(!machine.confirmed(token, TokenCell(.wanted, serial: 0)))
-    #expect(machine.confirmed(token, cell))
+    #expect(machine.confirmed(token, TokenCell(.wanted, serial: 0)) == false)
+    #expect(machine.confirmed(token, cell) == true)
   }
 
   @Test func `a removed app ends its tokens, and an installed one wants new ones`() throws {
@@ -76,7 +76,9 @@ import Testing
     while machine.tally.installed == 3 { _ = machine.advance(to: machine.nextTime) }
     #expect(machine.tally.state.ending == 10)
     let gone = try #require(machine.tokens(in: [.ending]).first)
-    #expect(machine.receive(Self.push(.app, .alert, device: Int(gone.device)), gone.device, now: Self.origin).isSuccess)
+    #expect(
+      machine.receive(Self.push(.app, .alert, device: Int(gone.device)), gone.device, now: Self.origin)
+        == .success("handled"))
     Self.confirm(&machine)
     #expect(machine.tally.state.ending == 0)
     #expect(
@@ -140,10 +142,6 @@ extension FleetStateMachine {
   var nextTime: Date { origin.addingTimeInterval(Double(devices.next.min() ?? 0) / 10 + 0.1) }
 
   mutating func takeChangesOfTokens() -> [TokenReference] { takeChanges().tokens }
-}
-
-extension Result {
-  fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
 
 extension String {

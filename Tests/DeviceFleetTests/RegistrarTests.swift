@@ -38,7 +38,9 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func `a backend that is away is asked again later`() async throws {
     let registrar = try Registrar(
       try Self.plan("registration: {url: 'http://127.0.0.1:1/{token}', timeout: 1}"))
-    guard case .again = await registrar.register([Self.entry]) else { return Issue.record("it is not asked again") }
+    let result = await registrar.register([Self.entry])
+    let isAgain = if case .again = result { true } else { false }
+    #expect(isAgain, "\(result)")
     await registrar.close()
   }
 

@@ -2,7 +2,7 @@
 
 import BusTesting
 import ClockTesting
-import FleetTokens
+import FleetTokenDerivation
 import Foundation
 import MessageBus
 import Messages

@@ -88,7 +88,7 @@ class Fleet:
         self.ask("fleet.network", {"isOn": True})
         online = self.ask("fleet.status", {})["online"]
         end = began + 10 * HANG_GUARD
-        # Devices come and go meanwhile, so that the last ones are not waited for.
+        # Devices come and go, so that the last ones are not waited for.
         while self.delivered - before < 0.99 * online:
             if time.monotonic() > end:
                 raise RuntimeError(f"{self.delivered - before} of {online} were delivered")

@@ -4,7 +4,7 @@ import Foundation
 import Messages
 
 /// The notifications that one fleet must receive: in batches that fit into an envelope, few at a time. What waits
-/// meanwhile goes together into the next batch.
+/// for them goes together into the next batch.
 struct FleetSender: Sendable {
   struct Batch: Sendable {
     let number: Int64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FleetTokens
+import FleetTokenDerivation
 import Foundation
 import MessageBus
 import Messages

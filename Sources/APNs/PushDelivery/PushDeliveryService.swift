@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FaultPoints
-import FleetTokens
+import FleetTokenDerivation
 import Foundation
 package import MessageBus
 import Messages

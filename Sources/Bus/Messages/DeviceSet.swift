@@ -122,14 +122,14 @@ package enum FleetDevice {
 
   package static func id(_ fleet: String, _ index: UInt32) -> String { "\(fleet):\(index)" }
 
-  /// The fleet and the index of a device; `nil` for a device of its own process.
+  /// The fleet and the index of a device; `nil` for a device with its own process.
   package static func parse(_ device: String) -> (fleet: String, index: UInt32)? {
     guard let colon = device.utf8.lastIndex(of: separator) else { return nil }
     guard let index = UInt32(device[device.index(after: colon)...]) else { return nil }
     return (String(device[..<colon]), index)
   }
 
-  /// The name of the fleet; `nil` for a device of its own process.
+  /// The name of the fleet; `nil` for a device with its own process.
   package static func fleet(of device: String) -> String? {
     device.utf8.lastIndex(of: separator).map { String(device[..<$0]) }
   }

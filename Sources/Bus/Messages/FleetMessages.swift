@@ -124,7 +124,7 @@ package struct CountFleetPushes: Request {
     /// `apns-push-type` as sent; empty when missing.
     package let type: String
     /// The name of a `PushStep`: `accepted`, `refused` or a result. `open`: a single attempt that is on its way.
-    /// `interrupted`: a single attempt whose result is unknown, because the push server ended meanwhile.
+    /// `interrupted`: a single attempt whose result is unknown, because the push server ended before it had it.
     package let name: String
     /// Of a refused request; empty for the others.
     package let reason: String
@@ -221,7 +221,7 @@ package struct ListFleetDevices: Request {
   }
 }
 
-/// Takes the network from all devices of a fleet, or gives it back to all at once. Their day goes on meanwhile.
+/// Takes the network from all devices of a fleet, or gives it back to all at once. Their day goes on.
 package struct SetFleetNetwork: Request {
   package static let kind: Kind = "fleet.network"
   package typealias Reply = Done

@@ -33,7 +33,7 @@ package struct FleetState: Codable, Hashable, Sendable {
     package init() {}
   }
 
-  /// What became of the notifications of one push type.
+  /// The results of the notifications of one push type.
   package struct Received: Codable, Hashable, Sendable {
     /// On the disk of the fleet, each once.
     package var delivered = 0

@@ -3,7 +3,7 @@
 package import Messages
 package import ReportPages
 
-/// The report of a fleet: what the push server accepted for its devices, and what became of it. `widgetlab fleet report`
+/// The report of a fleet: what the push server accepted for its devices, and the result of each. `widgetlab fleet report`
 /// writes it. Fields may be added, but are never removed.
 package struct FleetReport: Codable, Sendable {
   /// The figures of one push type.
@@ -57,7 +57,7 @@ package struct FleetReport: Codable, Sendable {
   package let verdicts: [Verdict]
 
   /// - Parameters:
-  ///   - before: read before the counts; without a difference to `fleet` the tokens have not changed meanwhile.
+  ///   - before: read before the counts; without a difference to `fleet` the tokens have not changed.
   ///   - fleet: read after the counts, so that it has at least what they have.
   package init(
     version: String, command: String, date: String, machine: MachineFacts, memory: Double?,
@@ -154,7 +154,7 @@ package struct FleetReport: Codable, Sendable {
   package static let limits = [
     "A light device has no app: what it would do with a notification is counted, and nothing is launched or drawn.",
     "The latencies are those of one machine: the time of acceptance is the push server's, that of the device the fleet's.",
-    "A push with an expiration of 0 is one attempt. When the push server ends meanwhile, its result is unknown: interrupted.",
+    "A push with an expiration of 0 is one attempt. When the push server ends before it has the result, that is unknown: interrupted.",
     "The rates of the default day, the budget of Live Activities and the lengths of tokens are ours; Apple publishes none.",
   ]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
-import FleetTokens
+import FleetTokenDerivation
 import Foundation
 import Logging
 import MessageBus
@@ -118,7 +118,7 @@ extension FleetService {
         registration.lastError = "\(batch[0].entry.device): \(reason); the request is repeated in \(pause) s"
         guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
         pause = min(pause * 2, plan.profile.registration.longestPause)
-        // Replaced meanwhile.
+        // It was replaced during the pause.
         guard batch.contains(where: { machine.cell($0.token).serial == $0.serial }) else { break }
       }
     }

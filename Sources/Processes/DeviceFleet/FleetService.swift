@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
-import FleetTokens
+import FleetTokenDerivation
 import Foundation
 import Logging
 import MessageBus

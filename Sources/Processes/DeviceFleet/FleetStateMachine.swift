@@ -191,7 +191,7 @@ struct FleetStateMachine: Sendable {
   ///
   /// - Returns: whether the backend must get the token now.
   mutating func confirmed(_ token: TokenReference, _ requested: TokenCell) -> Bool {
-    // It was replaced or ended meanwhile, and is requested again.
+    // It was replaced or ended since the request, and is requested again.
     guard cell(token) == requested else { return false }
     switch requested.phase {
     case .wanted:

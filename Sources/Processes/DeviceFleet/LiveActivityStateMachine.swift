@@ -5,7 +5,7 @@ import Foundation
 import HeapModule
 import Messages
 
-/// Decides what becomes of Live Activities, in the sense of a backend: start, update, end, staleness, dismissal, the eight
+/// Decides the states of Live Activities, in the sense of a backend: start, update, end, staleness, dismissal, the eight
 /// hours, and the budget of priority 10. A plain value without clock or I/O.
 ///
 /// Sources: ActivityKit, *Starting and updating Live Activities with ActivityKit push notifications*; the budget's size
@@ -31,7 +31,7 @@ struct LiveActivityStateMachine: Sendable {
     var budgetAt: Date
   }
 
-  /// What became of a notification, or happened with time. The names are in the report.
+  /// The result of a notification, or what happened with time. The names are in the report.
   enum Outcome: String, Sendable, CaseIterable {
     case started, updated, ended
     /// Beyond the budget of priority 10: the update is not shown.

@@ -13,7 +13,7 @@ import ReportPages
 struct FleetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fleet",
-    abstract: "Runs many light devices for the load test of a push backend, and reports what became of each push.",
+    abstract: "Runs many light devices for the load test of a push backend, and reports the result of each push.",
     discussion: """
       A light device is a row and not a process: it has device tokens of all push types, goes offline and returns, rotates \
       its tokens, and removes the app, by a seed and a profile. Documentation/fleet.md has the profile and its default day.
@@ -166,7 +166,7 @@ struct FleetNetworkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "network",
     abstract: "Takes the network from all devices of a fleet, or lets all return at once.",
-    discussion: "The devices' days go on meanwhile: those that are offline by their day stay offline.")
+    discussion: "The devices' days go on: those that are offline by their day stay offline.")
 
   @OptionGroup var fleet: FleetOptions
 
@@ -189,7 +189,7 @@ struct FleetNetworkCommand: AsyncParsableCommand {
 struct FleetReportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Reports what became of each push to a fleet, and whether each 200 has an end.",
+    abstract: "Reports the result of each push to a fleet, and whether each 200 has an end.",
     discussion: """
       Exit code 0: all laws hold. 1: one is broken. 2: one cannot be judged yet, such as while pushes are stored for \
       devices that are offline.
