@@ -284,10 +284,12 @@ let package = Package(
       ["FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
-      name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
+      name: "CPostgres", path: "Sources/APNs/CPostgres",
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .target(name: "CLazyPostgres", path: "Sources/APNs/CLazyPostgres"),
     module(
-      "PostgresStore", in: "APNs", ["CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
+      "PostgresStore", in: "APNs",
+      ["CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
