@@ -198,6 +198,7 @@ let package = Package(
       resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
     module("OwnedTasks", in: "Model"),
+    module("PrometheusMetrics", in: "Model", ["CPlatform"]),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
@@ -279,7 +280,7 @@ let package = Package(
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
-      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores", "Timekeeping", grdb, heap]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -301,12 +302,20 @@ let package = Package(
     // process.
     module(
       "Cluster", in: "Processes",
-      ["Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "ZeroMQ", logging, unixSignals, yams]),
+      [
+        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ZeroMQ", logging,
+        unixSignals, yams,
+      ]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
-    module("StandingProcesses", in: "Processes", ["Cluster", "FaultPoints", "Messages", arguments, logging]),
+    module(
+      "StandingProcesses", in: "Processes",
+      ["Cluster", "FaultPoints", "Messages", "PrometheusMetrics", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "FaultPoints", "Journal", "Messages", "StandingProcesses", "ZeroMQ", arguments, logging]),
+      [
+        "Cluster", "FaultPoints", "Journal", "Messages", "PrometheusMetrics", "StandingProcesses", "ZeroMQ", arguments,
+        logging,
+      ]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
@@ -328,8 +337,8 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PushDelivery", "StandingProcesses",
-        "Stores", arguments, grdb, logging,
+        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushDelivery",
+        "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
@@ -414,6 +423,7 @@ let package = Package(
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
+    tests("PrometheusMetricsTests", ["MessageBusBroker", "PrometheusMetrics", "PushServer"]),
     tests("StoresTests", ["Stores", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(

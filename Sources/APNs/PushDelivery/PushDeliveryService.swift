@@ -32,6 +32,7 @@ package actor PushDeliveryService {
   nonisolated let inbox: PushJobQueue
   let clock: any ControllableClock
   let settings: PushSettings
+  private let metrics: DeliveryMetrics?
   private let broken: @Sendable (String) -> Void
   var table: TokenTable
   var stateMachine: PushStateMachine
@@ -51,13 +52,14 @@ package actor PushDeliveryService {
   ///
   /// - Parameters:
   ///   - bus: not yet started when `listen()` is called.
+  ///   - metrics: counts what happens; `nil` without metrics.
   ///   - clock: the clock of this machine: the push server is Apple's and does not use the device's clock.
   ///   - broken: called once when the database cannot be written; the process should exit.
   /// - Throws: the database error.
   package init(
     database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: PushSettings = PushSettings(), broken: @escaping @Sendable (String) -> Void
+    settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil, broken: @escaping @Sendable (String) -> Void
   ) throws {
     let store = try PushDatabase(database, settings: settings)
     let left = try store.left()
@@ -65,6 +67,7 @@ package actor PushDeliveryService {
     self.bus = bus
     self.clock = clock
     self.settings = settings
+    self.metrics = metrics
     self.broken = broken
     self.tokens = TokenRegistry(store, limit: settings.cachedTokens)
     self.table = TokenTable(tokens)
@@ -92,6 +95,9 @@ package actor PushDeliveryService {
   }
 
   // MARK: Thread-safe entry points
+
+  /// The number of providers' requests that wait to be written.
+  package nonisolated var waiting: Int { inbox.waiting }
 
   /// Records a request with its verdict.
   ///
@@ -169,7 +175,9 @@ package actor PushDeliveryService {
 
   private func perform(_ batch: Batch) {
     if !isBroken {
+      let began = ContinuousClock.now
       do { try write(batch) } catch { fail(error) }
+      metrics?.commit(ContinuousClock.now - began)
     }
     guard !isBroken else {
       for then in batch.thens { then(true) }
@@ -231,14 +239,18 @@ package actor PushDeliveryService {
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
       let step = PushStep(.refused, at: now, detail: detail)
       batch.changes.add(number, arrival, step)
+      metrics?.count(.refused)
       note(step, of: arrival, in: &batch)
     case .accepted(let notification, let remark):
       let step = PushStep(.accepted, at: now, detail: remark)
       batch.changes.add(number, arrival, step)
+      metrics?.count(.accepted)
+      metrics?.accept(notification.type)
       note(step, of: arrival, in: &batch)
       guard try table[arrival.token]?.state == .active else {
         let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
         batch.changes.add(step, to: number)
+        metrics?.count(step.name)
         return note(step, of: arrival, in: &batch)
       }
       let push = StoredPush(number: number, notification: notification, token: arrival.token)
@@ -266,6 +278,7 @@ package actor PushDeliveryService {
       case .step(let push, let name, let detail):
         let step = PushStep(name, at: now, detail: detail)
         batch.changes.add(step, to: push.number)
+        metrics?.count(name, at: now, acceptedAt: push.notification.acceptedAt)
         guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(
@@ -294,6 +307,7 @@ package actor PushDeliveryService {
     _ progress: PushProgress, _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
   ) {
     batch.changes.progress.append(progress)
+    metrics?.count(progress.step.name)
     batch.thens.append { isBroken in
       then(isBroken ? BusError(.failed, "cannot write the delivery log", isDefinite: false) : nil)
     }

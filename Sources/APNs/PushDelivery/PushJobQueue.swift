@@ -48,6 +48,9 @@ final class PushJobQueue: Sendable {
     }
   }
 
+  /// The number of waiting requests of providers.
+  var waiting: Int { state.withLock(\.arrivals) }
+
   /// True when more than an eighth of `limit` is in use.
   var isBehind: Bool { state.withLock { $0.arrivals > limit / 8 } }
 

@@ -164,7 +164,9 @@ package struct StandingKey: Codable, Sendable, Hashable {
 
   /// Reads one key.
   ///
-  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner.
+  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner. A file of root may also be
+  ///   readable by its group: container engines give such files to a process that is not root, and PostgreSQL has the
+  ///   same rule for its keys.
   package static func load(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     try load(at: instance.key(of: name), of: instance)
   }
@@ -178,7 +180,9 @@ package struct StandingKey: Codable, Sendable, Hashable {
         .key, "\(path) holds no key pair: remove it, then run `widgetlab keys make`")
     }
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
+    let isStatusKnown = stat(path, &status) == 0
+    let forbidden: mode_t = status.st_uid == 0 && geteuid() != 0 ? 0o037 : 0o077
+    guard isStatusKnown, status.st_mode & forbidden == 0 else {
       throw ClusterError(.key, "\(path) is readable by other users: run `chmod 600 \(path)`")
     }
     return key

@@ -70,6 +70,7 @@ extension Broker {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
+      metrics?.accepted.add()
       if door == .tap { connections.viewers.insert(descriptor) }
       guard connections.descriptors.count > connections.limit else { return }
       end(descriptor)

@@ -16,6 +16,7 @@ package actor Broker {
   private let settings: BrokerSettings
   let logger = Logger(label: "message-bus")
   let raise: @Sendable (Int32) -> Void
+  let metrics: BrokerMetrics?
   private let prepare: @Sendable (JournalWriter) -> Void
   private let context: Context
   private var lock: JournalLock?
@@ -50,6 +51,7 @@ package actor Broker {
     prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in }
   ) throws {
     self.settings = settings
+    self.metrics = settings.metrics
     self.raise = raise
     self.prepare = prepare
     self.context = try Context()
@@ -90,6 +92,7 @@ package actor Broker {
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
     try announcement.write(in: settings.instance)
+    metrics?.generation.set(Int(routing.generation))
     trim()
     logger.notice(
       "listening",
@@ -170,6 +173,7 @@ package actor Broker {
       admission = found
       return actions
     }
+    if admission != .admitted { metrics?.rejectedKeys.add() }
     return switch admission {
     case .admitted: .admit(userID: key)
     case .unknown: .tryAgain("unknown key")

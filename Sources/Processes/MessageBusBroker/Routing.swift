@@ -82,6 +82,8 @@ struct Routing<Line: Hashable & Sendable> {
   private var ended: [Line] = []
   var interest = Interest()
   var turnedAway: [String: Timestamp] = [:]
+  /// The number of refused messages.
+  private(set) var refusals = 0
   var actions: [Action] = []
 
   /// Creates the routing of a new broker.
@@ -277,6 +279,7 @@ struct Routing<Line: Hashable & Sendable> {
   mutating func refuse(
     _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
   ) {
+    refusals += 1
     let notice = Refused(
       reason: reason, claimed: header?.source.text ?? "", keyOwner: owner, kindName: header?.kind.name ?? "",
       destination: header?.destination.text ?? "")
@@ -340,6 +343,9 @@ extension Routing {
 
   /// Whether one more address would exceed the limit.
   func isFull(for address: Address) -> Bool { lines[address] == nil && lines.count >= peerLimit }
+
+  /// The number of connected addresses.
+  var connectedCount: Int { lines.count }
 
   /// The current connection of an address.
   func line(of address: Address) -> Line? { lines[address] }

@@ -31,6 +31,7 @@ package struct PushServerCommand: StandingProcessCommand {
 
   @OptionGroup package var options: StandingProcessOptions
   @OptionGroup package var config: ConfigurationOption
+  @OptionGroup var metrics: MetricsOption
 
   @Option(help: "The address to listen on.")
   var listen: String?
@@ -53,7 +54,8 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
     try options.joinFaultPoints(as: .pushServer)
-    try await PushServerService(configuration, instance: options.folder, logger: logger).run()
+    configuration.metrics = metrics.endpoint ?? configuration.metrics
+    try await PushServerService(configuration, metrics, instance: options.folder, logger: logger).run()
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? {

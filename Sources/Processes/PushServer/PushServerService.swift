@@ -15,13 +15,19 @@ import Stores
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
   private let configuration: ClusterConfiguration.PushServer
+  private let metricsOption: MetricsOption
   private let instance: InstanceFolder
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
-  init(_ configuration: ClusterConfiguration.PushServer, instance: InstanceFolder, logger: Logger) {
+  /// - Parameter metricsOption: starts the server of the metrics that the configuration describes.
+  init(
+    _ configuration: ClusterConfiguration.PushServer, _ metricsOption: MetricsOption, instance: InstanceFolder,
+    logger: Logger
+  ) {
     self.configuration = configuration
+    self.metricsOption = metricsOption
     self.instance = instance
     self.logger = logger
   }
@@ -41,8 +47,9 @@ struct PushServerService {
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
     let database = try openDatabase()
     let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
+    let metrics = configuration.metrics.map { _ in ProviderMetrics() }
     let service = try PushDeliveryService(
-      database: database, bus: connection, settings: PushSettings(configuration.rules)
+      database: database, bus: connection, settings: PushSettings(configuration.rules), metrics: metrics?.delivery
     ) {
       reason in
       PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
@@ -54,7 +61,7 @@ struct PushServerService {
         environment,
         PushBackend(
           contract: APNsContract(environment: environment, settings: APNsSettings(configuration.rules)), keys: keys,
-          service: service, overrides: overrides)
+          service: service, overrides: overrides, metrics: metrics)
       )
     }
     let operatorHandler = PushServerOperator(
@@ -69,6 +76,11 @@ struct PushServerService {
     }
     let generation = try await connection.start()
     await service.begin()
+    metrics?.observe(servers, service)
+    let metricsServer = try metricsOption.serve(
+      configuration.metrics, as: .pushServer, advertise: configuration.advertise, in: instance, logger: logger
+    ) { metrics?.families ?? [] }
+    defer { metricsServer?.stop() }
     try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
     await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
