@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Glibc
+package import Glibc
 package import Messages
 package import ZeroMQ
 
@@ -164,9 +164,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
 
   /// Reads one key.
   ///
-  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner. A file of root may also be
-  ///   readable by its group: container engines give such files to a process that is not root, and PostgreSQL has the
-  ///   same rule for its keys.
+  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner; see `isPrivate`.
   package static func load(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     try load(at: instance.key(of: name), of: instance)
   }
@@ -180,12 +178,17 @@ package struct StandingKey: Codable, Sendable, Hashable {
         .key, "\(path) holds no key pair: remove it, then run `widgetlab keys make`")
     }
     var status = stat()
-    let isStatusKnown = stat(path, &status) == 0
-    let forbidden: mode_t = status.st_uid == 0 && geteuid() != 0 ? 0o037 : 0o077
-    guard isStatusKnown, status.st_mode & forbidden == 0 else {
+    guard stat(path, &status) == 0, isPrivate(status.st_mode, owner: status.st_uid, reader: geteuid()) else {
       throw ClusterError(.key, "\(path) is readable by other users: run `chmod 600 \(path)`")
     }
     return key
+  }
+
+  /// Whether the permissions of a key file are acceptable: only its owner can read it. The group of a file of root may
+  /// read it too, if the reader is not root: container engines give such files to their processes. Source: the rule of
+  /// PostgreSQL for the key of its certificate.
+  package static func isPrivate(_ mode: mode_t, owner: uid_t, reader: uid_t) -> Bool {
+    mode & (owner == 0 && reader != 0 ? 0o037 : 0o077) == 0
   }
 
   private static func known(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKeyFacts? {

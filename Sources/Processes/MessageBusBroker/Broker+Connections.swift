@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Logging
 import Messages
+import PrometheusMetrics
 import ZeroMQ
 
 /// The open connections, including those to the tap, and their limit.

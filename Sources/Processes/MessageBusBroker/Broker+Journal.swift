@@ -4,6 +4,7 @@ import FaultPoints
 import Journal
 import Logging
 import Messages
+import PrometheusMetrics
 import ZeroMQ
 
 /// The pending work while the journal cannot be written.

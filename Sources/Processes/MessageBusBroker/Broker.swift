@@ -6,6 +6,7 @@ import Glibc
 package import Journal
 import Logging
 import Messages
+import PrometheusMetrics
 package import ZeroMQ
 
 /// The message bus: one thread with the ROUTER to which all peers connect, the tap, the authenticator and the journal.

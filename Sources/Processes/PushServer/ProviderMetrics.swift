@@ -3,7 +3,7 @@
 import APNs
 import APNsServer
 import Messages
-import PrometheusMetrics
+package import PrometheusMetrics
 import PushDelivery
 import Synchronization
 

@@ -8,6 +8,7 @@ import GRDB
 import Logging
 import MessageBus
 import Messages
+import PrometheusMetrics
 import PushDelivery
 import StandingProcesses
 import Stores
