@@ -106,10 +106,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (0o600, 10_001, true), (0o400, 10_001, true), (0o440, 10_001, false), (0o440, 0, true), (0o640, 0, true),
-    (0o644, 0, false), (0o460, 0, false), (0o444, 0, false),
-  ] as [(mode_t, uid_t, Bool)])
+  @Test(
+    arguments: [
+      (0o600, 10_001, true), (0o400, 10_001, true), (0o440, 10_001, false), (0o440, 0, true), (0o640, 0, true),
+      (0o644, 0, false), (0o460, 0, false), (0o444, 0, false),
+    ] as [(mode_t, uid_t, Bool)])
   func `a key may be readable by its owner, and by the group of root's file`(
     mode: mode_t, owner: uid_t, isPrivate: Bool
   ) {

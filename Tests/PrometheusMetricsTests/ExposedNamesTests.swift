@@ -24,7 +24,8 @@ import Testing
       #expect((family.kind == .counter) == name.hasSuffix("_total"), "\(name): only a counter ends in _total")
       #expect(family.kind != .histogram || name.hasSuffix("_seconds"), "\(name)")
       #expect(name.firstMatch(of: /_(milliseconds|ms|kilobytes|kib|minutes|percent)/) == nil, "\(name): a base unit")
-      #expect(family.help.hasSuffix(".") && family.help.first?.isUppercase == true || family.help.first == "1", "\(name)")
+      #expect(
+        family.help.hasSuffix(".") && family.help.first?.isUppercase == true || family.help.first == "1", "\(name)")
       #expect(seen.insert(name).inserted, "\(name) is exposed twice")
     }
   }
@@ -41,7 +42,8 @@ import Testing
         isTyped = true
       } else {
         let sample = try #require(
-          line.wholeMatch(of: /([a-z_]+?)(_bucket|_sum|_count)?(\{([a-z]+="[^"\\]*",?)+\})? ([-+0-9.e]+|\+Inf)/), "\(line)")
+          line.wholeMatch(of: /([a-z_]+?)(_bucket|_sum|_count)?(\{([a-z]+="[^"\\]*",?)+\})? ([-+0-9.e]+|\+Inf)/),
+          "\(line)")
         #expect(isTyped && (sample.1 == family || line.hasPrefix(family)), "\(line)")
         #expect(Double(sample.5) != nil || sample.5 == "+Inf", "\(line)")
       }
@@ -72,7 +74,8 @@ import Testing
   @Test func `the page about metrics has a row for each metric, with its type`() throws {
     let page = try Self.text("Documentation/metrics.md")
     for family in Self.families {
-      #expect(page.contains("| `\(family.name)` | \(family.kind.rawValue) | "), "Documentation/metrics.md: \(family.name)")
+      #expect(
+        page.contains("| `\(family.name)` | \(family.kind.rawValue) | "), "Documentation/metrics.md: \(family.name)")
     }
     for match in page.matches(of: /^\| `((?:widgetlab|process)_[a-z_]+)` \|/.anchorsMatchLineEndings()) {
       #expect(Self.families.contains { $0.name == match.1 }, "no process exposes \(match.1)")

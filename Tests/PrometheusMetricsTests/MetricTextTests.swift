@@ -30,7 +30,9 @@ import Testing
       ])
   }
 
-  @Test(arguments: [(1e15, "1000000000000000"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1e-5, "1e-05")])
+  @Test(arguments: [
+    (1e15, "1000000000000000"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1e-5, "1e-05"),
+  ])
   func `numbers are those of the text format`(value: Double, text: String) { #expect(MetricText.number(value) == text) }
 
   @Test func `a label has a counter for each value that was named, and for no other`() {
@@ -57,7 +59,9 @@ import Testing
   private func answer(_ pieces: String...) -> String? {
     var exchange = MetricsExchange()
     for piece in pieces {
-      if let bytes = exchange.receive(Array(piece.utf8), page: { "page\n" }) { return String(decoding: bytes, as: UTF8.self) }
+      if let bytes = exchange.receive(Array(piece.utf8), page: { "page\n" }) {
+        return String(decoding: bytes, as: UTF8.self)
+      }
     }
     return nil
   }
@@ -65,14 +69,17 @@ import Testing
   @Test func `it gets the page when its head is complete, in any number of pieces`() throws {
     #expect(answer("GET /metrics HTTP/1.1\r\nHost: a\r\n") == nil)
     let text = try #require(answer("GET /met", "rics?a=b HTTP/1.1\r\nHost: a\r", "\n\r", "\n"))
-    #expect(text.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 5\r\n"))
+    #expect(
+      text.hasPrefix(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 5\r\n"))
     #expect(text.hasSuffix("\r\n\r\npage\n"))
     let head = try #require(answer("HEAD /metrics HTTP/1.0\n\n"))
     #expect(head.contains("Content-Length: 5\r\n") && head.hasSuffix("\r\n\r\n"))
   }
 
   @Test(arguments: [
-    ("GET / HTTP/1.1\r\n\r\n", 404), ("POST /metrics HTTP/1.1\r\n\r\n", 405), ("nonsense\r\n\r\n", 400), ("\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\n\r\n", 404), ("POST /metrics HTTP/1.1\r\n\r\n", 405), ("nonsense\r\n\r\n", 400),
+    ("\r\n\r\n", 400),
     ("GET /metrics SPDY\r\n\r\n", 400), (String(repeating: "a", count: 9_000), 431),
   ])
   func `another request is refused`(request: String, status: Int) throws {

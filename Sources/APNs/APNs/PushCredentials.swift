@@ -88,11 +88,13 @@ package struct PushCredentials: Sendable {
     let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
     let server = serverFolder(folder)
     let files = [providerFolder(folder) + "/ca.pem", server + "/server.pem", server + "/server-key.pem"]
-    guard files.allSatisfy(FileManager.default.fileExists), !FileManager.default.fileExists(
-      atPath: CertificateAuthority.keyPath(in: folder)), let list = try ProviderList.read(in: folder)
+    guard files.allSatisfy(FileManager.default.fileExists),
+      !FileManager.default.fileExists(
+        atPath: CertificateAuthority.keyPath(in: folder)), let list = try ProviderList.read(in: folder)
     else { return nil }
     if let fault = CertificateAuthority.fault(ofServerCertificate: files[1], names: serverNames) {
-      throw PushCredentialsError("\(files[1]) \(fault): run `widgetlab keys make` where it was made, and pass it on again")
+      throw PushCredentialsError(
+        "\(files[1]) \(fault): run `widgetlab keys make` where it was made, and pass it on again")
     }
     return PushCredentials(folder: folder, list: list)
   }

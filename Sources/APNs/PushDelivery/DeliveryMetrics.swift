@@ -34,7 +34,8 @@ package final class DeliveryMetrics: Sendable {
         "widgetlab_push_accepted_total", "Notifications that were accepted, by push type.", by: "type", accepted,
         \.rawValue),
       .counter(
-        "widgetlab_push_steps_total", "Steps of notifications in the delivery log, by name; `delivered` is on the device.",
+        "widgetlab_push_steps_total",
+        "Steps of notifications in the delivery log, by name; `delivered` is on the device.",
         by: "step", steps, \.rawValue),
       .counter("widgetlab_push_batches_total", "Transactions of the push store.", batches),
       .histogram(

@@ -59,7 +59,8 @@ package actor PushDeliveryService {
   package init(
     database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil, broken: @escaping @Sendable (String) -> Void
+    settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil,
+    broken: @escaping @Sendable (String) -> Void
   ) throws {
     let store = try PushDatabase(database, settings: settings)
     let left = try store.left()

@@ -14,7 +14,11 @@ package struct MetricsEndpoint: Hashable, Sendable, CustomStringConvertible {
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
     var host = text[..<colon]
-    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() } else if host.contains(":") { return nil }
+    if host.first == "[", host.last == "]" {
+      host = host.dropFirst().dropLast()
+    } else if host.contains(":") {
+      return nil
+    }
     guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "/" }) else { return nil }
     self.init(host: String(host), port: port)
   }

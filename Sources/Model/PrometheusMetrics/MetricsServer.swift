@@ -124,7 +124,8 @@ package final class MetricsServer: Sendable {
   /// Sleeps until something can be read or written, or a deadline passes.
   private func wait(for connections: [Connection]) {
     var polled = [
-      pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
     ]
     polled += connections.map {
       pollfd(fd: $0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT), revents: 0)

@@ -50,7 +50,8 @@ package final class BrokerMetrics: Sendable {
       .gauge(
         "widgetlab_bus_journal_stalled", "1 while the journal cannot be written and nothing is forwarded, otherwise 0.",
         Double(isStalled.value)),
-      .gauge("widgetlab_bus_generation", "The generation of the broker: 1 more after each start.", Double(generation.value)),
+      .gauge(
+        "widgetlab_bus_generation", "The generation of the broker: 1 more after each start.", Double(generation.value)),
     ]
   }
 }

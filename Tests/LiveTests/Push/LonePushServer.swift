@@ -58,7 +58,8 @@ struct LonePushServer: Sendable {
     let rules = (["productionPort: 0"] + settings).map { "\n  \($0)" }.joined()
     let limits = bus.isEmpty ? "" : "bus:" + bus.map { "\n  \($0)" }.joined() + "\n"
     let yaml =
-      limits + "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
+      limits
+      + "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
     try StandingKey.makeAll(for: try ClusterConfiguration(yaml: yaml), in: instance)
     defer { try? LabRemains.retire(folder) }
     try yaml.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
